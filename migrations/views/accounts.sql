@@ -1,0 +1,4 @@
+create or replace view ops.audit as
+select at, actor, action, subject, address, request_id, detail, id
+  from loanops.audit;
+comment on view ops.audit is 'Who did what, when and from where';

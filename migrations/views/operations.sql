@@ -1,0 +1,44 @@
+create or replace view ops.operation as
+select o.operation_type || '|' || o.id::text as tracking_id,
+       o.operation_type,
+       o.external_id,
+       o.status,
+       o.attempts,
+       case
+         when o.status <> 'processing' then null
+         when o.unknown_since is not null then 'outcome_unknown'
+         when exists (select from loanops.operation earlier
+                       where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq)
+           then 'predecessor'
+         when exists (select from loanops.operation earlier
+                       where earlier.subject = o.waits_for and earlier.status = 'processing' and earlier.seq < o.seq)
+           then 'client'
+         else o.waiting_for
+       end as waiting_for,
+       -- A time in the past is none at which it will be tried: it waits for something else, or is about to start.
+       case when o.status = 'processing' and o.claimed_by is null and o.next_try_at > now() then o.next_try_at end
+         as next_try_at,
+       o.last_error,
+       o.error_message,
+       o.accepted_at,
+       o.processed_at,
+       o.origin,
+       o.seq
+  from loanops.operation o
+ where o.origin <> 'payment';
+comment on view ops.operation is 'What became of each operation, and why it is not done yet';
+
+create or replace view ops.operation_attempt as
+select o.operation_type || '|' || o.id::text as tracking_id,
+       a.attempt, a.started_at, a.ended_at, a.method, a.path, a.http_status, a.outcome, a.idempotency_key
+  from loanops.operation o
+  join loanops.operation_attempt a on a.operation_id = o.id
+union all
+select o.operation_type || '|' || o.id::text, o.attempt, o.claimed_at, null, null, null, null, null, null
+  from loanops.operation o
+ where o.status = 'processing' and o.claimed_by is not null;
+comment on view ops.operation_attempt is 'Each call that tried to run an operation; one without an end is under way';
+
+create or replace view ops.operation_stuck as
+select * from ops.operation where status = 'processing' and accepted_at < now() - interval '1 minute';
+comment on view ops.operation_stuck is 'Operations that have been processing for longer than a minute, with the reason';

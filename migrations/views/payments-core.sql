@@ -1,0 +1,234 @@
+-- What becomes of a payment by what its events say, by its operator, and by the ledger's last word on it.
+create or replace function core.fate_of(is_captured boolean, problem text, disagrees boolean, loan text, refused_reason text)
+  returns table (state text, reason text) language sql immutable parallel safe as $$
+  select case when not is_captured then 'failed' when r is null then 'waiting' else 'suspense' end,
+         case when is_captured then r end
+    from (select case
+            when problem = 'unreadable' then 'unreadable'
+            when disagrees then 'events_disagree'
+            when problem is not null then problem
+            when loan is null then 'no_loan_named'
+            -- The ledger can have no loan of such a name.
+            when loan !~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$' then 'loan_unknown'
+            else refused_reason end) x (r)
+$$;
+
+-- One at a time says what payments are: two that look at one payment's events at once would each miss the other's.
+-- Any number will do for the lock, as long as nobody else uses it.
+create or replace function core.lock_settling() returns void language sql volatile as $$
+  select pg_advisory_xact_lock(7405316)
+$$;
+
+-- When a refused repayment is tried again: by the next batch, then after a quarter of an hour, then ever more rarely, for
+-- seven days.
+create or replace function core.next_try_at(tries integer, refused_at timestamptz) returns timestamptz language sql stable as $$
+  select case when coalesce(refused_at, now()) > now() - interval '7 days'
+    then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
+$$;
+
+-- Says anew what these payments, refunds and chargebacks are, from all their events. What is posted, or on its way, stays;
+-- what speaks against it is noted as its objection.
+-- has_news: their events became more, so that what the ledger refused is worth another try.
+create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
+  -- Always by index, whatever the statistics of the moment say: the work follows what is new, not what is there.
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  touched text[];
+begin
+  perform core.lock_settling();
+  -- With them, the payments of these refunds and the refunds of these payments.
+  select array_agg(distinct id order by id) into touched from (
+    select unnest(changed) as id
+    union all
+    select of_payment_id from core.event
+     where gateway_payment_id = any(changed) and gateway = wanted_gateway and of_payment_id is not null
+    union all
+    select gateway_payment_id from core.transaction
+     where of_payment_id = any(changed) and gateway = wanted_gateway and kind <> 'payment') ids;
+
+  with event as (
+    select e.*, bool_or(e.verified_by is not null) over (partition by e.kind, e.gateway_payment_id) as any_verified
+      from core.event e
+     where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
+  ), believed as (
+    -- A verified event beats an unverified one.
+    select *, row_number() over (partition by kind, gateway_payment_id
+                                 order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
+      from event where not any_verified or verified_by is not null
+  ), told as (
+    select kind, gateway_payment_id,
+           max(of_payment_id) as of_payment_id,
+           bool_or(status = 'captured') as is_captured,
+           bool_and(verified_by is not null) as is_verified,
+           max(lender) filter (where rank = 1) as lender,
+           max(source) filter (where rank = 1) as source,
+           (array_agg(raw_id) filter (where rank = 1))[1] as raw_id,
+           min(received_at) as received_at,
+           -- Only events of captured money have a say in it, where there are any.
+           coalesce(max(amount) filter (where status = 'captured'), max(amount)) as amount,
+           coalesce(max(currency) filter (where status = 'captured'), max(currency)) as currency,
+           coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)) as paid_at,
+           coalesce(max(external_loan_id) filter (where status = 'captured'), max(external_loan_id)) as named_loan_id,
+           max(problem) as problem,
+           bool_or(status = 'captured') and (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
+             or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true as disagrees_on_money,
+           (min(external_loan_id) filter (where status = 'captured') <> max(external_loan_id) filter (where status = 'captured')) is true as disagrees_on_loan,
+           (array_agg(hints) filter (where rank = 1))[1] as hints
+      from believed
+     group by kind, gateway_payment_id
+  )
+  insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
+    paid_at, is_captured, is_verified, state, reason, source, raw_id, received_at, hints)
+  select wanted_gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
+         paid_at, is_captured, is_verified,
+         case when kind = 'payment' then s.state else 'suspense' end,
+         case when kind = 'payment' then s.reason else kind end,
+         source, raw_id, received_at, hints
+    from told cross join lateral core.fate_of(is_captured, problem, disagrees_on_money or disagrees_on_loan, named_loan_id, null) s
+   order by gateway_payment_id
+  on conflict (gateway_payment_id, gateway, kind) do update
+     set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
+         amount = excluded.amount, currency = excluded.currency, paid_at = excluded.paid_at,
+         is_captured = excluded.is_captured, is_verified = excluded.is_verified,
+         source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
+         objection = null,
+         refused_reason = case when has_news then null else t.refused_reason end,
+         next_try_at = case when has_news then null else t.next_try_at end,
+         (state, reason) = (
+           select case when t.kind = 'payment' then s.state else 'suspense' end,
+                  case when t.kind = 'payment' then s.reason else t.kind end
+             -- An operator who assigned a loan has settled what the events say of it.
+             from core.fate_of(excluded.is_captured,
+               case when excluded.reason in ('unreadable', 'amount_invalid') then excluded.reason end,
+               excluded.reason = 'events_disagree' and (t.assigned_loan_id is null or exists (
+                 select from core.event e
+                  where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                    and e.status = 'captured' and (e.verified_by is not null or not excluded.is_verified)
+                    and (e.amount <> excluded.amount or e.currency <> excluded.currency))),
+               coalesce(t.assigned_loan_id, excluded.named_loan_id),
+               case when has_news then null else t.refused_reason end) s)
+   where t.state not in ('posting', 'posted');
+
+  -- A refund of money that never came takes nothing back; one that came to nothing does not either.
+  update core.transaction r
+     set state = s.state, reason = case when s.state = 'suspense' then r.kind end
+    from (select r.id,
+                 case when bool_or(e.status = 'done') and not (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'suspense'
+                      when p.is_captured is not true and (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'returned'
+                      when bool_or(e.status = 'undone') and not bool_or(e.status = 'done') then 'failed'
+                      else 'suspense' end as state
+            from core.transaction r
+            join core.event e on e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
+                             and (e.verified_by is not null or not r.is_verified)
+            left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+           where r.gateway_payment_id = any(touched) and r.gateway = wanted_gateway and r.kind <> 'payment'
+           group by r.id, p.id) s
+   where r.id = s.id and (r.state, r.reason) is distinct from (s.state, case when s.state = 'suspense' then r.kind end);
+
+  -- A payment that is not posted yet goes to suspense with its refund.
+  update core.transaction p
+     set state = 'suspense', reason = r.kind, next_try_at = null
+    from core.transaction r
+   where p.gateway_payment_id = any(touched) and p.gateway = wanted_gateway and p.kind = 'payment'
+     and p.state in ('waiting', 'suspense') and p.reason is distinct from 'unreadable'
+     and r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.state = 'suspense';
+
+  -- What is on its way may still be stopped by it.
+  update core.transaction p
+     set objection = o.objection
+    from (select t.id, case
+                   when exists (
+                     select from core.event e
+                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                        and e.status = 'captured'
+                        and (e.amount <> t.amount or e.currency <> t.currency
+                          or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
+                        and (e.verified_by is not null or not exists (
+                          select from core.event v
+                           where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
+                             and v.verified_by is not null)))
+                     then 'events_disagree'
+                   when t.state = 'posting' then (
+                     select max(r.kind) from core.transaction r
+                      where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
+                        and r.state = 'suspense')
+                 end as objection
+            from core.transaction t
+           where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway and t.kind = 'payment'
+             and t.state in ('posting', 'posted')) o
+   where p.id = o.id and p.objection is distinct from o.objection;
+end
+$$;
+
+-- Takes up to `most` rows that no batch has taken yet out of one source and settles what they speak of.
+create or replace function core.transform(wanted_source text, most integer,
+  out taken bigint, out suspended bigint, out failed bigint) language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  source core.source;
+  ids uuid[];
+  changed text[];
+begin
+  perform core.lock_settling();
+  select * into source from core.source s where s.name = wanted_source;
+  select array_agg(next.raw_id) into ids from (
+    select p.raw_id from core.pending_event p where p.source = wanted_source order by p.raw_id limit most) next;
+  with gone as (
+    delete from core.pending_event p where p.source = wanted_source and p.raw_id = any(ids) returning p.received_at
+  ), counted as (
+    update core.source s set events = s.events + g.events, last_event_at = greatest(s.last_event_at, g.last_event_at)
+      from (select count(*) as events, max(received_at) as last_event_at from gone) g
+     where s.name = wanted_source and g.events > 0
+  )
+  select count(*) into taken from gone;
+  suspended := 0;
+  failed := 0;
+  if taken = 0 then
+    return;
+  end if;
+  execute format($sql$
+    with noted as (
+      insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
+        paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
+      select $1, raw_id, $2, kind, case when problem = 'unreadable' or payment_id is null then raw_id::text else payment_id end,
+             of_payment_id, status, amount, currency, paid_at, external_loan_id,
+             case when payment_id is null then 'unreadable' else problem end, $3, verified_by, address, received_at, hints
+        from base.%I
+       where raw_id = any($4)
+      on conflict do nothing
+      returning gateway_payment_id)
+    select array_agg(distinct gateway_payment_id) from noted$sql$, wanted_source)
+    using wanted_source, source.gateway, source.lender, ids into changed;
+  if changed is null then
+    return;
+  end if;
+  perform core.settle(source.gateway, changed, true);
+  select count(*) filter (where t.state = 'suspense'), count(*) filter (where t.state = 'failed')
+    into suspended, failed
+    from core.transaction t
+   where t.gateway_payment_id = any(changed) and t.gateway = source.gateway;
+end
+$$;
+
+-- Sets the oldest untaken row of a source aside that its base view cannot read.
+create or replace function core.put_aside(wanted_source text, error text,
+  out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
+declare
+  row_id uuid;
+begin
+  perform core.lock_settling();
+  delete from core.pending_event p
+   where p.source = wanted_source
+     and p.raw_id = (select raw_id from core.pending_event where core.pending_event.source = wanted_source order by raw_id limit 1)
+  returning p.raw_id into row_id;
+  insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, problem, lender, received_at, hints)
+  select name, row_id, gateway, 'payment', row_id::text, 'captured', 'unreadable', lender, now(), jsonb_build_object('error', error)
+    from core.source where name = wanted_source
+  on conflict do nothing;
+  update core.source set events = events + 1 where name = wanted_source;
+  perform core.settle((select gateway from core.source where name = wanted_source), array[row_id::text], true);
+  taken := 1;
+  suspended := 1;
+  failed := 0;
+end
+$$;

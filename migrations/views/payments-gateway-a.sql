@@ -1,0 +1,94 @@
+-- What an event of gateway A says of payments, refunds and chargebacks. No body makes it raise.
+create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
+declare
+  -- Where gateway A puts each fact; an entity's notes are [], an object, null or a string.
+  event jsonb;
+  name text;
+  payment jsonb;
+  refund jsonb;
+  dispute jsonb;
+  loan text;
+  hints jsonb;
+  facts base.fact[] := '{}';
+begin
+  begin
+    event := convert_from(body, 'UTF8')::jsonb;
+    name := coalesce(event ->> 'event', '');
+    payment := event #> '{payload,payment,entity}';
+    refund := event #> '{payload,refund,entity}';
+    dispute := event #> '{payload,dispute,entity}';
+    loan := coalesce(
+      base.loan_of(payment -> 'notes'),
+      base.loan_of(event #> '{payload,order,entity,notes}'),
+      base.loan_of(event #> '{payload,payment_link,entity,notes}'),
+      base.loan_of(event #> '{payload,virtual_account,entity,notes}'),
+      base.loan_of(event #> '{payload,qr_code,entity,notes}'),
+      base.loan_of(event #> '{payload,invoice,entity,notes}'),
+      base.loan_of(event #> '{payload,subscription,entity,notes}'));
+    hints := base.without_nulls(jsonb_build_object(
+      'description', base.text_of(payment -> 'description'),
+      'order_id', base.text_of(payment -> 'order_id'),
+      'receipt', base.text_of(event #> '{payload,order,entity,receipt}'),
+      'reference_id', base.text_of(event #> '{payload,payment_link,entity,reference_id}'),
+      'virtual_account', base.text_of(event #> '{payload,virtual_account,entity,id}'),
+      'account_number', base.text_of(event #> '{payload,virtual_account,entity,receivers,0,account_number}'),
+      'bank_reference', coalesce(
+        base.text_of(event #> '{payload,bank_transfer,entity,bank_reference}'),
+        base.text_of(event #> '{payload,upi_transfer,entity,rrn}'),
+        base.text_of(payment #> '{acquirer_data,rrn}'),
+        base.text_of(payment #> '{acquirer_data,bank_transaction_id}')),
+      'base_amount', base.number_of(payment -> 'base_amount') * 0.01));
+
+    -- A payment that was refunded whole was captured before, unless its flag says that it never was.
+    if payment ->> 'status' = 'captured' or payment ->> 'status' = 'refunded' and payment ->> 'captured' is distinct from 'false' then
+      facts := facts || base.captured(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,
+        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan, hints);
+    elsif payment ->> 'status' = 'failed' and base.text_of(payment -> 'id') is not null then
+      facts := facts || row('payment', base.text_of(payment -> 'id'), null, 'failed', base.number_of(payment -> 'amount') * 0.01,
+        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan, null, hints)::base.fact;
+    elsif name in ('payment.captured', 'order.paid', 'payment_link.paid', 'payment_link.partially_paid',
+                   'virtual_account.credited', 'qr_code.credited', 'invoice.paid', 'subscription.charged') then
+      -- Its name says that money came, and its status does not.
+      facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'id'))));
+    end if;
+
+    if name like 'refund.%' then
+      if base.text_of(refund -> 'id') is null then
+        facts := facts || base.unreadable(hints);
+      else
+        facts := facts || row('refund', base.text_of(refund -> 'id'), base.text_of(refund -> 'payment_id'),
+          case when payment ->> 'captured' = 'false' then 'never_captured'
+               when refund ->> 'status' = 'processed' then 'done'
+               when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
+               else 'open' end,
+          base.number_of(refund -> 'amount') * 0.01, base.text_of(refund -> 'currency'),
+          base.unix_time_of(refund -> 'created_at'), coalesce(base.loan_of(refund -> 'notes'), loan), null,
+          base.without_nulls(jsonb_build_object('arn', base.text_of(refund #> '{acquirer_data,arn}'))))::base.fact;
+      end if;
+    end if;
+
+    if name like 'payment.dispute.%' then
+      if base.text_of(dispute -> 'id') is null then
+        facts := facts || base.unreadable(hints);
+      else
+        facts := facts || row('chargeback', base.text_of(dispute -> 'id'), base.text_of(dispute -> 'payment_id'),
+          case when dispute ->> 'status' = 'lost' then 'done'
+               when dispute ->> 'status' in ('won', 'closed') then 'undone'
+               else 'open' end,
+          base.number_of(dispute -> 'amount') * 0.01, base.text_of(dispute -> 'currency'),
+          base.unix_time_of(dispute -> 'created_at'), loan, null,
+          base.without_nulls(jsonb_build_object('phase', base.text_of(dispute -> 'phase'),
+            'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact;
+      end if;
+    end if;
+  exception
+    when insufficient_resources then
+      -- No body's fault: it is read again later.
+      raise;
+    when others then
+      -- No JSON that PostgreSQL keeps: bytes that are no UTF-8, a NUL, a number beyond numeric, nesting beyond the stack.
+      facts := array[base.unreadable(null)];
+  end;
+  return query select * from unnest(facts);
+end
+$$;

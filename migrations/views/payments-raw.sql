@@ -1,0 +1,95 @@
+create or replace function raw.refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'raw.% keeps what came: no % there', tg_table_name, lower(tg_op) using errcode = 'restrict_violation';
+end
+$$;
+
+-- Notes new rows for the next batch, in the transaction that writes them.
+create or replace function raw.note_new() returns trigger language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into core.pending_event (source, raw_id, received_at) select tg_table_name, id, received_at from arrived
+  on conflict do nothing;
+  return null;
+end
+$$;
+
+-- Makes a raw table append-only and its rows known to the batch, those that are there already included.
+create or replace function raw.watch(store text) returns void language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $$
+declare
+  granted record;
+begin
+  if exists (select from pg_trigger where tgrelid = format('raw.%I', store)::regclass and tgname = 'note_new') then
+    return;
+  end if;
+  execute format('create trigger append_only before update or delete or truncate on raw.%I
+                    for each statement execute function raw.refuse_change()', store);
+  -- Waits for the transactions that are writing into the table, so that the rows of each are seen below or noted.
+  execute format('create trigger note_new after insert on raw.%I referencing new table as arrived
+                    for each statement execute function raw.note_new()', store);
+  execute format('insert into core.pending_event (source, raw_id, received_at) select %L, id, received_at from raw.%I
+                  on conflict do nothing', store, store);
+  -- Who may read and write the template may read and write whatever is made after it.
+  for granted in select acl.grantee, acl.privilege_type
+                   from pg_class c cross join lateral aclexplode(c.relacl) acl
+                  where c.oid = 'raw.template'::regclass and acl.grantee not in (c.relowner, 0) loop
+    execute format('grant %s on raw.%I to %s', granted.privilege_type, store, granted.grantee::regrole);
+  end loop;
+end
+$$;
+
+-- The raw table of a lender and a gateway, made on first sight.
+create or replace function raw.make_store(lender text, gateway text) returns text language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $$
+declare
+  store text := lower(lender) || '_' || gateway;
+begin
+  if lender !~ '^[A-Z][A-Z0-9_]{0,39}$' or gateway not in ('gateway_a', 'gateway_b') then
+    raise exception 'no raw table for lender % and gateway %', lender, gateway using errcode = 'invalid_parameter_value';
+  end if;
+  if to_regclass(format('raw.%I', store)) is null then
+    -- One at a time. Whether the one before has made it, only the statement itself sees for sure: what the catalogue was
+    -- asked above is remembered until something locks the table.
+    perform pg_advisory_xact_lock(7405315);
+    execute format('create table if not exists raw.%I (like raw.template including all)', store);
+    perform raw.watch(store);
+  end if;
+  return store;
+end
+$$;
+
+-- Raw tables, whoever made them, that are no source yet.
+create or replace function raw.undiscovered() returns setof text language sql stable as $$
+  select c.relname::text
+    from pg_class c
+   where c.relnamespace = 'raw'::regnamespace and c.relkind in ('r', 'p')
+     and c.relname ~ '^[a-z][a-z0-9_]{0,39}_gateway_[ab]$'
+     and (not exists (select from core.source where name = c.relname)
+          or to_regclass(format('base.%I', c.relname)) is null)
+   order by c.relname
+$$;
+
+-- Registers a raw table as a source and gives it a base model. A view that is there already is somebody's own.
+create or replace function raw.register(store text) returns void language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $$
+declare
+  gateway text := right(store, 9);
+begin
+  if store !~ '^[a-z][a-z0-9_]{0,39}_gateway_[ab]$' then
+    raise exception 'raw.% is not named after a lender and a gateway', store using errcode = 'invalid_parameter_value';
+  end if;
+  perform raw.watch(store);
+  if to_regclass(format('base.%I', store)) is null then
+    execute format($view$
+      create view base.%I as
+      select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
+             f.kind, f.payment_id, f.of_payment_id, f.status, f.amount, f.currency, f.paid_at, f.external_loan_id,
+             f.problem, f.hints
+        from raw.%I r cross join lateral base.%I(r.body) f$view$, store, store, gateway);
+    execute format('comment on view base.%I is %L', store, 'What the events in raw.' || store || ' say');
+  end if;
+  insert into core.source (name, lender, gateway) values (store, upper(left(store, -10)), gateway)
+  on conflict do nothing;
+end
+$$;

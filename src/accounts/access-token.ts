@@ -1,0 +1,68 @@
+import { fastifyJwt, type TokenOrHeader } from '@fastify/jwt'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { Database } from '../database.ts'
+import { newId } from '../ids.ts'
+import type { Account, Role } from './account.ts'
+import { tokenKeys } from './token-keys.ts'
+
+const ISSUER = 'loanops'
+const AUDIENCE = 'loanops-api'
+/** Pinned: a token that names another algorithm, or none, is refused whatever its signature. */
+const ALGORITHM = 'HS256'
+
+type Claims = { sub: string; name: string; role: Role; gen: number; jti: string }
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: Claims
+    user: Claims
+  }
+}
+
+/** Adds `request.jwtVerify()`, which asks the database whether the token's account still stands behind it. */
+export function accessTokens(db: Database, config: Config) {
+  const { kid, signing, keys } = tokenKeys(config.JWT_SECRET)
+  return fastifyPlugin(async (app: FastifyInstance) => {
+    await app.register(fastifyJwt, {
+      secret: {
+        private: signing,
+        // An unknown key id is tried with the first key, and so refused like any wrong signature.
+        public: async (_: FastifyRequest, token: TokenOrHeader) =>
+          keys.get('header' in token ? token.header.kid : token.kid) ?? signing,
+      },
+      decode: { complete: true },
+      sign: {
+        algorithm: ALGORITHM,
+        kid,
+        iss: ISSUER,
+        aud: AUDIENCE,
+        expiresIn: config.JWT_TTL_SECONDS,
+      },
+      verify: {
+        algorithms: [ALGORITHM],
+        allowedIss: ISSUER,
+        allowedAud: AUDIENCE,
+        requiredClaims: ['iss', 'aud', 'exp', 'sub', 'jti'],
+      },
+      trusted: (_, claims) => isStillGood(db, claims as unknown as Claims),
+    })
+  })
+}
+
+/** A new token of an account. */
+export function issueToken(app: FastifyInstance, account: Account): string {
+  const { id, username, role, tokenGeneration } = account
+  return app.jwt.sign({ sub: id, name: username, role, gen: tokenGeneration, jti: newId() })
+}
+
+/** Asked on each use, so that disabling an account ends its tokens at once. */
+async function isStillGood(db: Database, { sub, role, gen, jti }: Claims): Promise<boolean> {
+  const { rows } = await sql`
+    select from loanops.account
+     where id = ${sub} and disabled_at is null and role = ${role}
+       and (token_generation = ${gen} or kept_token = ${jti})`.execute(db)
+  return rows.length === 1
+}

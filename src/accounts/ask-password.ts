@@ -1,0 +1,37 @@
+import { createInterface, type Interface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { ConfigError } from '../config.ts'
+
+/** Asks twice at a terminal, where nothing of it is shown; else reads the first line of standard input. */
+export function askPassword(): Promise<string> {
+  return process.stdin.isTTY ? askTwice() : firstLine()
+}
+
+async function firstLine(): Promise<string> {
+  const [line = ''] = (await text(process.stdin)).split('\n', 1)
+  return line.replace(/\r$/, '')
+}
+
+async function askTwice(): Promise<string> {
+  // The terminal echoes into this instead of onto the screen.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  terminal.on('SIGINT', () => process.exit(130))
+  try {
+    const password = await ask(terminal, 'Password: ')
+    if ((await ask(terminal, 'Once more: ')) !== password) throw new ConfigError('The two differ')
+    return password
+  } finally {
+    terminal.close()
+  }
+}
+
+async function ask(terminal: Interface, question: string): Promise<string> {
+  // Only now that nothing is echoed any more may somebody begin to type.
+  const answer = terminal.question('')
+  process.stderr.write(question)
+  const given = await answer
+  process.stderr.write('\n')
+  return given
+}

@@ -1,0 +1,23 @@
+import { CompiledQuery } from 'kysely'
+import type { Database } from '../database.ts'
+
+/** Where rate-limiter-flexible counts: the table that our migration made, through our own pool. */
+export function attemptStore(db: Database) {
+  return {
+    storeClient: queryable(db),
+    storeType: 'pool',
+    schemaName: 'loanops',
+    tableName: 'login_attempt',
+    tableCreated: true,
+  }
+}
+
+/** What it wants of pg. */
+function queryable(db: Database) {
+  return {
+    async query({ text, values }: { text: string; values: unknown[] }) {
+      const { rows, numAffectedRows } = await db.executeQuery(CompiledQuery.raw(text, values))
+      return { rows, rowCount: Number(numAffectedRows ?? rows.length) }
+    },
+  }
+}

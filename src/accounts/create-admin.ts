@@ -1,0 +1,29 @@
+import { Value } from '@sinclair/typebox/value'
+import { ConfigError } from '../config.ts'
+import { openDatabase } from '../database.ts'
+import { askPassword } from './ask-password.ts'
+import { NewPassword, Username } from './credentials.ts'
+import { hashPassword } from './password.ts'
+import { registerAccount } from './register.ts'
+
+/** Makes an administrator; the password is asked for at a terminal, else read from standard input. @throws ConfigError */
+export async function createAdmin(databaseUrl: string, username: string | undefined) {
+  if (username === undefined || !Value.Check(Username, username))
+    throw new ConfigError(
+      `--username must be ${Username.description}. Example: --username asha.rao`,
+    )
+  const password = await askPassword()
+  if (!Value.Check(NewPassword, password))
+    throw new ConfigError(`The password must be ${NewPassword.description}`)
+
+  const db = openDatabase(databaseUrl, { max: 1, name: 'loanops-create-admin', onError() {} })
+  try {
+    const asker = { actor: 'command create-admin', address: null, requestId: null }
+    const passwordHash = await hashPassword(password)
+    const account = await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
+    if (account === undefined) throw new ConfigError(`There is an account ${username} already`)
+  } finally {
+    await db.destroy()
+  }
+  process.stdout.write(`${username} is an administrator now\n`)
+}

@@ -1,0 +1,28 @@
+import createError from '@fastify/error'
+import type { Database } from '../database.ts'
+import { type Account, insertAccount } from './account.ts'
+import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
+import { type Asker, audit } from './audit.ts'
+
+export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is taken', 409)
+
+/** @returns undefined where the name is taken */
+export async function registerAccount(
+  db: Database,
+  asker: Asker,
+  wanted: Pick<Account, 'username' | 'passwordHash' | 'role'>,
+): Promise<Account | undefined> {
+  // The audit would not tell such an account from a call without one.
+  if (wanted.username.toLowerCase() === INTERNAL_TOKEN_ACTOR) return undefined
+  return db.transaction().execute(async trx => {
+    const account = await insertAccount(trx, wanted)
+    if (account === undefined) return undefined
+    await audit(trx, {
+      ...asker,
+      action: 'account.register',
+      subject: account.username,
+      detail: { role: account.role },
+    })
+    return account
+  })
+}

@@ -1,0 +1,136 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Config } from '../config.ts'
+import type { Database } from '../database.ts'
+import { closed } from '../fields.ts'
+import { NotFound } from '../problem.ts'
+import { issueToken } from './access-token.ts'
+import { findAccount } from './account.ts'
+import { askerOf, requireAccount } from './actor.ts'
+import { addressOf } from './address.ts'
+import { openAttempts } from './attempts.ts'
+import { audit } from './audit.ts'
+import { changePassword, disableAccount } from './change-account.ts'
+import { NewPassword, Tried, Username } from './credentials.ts'
+import { InvalidCredentials, openLogin } from './login.ts'
+import { hashPassword } from './password.ts'
+import { registerAccount, UsernameTaken } from './register.ts'
+import { turns } from './turns.ts'
+
+/** A hash keeps one core busy for about 30 ms and holds 19 MiB: more at once would take them from operations. */
+const HASHES_AT_ONCE = 1
+/** The last of them waits for about 3 s. */
+const MOST_WAITING = 100
+
+const tags = ['account']
+const security = [{ internalToken: [], bearer: [] }]
+const Role = Type.Union([Type.Literal('admin'), Type.Literal('operator')], {
+  description: 'admin or operator',
+})
+const loginSchema = {
+  tags,
+  summary: 'Gives an access token for a username and a password',
+  body: Type.Object({ username: Tried, password: Tried }, closed),
+  response: {
+    200: Type.Object({
+      access_token: Type.String(),
+      token_type: Type.Literal('Bearer'),
+      expires_in: Type.Integer({ description: 'seconds' }),
+    }),
+  },
+}
+const registerSchema = {
+  tags,
+  summary: 'Makes an account; for administrators',
+  security,
+  body: Type.Object({ username: Username, password: NewPassword, role: Role }, closed),
+  response: {
+    201: Type.Object({
+      id: Type.String(),
+      username: Type.String(),
+      role: Role,
+      created_at: Type.String(),
+    }),
+  },
+}
+const passwordSchema = {
+  tags,
+  summary: 'Changes one’s own password, and ends all other tokens of the account',
+  security,
+  body: Type.Object({ current_password: Tried, new_password: NewPassword }, closed),
+  response: { 204: Type.Null() },
+}
+const disableSchema = {
+  tags,
+  summary: 'Disables an account and ends its tokens at once; for administrators',
+  security,
+  params: Type.Object({ username: Type.String() }),
+  response: { 204: Type.Null() },
+}
+
+export function accountRoutes(db: Database, config: Config): FastifyPluginAsyncTypebox {
+  const inTurn = turns(HASHES_AT_ONCE, MOST_WAITING)
+  const login = openLogin(db, openAttempts(db), inTurn)
+
+  return async app => {
+    app.post('/account/login', { schema: loginSchema }, async request => {
+      const { username, password } = request.body
+      const account = await login(username, password, addressOf(request))
+      return {
+        access_token: issueToken(app, account),
+        token_type: 'Bearer' as const,
+        expires_in: config.JWT_TTL_SECONDS,
+      }
+    })
+
+    app.post(
+      '/account/register',
+      { schema: registerSchema, onRequest: requireAccount('admin') },
+      async (request, reply) => {
+        const { username, password, role } = request.body
+        const passwordHash = await inTurn(() => hashPassword(password))
+        const asker = await askerOf(request)
+        const account = await registerAccount(db, asker, { username, passwordHash, role })
+        if (account === undefined) throw new UsernameTaken()
+        const created_at = account.createdAt.toISOString()
+        return reply.code(201).send({ id: account.id, username, role, created_at })
+      },
+    )
+
+    app.post(
+      '/account/password',
+      { schema: passwordSchema, onRequest: requireAccount() },
+      async (request, reply) => {
+        const { current_password, new_password } = request.body
+        const { name, jti: keptToken } = request.user
+        const account = await login(name, current_password, addressOf(request))
+        const newHash = await inTurn(() => hashPassword(new_password))
+        const asker = await askerOf(request)
+        await db.transaction().execute(async trx => {
+          const isChanged = await changePassword(trx, account, { newHash, keptToken })
+          // Somebody else changed it between the question and this: the password given is not the current one.
+          if (!isChanged) throw new InvalidCredentials()
+          await audit(trx, { ...asker, action: 'account.password', subject: name })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/account/:username/disable',
+      { schema: disableSchema, onRequest: requireAccount('admin') },
+      async (request, reply) => {
+        const account = await findAccount(db, request.params.username)
+        if (account === undefined) throw new NotFound('There is no account of this name')
+        const asker = await askerOf(request)
+        await db.transaction().execute(async trx => {
+          const isNew = await disableAccount(trx, account)
+          if (isNew) {
+            await audit(trx, { ...asker, action: 'account.disable', subject: account.username })
+          }
+        })
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

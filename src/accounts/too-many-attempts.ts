@@ -1,0 +1,14 @@
+import createError from '@fastify/error'
+
+/** The error handler makes `Retry-After` of its seconds. */
+export class TooManyAttempts extends createError(
+  'TOO_MANY_ATTEMPTS',
+  'Too many failed attempts: try again in %s seconds',
+  429,
+) {
+  readonly retryAfterSeconds: number
+  constructor(retryAfterSeconds: number) {
+    super(retryAfterSeconds)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { type Lender, lendersFrom } from './lenders.ts'
+import './setting-formats.ts'
+
+const text = (description: string, example: string, options = {}) =>
+  Type.String({ description, examples: [example], minLength: 1, ...options })
+/** Every one of a comma-separated list has so many characters. */
+const eachOf = (length: number) => `^[^,]{${length},}(,[^,]{${length},})*$`
+const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
+  Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
+
+const ONE_DAY_SECONDS = 86_400
+const TEN_YEARS_DAYS = 3_650
+
+/** Every setting: its type, default, meaning and an example, in the order in which `.env.example` lists them. */
+export const Settings = Type.Object({
+  ROLE: Type.Union([Type.Literal('api'), Type.Literal('worker'), Type.Literal('all')], {
+    description: 'what this process does: api, worker or all',
+    default: 'all',
+    examples: ['all'],
+  }),
+  HOST: text('the address to listen on', '0.0.0.0', { default: '127.0.0.1' }),
+  PORT: wholeNumber('the port to listen on', 3000, 0, 65_535),
+  DATABASE_URL: text('PostgreSQL 15 or newer', 'postgres://loanops:secret@localhost:5432/loanops', {
+    format: 'database-url',
+  }),
+  DATABASE_POOL_MAX: wholeNumber('connections to PostgreSQL of one process', 20, 4, 500),
+  INTERNAL_TOKEN: text(
+    'what callers send as X-Internal-Token; comma-separated while rotating',
+    'a-long-random-text',
+    { minLength: 16, pattern: eachOf(16) },
+  ),
+  JWT_SECRET: text(
+    'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',
+    'another-long-random-text-of-32-characters',
+    { minLength: 32, pattern: eachOf(32) },
+  ),
+  JWT_TTL_SECONDS: wholeNumber('how long an access token is valid', 3_600, 60, ONE_DAY_SECONDS),
+  ADMIN_USERNAME: Type.Optional(
+    text('the first administrator, made at the start', 'admin', {
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$',
+    }),
+  ),
+  ADMIN_PASSWORD: Type.Optional(
+    text('the first administrator’s password', 'a long pass phrase', { minLength: 12 }),
+  ),
+  LEDGER_URL: text(
+    'the ledger, up to and with /api/v1',
+    'https://ledger:8443/fineract-provider/api/v1',
+    {
+      format: 'ledger-url',
+    },
+  ),
+  LEDGER_TENANT: text('the ledger’s tenant', 'default', { default: 'default' }),
+  LEDGER_USERNAME: text('the ledger’s user', 'loanops'),
+  LEDGER_PASSWORD: text('the ledger user’s password', 'secret'),
+  LEDGER_CA_FILE: Type.Optional(
+    text(
+      'a readable PEM file of the authority that signed the ledger’s certificate',
+      '/etc/ssl/ledger.pem',
+      {
+        format: 'readable-file',
+      },
+    ),
+  ),
+  LEDGER_TIMEOUT_MS: wholeNumber(
+    'how long a ledger call may take; its own retries take over 3 s',
+    30_000,
+    100,
+    300_000,
+  ),
+  LEDGER_CONCURRENCY: wholeNumber(
+    'ledger calls at once of one process, half of them for live operations alone; Fineract gains nothing beyond twice its cores',
+    4,
+    2,
+    256,
+  ),
+  LEDGER_TIMEZONE: text('the ledger tenant’s time zone', 'Asia/Kolkata', {
+    default: 'Asia/Kolkata',
+    format: 'time-zone',
+  }),
+  LEDGER_OFFICE_ID: wholeNumber('the office that new clients belong to', 1, 1, 2_147_483_647),
+  LEDGER_PAYMENT_TYPE: text('the payment type under which receipt numbers are kept', 'LoanOps', {
+    default: 'LoanOps',
+  }),
+  LENDERS_FILE: Type.Optional(
+    text('JSON that changes the lenders or adds some', '/etc/loanops/lenders.json'),
+  ),
+  GATEWAY_A_WEBHOOK_SECRET: Type.Optional(
+    text('gateway A’s webhook secret; comma-separated while rotating', 'webhook-secret'),
+  ),
+  GATEWAY_A_SIGNATURE_HEADER: text('the header of gateway A’s signature', 'X-GatewayA-Signature', {
+    default: 'X-GatewayA-Signature',
+    format: 'header-name',
+  }),
+  GATEWAY_A_EVENT_ID_HEADER: text('the header of gateway A’s event id', 'X-GatewayA-Event-Id', {
+    default: 'X-GatewayA-Event-Id',
+    format: 'header-name',
+  }),
+  REPAYMENT_CRON: text('when payments are taken to the ledger', '*/30 * * * *', {
+    default: '*/30 * * * *',
+    format: 'cron',
+  }),
+  OPERATION_DEADLINE_SECONDS: wholeNumber(
+    'after this an operation that never reached the ledger has failed',
+    ONE_DAY_SECONDS,
+    1,
+    365 * ONE_DAY_SECONDS,
+  ),
+  OPERATION_RETENTION_DAYS: wholeNumber(
+    'personal data of finished operations is purged after so many days; 0 keeps it',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  DOCS_ENABLED: Type.Boolean({
+    description: 'serves /docs and /openapi.json',
+    default: true,
+    examples: [true],
+  }),
+  LOG_LEVEL: Type.Union(
+    (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map(level =>
+      Type.Literal(level),
+    ),
+    {
+      description: 'trace, debug, info, warn, error, fatal or silent',
+      default: 'info',
+      examples: ['info'],
+    },
+  ),
+  TRUST_PROXY: Type.Optional(
+    text('addresses or networks of our own proxies, comma-separated', '10.0.0.0/8', {
+      // Just "true" would believe whatever address a caller writes into X-Forwarded-For.
+      format: 'networks',
+    }),
+  ),
+})
+
+export type Config = Omit<
+  Static<typeof Settings>,
+  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY'
+> & {
+  INTERNAL_TOKEN: string[]
+  JWT_SECRET: string[]
+  TRUST_PROXY: string[]
+  lenders: ReadonlyMap<string, Lender>
+}
+
+/** Says, one line per setting, what is wrong and how it would be right. */
+export class ConfigError extends Error {}
+
+/** Reads all settings. @throws ConfigError */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const settings = checked(Settings, env)
+  if (settings.ADMIN_USERNAME && !settings.ADMIN_PASSWORD) {
+    throw new ConfigError(complaint('ADMIN_PASSWORD', Settings.properties.ADMIN_PASSWORD, false))
+  }
+  return {
+    ...settings,
+    INTERNAL_TOKEN: listOf(settings.INTERNAL_TOKEN),
+    JWT_SECRET: listOf(settings.JWT_SECRET),
+    TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
+    lenders: lendersOf(settings, env),
+  }
+}
+
+/** Reads only what reaching the database needs, for `migrate` and `create-admin`. @throws ConfigError */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
+  return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
+}
+
+function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
+  // An empty setting is an unset one: compose files and shells cannot easily leave one out.
+  const given = Object.fromEntries(
+    Object.keys(schema.properties)
+      .filter(name => env[name] !== undefined && env[name] !== '')
+      .map(name => [name, env[name]]),
+  )
+  const value = Value.Default(schema, Value.Convert(schema, given)) as Record<string, unknown>
+  const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
+  if (wrong.size === 0) return value as Static<T>
+  throw new ConfigError(
+    [...wrong].map(name => complaint(name, schema.properties[name], name in given)).join('\n'),
+  )
+}
+
+function complaint(name: string, schema: TSchema, isGiven: boolean): string {
+  const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
+  const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
+  const problem = isGiven ? 'does not fit' : 'is missing'
+  return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
+}
+
+function lendersOf(settings: Static<typeof Settings>, env: NodeJS.ProcessEnv) {
+  const path = settings.LENDERS_FILE
+  const isSecret = (name: string) => listOf(env[name] ?? '')
+  try {
+    const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
+    return lendersFrom(file, listOf(settings.GATEWAY_A_WEBHOOK_SECRET ?? ''), isSecret)
+  } catch (error) {
+    const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
+    throw new ConfigError(
+      `LENDERS_FILE does not fit: ${(error as Error).message}. Example of its content: ${example}`,
+    )
+  }
+}
+
+function listOf(commaSeparated: string): string[] {
+  return commaSeparated
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+}

@@ -1,0 +1,62 @@
+import { writeSync } from 'node:fs'
+
+/** Every place where a process may die between two effects, in the order in which an operation passes them. */
+export const CRASH_POINTS = [
+  'intake.inserted',
+  'intake.committed',
+  'claim.committed',
+  'look.answered',
+  'remember.committed',
+  'write.unsent',
+  'write.answered',
+  'finish.recorded',
+  'finish.committed',
+  'wake.client-done',
+  'stop.handing-back',
+] as const
+/** The same of a payment, from its webhook to its repayment's end. */
+export const PAYMENT_CRASH_POINTS = [
+  'webhook.committed',
+  'events.saved',
+  'batch.claimed',
+  'batch.registered',
+  'batch.transformed',
+  'batch.posting',
+  'payment.booked',
+  'batch.unended',
+] as const
+export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof PAYMENT_CRASH_POINTS)[number]
+
+let pass: ((point: CrashPoint) => void) | undefined
+
+/** Does nothing, unless this process was told to die here. */
+export function crashPoint(point: CrashPoint): void {
+  pass?.(point)
+}
+
+/**
+ * Tells this process where to die, for tests: `claim.committed:3` at the third passing, several with commas between.
+ * With `:SIGSTOP` behind it the process freezes instead, as one does whose machine is overloaded.
+ */
+export function armCrashPoints(text: string | undefined): void {
+  if (!text) return
+  const left = new Map(text.split(',').map(parsed))
+  pass = point => {
+    const order = left.get(point)
+    if (order === undefined || --order.passings > 0) return
+    left.delete(point)
+    writeSync(process.stderr.fd, `crash point ${point}\n`)
+    process.kill(process.pid, order.signal)
+  }
+}
+
+function parsed(order: string): [string, { passings: number; signal: 'SIGKILL' | 'SIGSTOP' }] {
+  const [point = '', passings = '1', signal = 'SIGKILL'] = order.split(':')
+  const points: string[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
+  if (!points.includes(point))
+    throw new Error(`There is no crash point ${point}: ${points.join(', ')}`)
+  return [
+    point,
+    { passings: Number(passings), signal: signal === 'SIGSTOP' ? 'SIGSTOP' : 'SIGKILL' },
+  ]
+}

@@ -1,0 +1,37 @@
+import { FieldErrors } from './problem.ts'
+
+const SHAPES = {
+  // Eighteen digits always fit; the sequence will not need a nineteenth.
+  bigint: /^\d{1,18}$/,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  time: /^\d{4}-\d{2}-\d{2}T[\d:.]{8,15}Z$/,
+  // A NUL is no text that PostgreSQL keeps.
+  text: /^[^\p{Cc}]{0,300}$/u,
+}
+
+/** Where a list goes on: the last row's sort values, opaque to callers. */
+export function encodeCursor(values: string[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url')
+}
+
+/** @throws FieldErrors where it is not a cursor of this list */
+export function decodeCursor(cursor: string, shapes: (keyof typeof SHAPES)[]): string[] {
+  const values = parsed(cursor)
+  const fits =
+    Array.isArray(values) &&
+    values.length === shapes.length &&
+    shapes.every((shape, i) => typeof values[i] === 'string' && SHAPES[shape].test(values[i]))
+  if (!fits)
+    throw new FieldErrors('INVALID_QUERY', [
+      { path: '/cursor', message: 'is not a cursor of this list' },
+    ])
+  return values
+}
+
+function parsed(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}

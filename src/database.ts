@@ -1,0 +1,75 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { DB } from './database.types.ts'
+
+/** The database, or a transaction in it: a function that takes one works in both. */
+export type Database = Kysely<DB>
+export type Trx = Transaction<DB>
+
+const CONNECT_TIMEOUT_MS = 5_000
+/** No statement of ours takes as long in health; one that hangs must not hold its connection for ever. */
+const STATEMENT_TIMEOUT_MS = 60_000
+/** A server that is frozen answers nothing at all, not even that time is up. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000
+/** Whoever holds a row or the intake's lock for longer is stuck itself. */
+const LOCK_TIMEOUT_MS = 5_000
+/** A process that froze inside a transaction must not hold the intake's lock against the others. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
+
+/** A pool of its own for one process. Close it with `db.destroy()`. */
+export function openDatabase(
+  url: string,
+  options: { max: number; name: string; onError: (error: Error) => void; lockTimeoutMs?: number },
+): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.max,
+    application_name: options.name,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+  })
+  // Without a listener the loss of an idle connection would end the process.
+  pool.on('error', options.onError)
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+}
+
+const ASK_EVERY_MS = 250
+/** Longer than a crash recovery of a database of this size takes; then it is no start but an outage. */
+const READY_WITHIN_MS = 120_000
+
+/** Waits out "the database system is starting up" and a server that is not there yet. */
+export async function untilReady(
+  db: Database,
+  log: { warn(object: object, message: string): void },
+): Promise<void> {
+  const until = Date.now() + READY_WITHIN_MS
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await sql`select 1`.execute(db)
+      return
+    } catch (error) {
+      if (Date.now() > until || !isPassing(error)) throw error
+      if (isFirst) log.warn({ reason: (error as Error).message }, 'waiting for the database')
+      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    }
+  }
+}
+
+/**
+ * PostgreSQL's "not now": connection, resources, operator intervention and time-outs, deadlocks, locks not given in
+ * time, a server that only reads after a fail-over; and what pool and sockets say.
+ */
+export function isPassing(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  if (/^(08|53|57)/.test(code ?? '')) return true
+  if (['25006', '25P03', '40001', '40P01', '55P03'].includes(code ?? '')) return true
+  if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/.test(code ?? ''))
+    return true
+  return /connection (terminated|timeout)|timeout exceeded when trying to connect|connection error|query read timeout/i.test(
+    message ?? '',
+  )
+}

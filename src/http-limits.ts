@@ -1,0 +1,19 @@
+/** What one process takes from callers, so that none of them can take it from the others. */
+export const httpLimits = {
+  /** More than any proxy opens, fewer than a process has file descriptors for. */
+  connections: 2_048,
+  /** JSON calls may have so much; a webhook or an upload more, which its route says. */
+  bodyLimit: 256 * 1024,
+  /** Longer path parameters than any of ours only cost the router time. */
+  routerOptions: { maxParamLength: 512 },
+  /** A caller that takes longer to send its request holds a connection for nothing. */
+  requestTimeout: 30_000,
+  http: {
+    /** The request line and all headers together; Node's own default, said here so that it stays. */
+    maxHeaderSize: 16 * 1024,
+    /** Headers fit into a few packets: who takes longer does it on purpose. */
+    headersTimeout: 10_000,
+    /** How late the two time-outs may be. */
+    connectionsCheckingInterval: 2_000,
+  },
+}

@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import { breachesOf } from './json-strictness.ts'
+import { FieldErrors } from './problem.ts'
+
+/** JSON is the only form of body, and read more strictly than by Fastify: what two readers may read differently is refused. */
+export function readJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_: unknown, body: Buffer) => parseJsonBody(body),
+  )
+}
+
+/**
+ * @returns undefined for an empty body: many clients name a content type whether or not they send something
+ * @throws FieldErrors
+ */
+export function parseJsonBody(body: Buffer): unknown {
+  if (body.length === 0) return undefined
+  if (!isUtf8(body)) throw refusal('is not UTF-8')
+  const text = body.toString()
+  const value = parsed(text)
+  const breaches = breachesOf(text)
+  if (breaches.length > 0) throw new FieldErrors('INVALID_PAYLOAD', breaches)
+  return value
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The message quotes the body; its position is enough.
+    const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
+    throw refusal(position === undefined ? 'is not JSON' : `is not JSON from character ${position}`)
+  }
+}
+
+const refusal = (message: string) => new FieldErrors('INVALID_PAYLOAD', [{ path: '', message }])

@@ -1,0 +1,103 @@
+import type { FieldError } from './problem.ts'
+
+/** Nothing of ours is nested deeper than four. */
+const MOST_DEPTH = 16
+/** A double gives so many decimal digits back as they were written, whatever the number. */
+const MOST_DIGITS = 15
+/** Who makes more mistakes than that wants no list of them. */
+const MOST_BREACHES = 100
+
+const codeOf = (character: string) => character.charCodeAt(0)
+const QUOTE = codeOf('"')
+const BACKSLASH = codeOf('\\')
+const COMMA = codeOf(',')
+const MINUS = codeOf('-')
+const ZERO = codeOf('0')
+const NINE = codeOf('9')
+const OPEN_OBJECT = codeOf('{')
+const CLOSE_OBJECT = codeOf('}')
+const OPEN_ARRAY = codeOf('[')
+const CLOSE_ARRAY = codeOf(']')
+
+type Container = { keys: Set<string> | undefined; key: string | number; wantsKey: boolean }
+
+/**
+ * What JSON.parse takes without a word, though two readers may understand it differently or a database cannot keep it:
+ * a name given twice, `__proto__`, digits that no double keeps, NUL and half a surrogate pair, and bottomless nesting.
+ * @param text JSON that JSON.parse has read
+ */
+export function breachesOf(text: string): FieldError[] {
+  const breaches: FieldError[] = []
+  const stack: Container[] = []
+  let top: Container | undefined
+  for (let at = 0; at < text.length && breaches.length < MOST_BREACHES; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = endOfString(text, at)
+      readString(text.slice(at + 1, end))
+      at = end
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at)
+      if (!isKept(text.slice(at, end))) breach(`must keep to ${MOST_DIGITS} significant digits`)
+      at = end - 1
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      const isObject = code === OPEN_OBJECT
+      top = { keys: isObject ? new Set() : undefined, key: 0, wantsKey: isObject }
+      if (stack.push(top) > MOST_DEPTH)
+        return [{ path: '', message: `is nested deeper than ${MOST_DEPTH}` }]
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      stack.pop()
+      top = stack.at(-1)
+    } else if (code === COMMA && top) {
+      if (top.keys === undefined) top.key = Number(top.key) + 1
+      else top.wantsKey = true
+    }
+  }
+  return breaches
+
+  function readString(written: string) {
+    const string = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written
+    const isKey = top?.wantsKey === true
+    if (top && isKey) {
+      top.key = string
+      top.wantsKey = false
+      if (top.keys?.has(string)) breach('is there twice')
+      if (string === '__proto__') breach('is not a known field')
+      top.keys?.add(string)
+    }
+    if (string !== written && !isStorable(string)) breach('must not hold NUL or half a character')
+  }
+
+  function breach(message: string) {
+    breaches.push({ path: stack.map(({ key }) => `/${escaped(key)}`).join(''), message })
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at++
+  }
+}
+
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && '+-.eE0123456789'.includes(text[at] as string)) at++
+  return at
+}
+
+function isKept(number: string): boolean {
+  if (number.length <= MOST_DIGITS && !/e/i.test(number)) return true
+  const digits = number
+    .replace(/e.*$/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '')
+  const value = Number(number)
+  return digits.length <= MOST_DIGITS && Number.isFinite(value) && (value !== 0 || digits === '')
+}
+
+const isStorable = (string: string) => string.isWellFormed() && !string.includes('\0')
+
+/** As RFC 6901 writes a name in a pointer. */
+const escaped = (key: string | number) => String(key).replaceAll('~', '~0').replaceAll('/', '~1')

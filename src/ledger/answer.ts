@@ -1,0 +1,114 @@
+/** How one answer of the ledger is taken; what follows from each stands in `operations/decide.ts`. */
+export type Outcome =
+  | 'done'
+  | 'refused'
+  | 'not_now'
+  | 'not_arrived'
+  | 'unknown'
+  | 'misconfigured'
+  /** Taken, but a second person at the ledger has to approve it first (maker-checker). */
+  | 'awaits_approval'
+
+/** One call to the ledger and what came back. Of a call without an answer `status` is null. */
+export type Answer = {
+  method: string
+  path: string
+  status: number | null
+  body: unknown
+  outcome: Outcome
+  /** The ledger's own code for what is wrong, where the answer has its shape. */
+  code: string | null
+  /** One sentence for people. */
+  message: string
+  /** The ledger keeps this answer under the key for ever: another try needs another key. */
+  isRecorded: boolean
+}
+
+/** A read that did not say what there is. Nothing was written. */
+export class LedgerTrouble extends Error {
+  readonly answer: Answer
+  constructor(answer: Answer) {
+    super(answer.message)
+    this.answer = answer
+  }
+}
+
+export type Received = {
+  status: number
+  body: unknown
+  isFromStore: boolean
+}
+
+type Verdict = { outcome: Outcome; isRecorded?: boolean }
+
+/** Takes the answer to a read: whatever is not the ledger's own word says nothing about what is there. */
+export function takeRead({ status, body }: Received): Verdict {
+  if (status === 200)
+    return { outcome: typeof body === 'object' && body !== null ? 'done' : 'not_arrived' }
+  if (isOurSetting(status, body)) return { outcome: 'misconfigured' }
+  if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
+  return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
+}
+
+/** Takes the answer to a write. `promisedId` is the member that a 200 has if, and only if, the write was applied. */
+export function takeWrite({ status, body, isFromStore }: Received, promisedId: string): Verdict {
+  const isRecorded = isFromStore || isOfLedgerShape(body)
+  if (status === 200) return { outcome: taken200(body, promisedId) }
+  if (isOurSetting(status, body)) return { outcome: 'misconfigured' }
+  if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
+  if (status === 429 || status === 503) return { outcome: 'not_now', isRecorded }
+  // The close of business holds the loan; every other 409 is a collision that may have been ours.
+  if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
+    return { outcome: 'not_now', isRecorded }
+  // A 409 or 500 is replayed under its key for ever, also where a container wrote it.
+  return { outcome: 'unknown', isRecorded: status === 409 || status === 500 }
+}
+
+/** The code that says what is wrong: of the first error where there is one, else of the whole answer. */
+export function codeOf(body: unknown): string | null {
+  if (!isOfLedgerShape(body)) return null
+  return body.errors?.[0]?.userMessageGlobalisationCode ?? body.userMessageGlobalisationCode
+}
+
+export type LedgerError = {
+  userMessageGlobalisationCode: string
+  defaultUserMessage?: string
+  developerMessage?: string
+  errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
+}
+
+/** Only a body of this shape speaks for the ledger; a container's `{timestamp, status, error, path}` or HTML does not. */
+export function isOfLedgerShape(body: unknown): body is LedgerError {
+  const code = (body as LedgerError | null)?.userMessageGlobalisationCode
+  return typeof code === 'string'
+}
+
+/** What a person reads first in an answer of any shape. */
+export function messageOf(status: number, body: unknown): string {
+  if (isOfLedgerShape(body)) {
+    return (
+      body.errors?.[0]?.defaultUserMessage ??
+      body.defaultUserMessage ??
+      body.userMessageGlobalisationCode
+    )
+  }
+  return `an answer ${status} that is not in the ledger's own shape`
+}
+
+function taken200(body: unknown, promisedId: string): Outcome {
+  if (typeof body !== 'object' || body === null) return 'unknown'
+  const result = body as Record<string, unknown>
+  // Present with false in an answer that comes from the ledger's store.
+  if (result.rollbackTransaction === true) return 'awaits_approval'
+  return result[promisedId] === undefined || result[promisedId] === null
+    ? 'awaits_approval'
+    : 'done'
+}
+
+/** Wrong credentials, permissions, URL or tenant: no operation's fault, and none of them can get through. */
+function isOurSetting(status: number, body: unknown): boolean {
+  if (status === 401 || status === 405) return true
+  if (status === 403) return codeOf(body) === 'error.msg.not.authorized'
+  if (status >= 300 && status < 400) return true
+  return [400, 404, 415].includes(status) && !isOfLedgerShape(body)
+}

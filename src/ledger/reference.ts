@@ -1,0 +1,86 @@
+import type { Config } from '../config.ts'
+import { type Answer, LedgerTrouble } from './answer.ts'
+import type { Ledger } from './client.ts'
+
+type Option = { id: number }
+export type LoanProduct = {
+  id: number
+  name: string
+  interestType: Option
+  interestCalculationPeriodType: Option
+  amortizationType: Option
+  transactionProcessingStrategyCode: string
+}
+type PaymentType = { id: number; name: string }
+const PAYMENT_TYPES = '/paymenttypes'
+
+/** The ledger's slowly changing lists. Neither can be asked for by name, so each is read whole and kept. */
+export type Reference = {
+  officeId: number
+  product(name: string): Promise<LoanProduct | undefined>
+  /** The payment type under which Fineract keeps a receipt number; without one it drops the number. */
+  /** @throws LedgerTrouble where the ledger does not have it: that is a setting of ours, and nobody's payment's fault */
+  paymentTypeId(): Promise<number>
+}
+
+/** A changed product is seen after this; a name that is not in the list is looked for anew at once. */
+const KEPT_MS = 5 * 60_000
+/** But not more often than this, so that a wrong lender does not read the whole list with each operation. */
+const ANEW_MS = 5_000
+
+export function openReference(
+  ledger: Ledger,
+  settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE'>,
+): Reference {
+  const products = keptList<LoanProduct>(ledger, '/loanproducts')
+  const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
+  return {
+    officeId: settings.LEDGER_OFFICE_ID,
+    product: products,
+    async paymentTypeId() {
+      const name = settings.LEDGER_PAYMENT_TYPE
+      const found = await paymentTypes(name)
+      if (found === undefined)
+        throw new LedgerTrouble(lacks(`payment type ${name} (LEDGER_PAYMENT_TYPE)`))
+      return found.id
+    },
+  }
+}
+
+function lacks(what: string): Answer {
+  return {
+    method: 'GET',
+    path: PAYMENT_TYPES,
+    status: 200,
+    body: null,
+    outcome: 'misconfigured',
+    code: null,
+    message: `the ledger has no ${what}`,
+    isRecorded: false,
+  }
+}
+
+function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
+  let list: Promise<Map<string, T>> | undefined
+  let readAt = 0
+
+  return async (name: string): Promise<T | undefined> => {
+    const found = (await fresh(KEPT_MS)).get(name)
+    return found ?? (await fresh(ANEW_MS)).get(name)
+  }
+
+  function fresh(notOlderThanMs: number): Promise<Map<string, T>> {
+    if (list === undefined || Date.now() - readAt > notOlderThanMs) {
+      readAt = Date.now()
+      const reading = ledger
+        .read(path)
+        .then(({ body }) => new Map((body as T[]).map(one => [one.name, one])))
+      list = reading
+      // A failed reading is nobody's list.
+      reading.catch(() => {
+        if (list === reading) list = undefined
+      })
+    }
+    return list
+  }
+}

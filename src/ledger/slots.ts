@@ -1,0 +1,51 @@
+export type Lane = 'live' | 'bulk'
+
+/** The ledger calls that one process may have under way. */
+export type Slots = {
+  /** Waits for a slot of its lane, and holds it until the task ends. */
+  run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
+  /** How many more tasks would start at once. */
+  free(lane: Lane): number
+  /** How many tasks wait. */
+  waiting(lane: Lane): number
+}
+
+/**
+ * @param total what the process may have under way in all; batches and migrations get at most half of it, so that
+ * even when each of theirs hangs, live operations go on.
+ */
+export function openSlots(total: number): Slots {
+  const most = { live: total, bulk: Math.max(1, Math.floor(total / 2)) }
+  const busy = { live: 0, bulk: 0 }
+  const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
+
+  return {
+    async run(lane, task) {
+      if (free(lane) === 0 || waiting[lane].length > 0) {
+        await new Promise<void>(resolve => waiting[lane].push(resolve))
+      } else busy[lane]++
+      try {
+        return await task()
+      } finally {
+        busy[lane]--
+        startWaiting()
+      }
+    },
+    free,
+    waiting: lane => waiting[lane].length,
+  }
+
+  function free(lane: Lane): number {
+    return Math.max(0, Math.min(most[lane] - busy[lane], total - busy.live - busy.bulk))
+  }
+
+  function startWaiting() {
+    for (const lane of ['live', 'bulk'] as const) {
+      while (free(lane) > 0 && waiting[lane].length > 0) {
+        // Counted here, so that nobody takes the slot before the one who was called does.
+        busy[lane]++
+        waiting[lane].shift()?.()
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util'
+import closeWithGrace from 'close-with-grace'
+import { createAdmin } from './accounts/create-admin.ts'
+import { ConfigError, readConfig, readDatabaseUrl } from './config.ts'
+import { armCrashPoints } from './crash-point.ts'
+import { welcome } from './embedded/welcome.ts'
+import { logger } from './log.ts'
+import { migrate } from './migrate.ts'
+import { migratePortfolio } from './migration/migrate-portfolio.ts'
+import { startRole } from './role.ts'
+import { startSandbox } from './sandbox/server.ts'
+
+/** What is in flight may finish for so long after SIGTERM; then it is handed back. */
+const STOP_WITHIN_MS = 25_000
+
+const OPTIONS = {
+  embedded: { type: 'boolean' },
+  role: { type: 'string' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  username: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  'skip-invalid': { type: 'boolean' },
+} as const
+
+const { values: flags, positionals } = commandLine()
+try {
+  armCrashPoints(process.env.LOANOPS_CRASH_AT)
+  await command(positionals[0])
+} catch (error) {
+  ended(error)
+}
+
+function commandLine() {
+  try {
+    return parseArgs({ allowPositionals: true, options: OPTIONS })
+  } catch (error) {
+    return ended(error)
+  }
+}
+
+function ended(error: unknown): never {
+  // biome-ignore lint/suspicious/noConsole: there is no logger yet, and a person reads this
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}
+
+async function command(name: string | undefined): Promise<void> {
+  switch (name) {
+    case undefined:
+      return flags.embedded ? runEmbedded() : void (await runRole(process.env))
+    case 'migrate':
+      return migrate(readDatabaseUrl(process.env))
+    case 'create-admin':
+      return createAdmin(readDatabaseUrl(process.env), flags.username)
+    case 'sandbox':
+      return runSandbox()
+    case 'migrate-portfolio':
+      return migratePortfolio(process.env, positionals.slice(1), {
+        isDryRun: flags['dry-run'] === true,
+        skipInvalid: flags['skip-invalid'] === true,
+      })
+    default:
+      throw new ConfigError(
+        `There is no command ${name}: migrate, create-admin, sandbox, migrate-portfolio, or none to run a role`,
+      )
+  }
+}
+
+/** Everything on this machine, for trying it out. */
+async function runEmbedded(): Promise<void> {
+  // Only here: an image for production has no PostgreSQL in it.
+  const { startEmbedded } = await import('./embedded/start-embedded.ts')
+  const embedded = await startEmbedded(process.env)
+  try {
+    await migrate(readDatabaseUrl(embedded.env))
+    const url = await runRole(embedded.env, embedded.close)
+    process.stdout.write(welcome(embedded.env, url))
+  } catch (error) {
+    await embedded.close()
+    throw error
+  }
+}
+
+async function runSandbox(): Promise<void> {
+  const sandbox = await startSandbox({
+    host: flags.host ?? '127.0.0.1',
+    port: Number(flags.port ?? 0),
+  })
+  closeWithGrace(() => sandbox.close())
+  process.stdout.write(`${sandbox.url}\n`)
+}
+
+/** Runs a role until the process is told to stop. */
+async function runRole(env: NodeJS.ProcessEnv, afterwards = async () => {}): Promise<string> {
+  const config = readConfig(flags.role ? { ...env, ROLE: flags.role } : env)
+  const log = logger(config.LOG_LEVEL)
+  const starting = startRole(config, log)
+  // From the first moment on: a worker has work under way before the last part of it has started.
+  closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err }) => {
+    if (err) log.fatal({ err }, 'stopping after an error nobody caught')
+    const started = await starting.catch(() => undefined)
+    await started?.close()
+    await afterwards()
+  })
+  return (await starting).url
+}

@@ -1,0 +1,93 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Trx } from '../database.ts'
+import type { MigrationType } from './kind.ts'
+import { CLIENT_COLUMNS } from './loan-kind.ts'
+
+/** Holds the rows of a file against each other, and repayments against the loans that came before. */
+export async function checkAcross(trx: Trx, type: MigrationType, id: string): Promise<void> {
+  const rules =
+    type === 'loans'
+      ? [loanTwice(id), clientOtherwise(id), mobileOfTwo(id)]
+      : [paymentTwice(id), beforeDisbursement(id)]
+  await sql`
+    with broken as (
+      select line, string_agg(sentence, '; ' order by sentence) as sentences
+        from (${sql.join(rules, sql` union all `)}) as rule (line, sentence)
+       group by line
+    )
+    update loanops.migration_row r
+       set state = 'invalid', reason = concat_ws('; ', r.reason, broken.sentences)
+      from broken
+     where r.migration_id = ${id} and r.line = broken.line`.execute(trx)
+}
+
+type Rule = RawBuilder<unknown>
+
+const loanTwice = (id: string) => twice(id, sql`loan_external_id`, 'loan_external_id: this loan')
+
+/** Grouped first: of a million rows hardly any is left to be sorted. */
+const twice = (id: string, column: RawBuilder<unknown>, subject: string): Rule => sql`
+  select line, ${subject} || ' stands in line ' || other || ' too'
+    from (select line, coalesce(lag(line) over same, lead(line) over same) as other
+            from loanops.migration_row
+            join (select ${column} from loanops.migration_row
+                   where migration_id = ${id} and ${column} is not null
+                   group by ${column} having count(*) > 1) repeated using (${column})
+           where migration_id = ${id}
+          window same as (partition by ${column} order by line)) twice`
+
+/** Of each client the first row is held against the first that says something else, every other against the first. */
+const clientOtherwise = (id: string): Rule => sql`
+  select r.line,
+         (select string_agg(name, ', ') from unnest(${CLIENT_COLUMNS}::text[], r.client_fields, other.client_fields)
+                   as t (name, ours, theirs) where ours is distinct from theirs)
+           || ': this client is described otherwise in line ' || other.line
+    from loanops.migration_row r
+    join (select client_external_id, min(line) as line
+            from loanops.migration_row
+           where migration_id = ${id} and client_external_id is not null
+           group by client_external_id
+          having count(distinct client_fields) > 1) c using (client_external_id)
+   cross join lateral (
+     select line, client_fields
+       from loanops.migration_row
+      where migration_id = ${id} and client_external_id = r.client_external_id
+        and client_fields is distinct from r.client_fields
+      order by line limit 1) other
+   where r.migration_id = ${id}`
+
+const mobileOfTwo = (id: string): Rule => sql`
+  select line, 'client_mobile_no: another client has this number, in line ' || other
+    from (select r.line, min(o.line) as other
+            from (select client_fields[3] as mobile
+                    from loanops.migration_row
+                   where migration_id = ${id} and client_fields[3] is not null
+                   group by client_fields[3]
+                  having count(distinct client_external_id) > 1) shared
+            join loanops.migration_row r on r.migration_id = ${id} and r.client_fields[3] = shared.mobile
+            join loanops.migration_row o on o.migration_id = ${id} and o.client_fields[3] = shared.mobile
+                                        and o.client_external_id <> r.client_external_id
+           group by r.line) twice`
+
+const paymentTwice = (id: string) => twice(id, sql`payment_key`, 'payment_reference: this payment')
+
+/** Only where a file of ours brought the loan; of another the ledger itself knows. */
+const beforeDisbursement = (id: string): Rule => sql`
+  select r.line,
+         case when loan.disbursed_on is null
+           then 'loan_external_id: the loan is not disbursed, says line ' || loan.line || ' of its loans file'
+           else 'transaction_date: the loan was disbursed later, on ' || loan.disbursed_on
+         end
+    from (select distinct on (l.loan_external_id) l.loan_external_id, l.disbursed_on, l.line
+            from loanops.migration m
+            join loanops.migration_row l on l.migration_id = m.id
+           where m.type = 'loans' and m.status in ('uploaded', 'running', 'completed') and l.state <> 'invalid'
+             and exists (select from loanops.migration_row named
+                          where named.migration_id = ${id} and named.loan_external_id = l.loan_external_id)
+           order by l.loan_external_id, m.uploaded_at desc) loan
+    join loanops.migration_row r on r.migration_id = ${id} and r.loan_external_id = loan.loan_external_id
+   where loan.disbursed_on > r.on_date
+      or loan.disbursed_on is null
+         and not exists (select from loanops.operation o
+                          where o.external_id = r.loan_external_id and o.operation_type = 'LOAN_DISBURSE'
+                            and o.status = 'success')`

@@ -1,0 +1,9 @@
+/** What we use of it; it brings no types of its own. */
+declare module 'cli-progress' {
+  export class SingleBar {
+    constructor(options: object)
+    start(total: number, value: number, shown: object): void
+    update(value: number, shown: object): void
+    stop(): void
+  }
+}

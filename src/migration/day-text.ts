@@ -1,0 +1,35 @@
+import { dayText, isoDay, dayOf as namedDay } from '../day.ts'
+
+export type DayOfFile = {
+  /** As operations write it. */
+  text: string
+  /** `yyyy-MM-dd`: later days compare as greater. */
+  iso: string
+}
+
+export const DAY_RULE = 'must be a day that exists, as 05 March 2026 or 2026-03-05'
+const ISO_SHAPE = /^([12]\d{3})-(0[1-9]|1[0-2])-(\d{2})$/
+/** A portfolio has some thousand days and a million rows. */
+const MOST_KEPT = 20_000
+const kept = new Map<string, DayOfFile | undefined>()
+
+/** @param text as `dd MMMM yyyy` or ISO */
+export function dayOf(text: string): DayOfFile | undefined {
+  if (!kept.has(text)) {
+    if (kept.size >= MOST_KEPT) kept.clear()
+    kept.set(text, parsed(text))
+  }
+  return kept.get(text)
+}
+
+function parsed(text: string): DayOfFile | undefined {
+  const day = namedDay(inWords(text) ?? text)
+  if (day === undefined) return undefined
+  const iso = isoDay(day)
+  return ISO_SHAPE.test(iso) ? { text: dayText(day), iso } : undefined
+}
+
+function inWords(text: string): string | undefined {
+  const [, year, month, day] = ISO_SHAPE.exec(text) ?? []
+  return year && dayText([Number(year), Number(month), Number(day)])
+}

@@ -1,0 +1,70 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { UnreadableFile } from './unreadable-file.ts'
+
+const UTF16_BOMS = ['fffe', 'feff']
+const LINE_FEED = 10
+const SAVE_AS = 'save it as CSV UTF-8'
+
+/**
+ * The bytes as UTF-8, whatever they came in. A file whose first letters beyond ASCII are no UTF-8 is taken for
+ * Windows-1252, as Excel saves it.
+ * @throws UnreadableFile
+ */
+export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let encoding: 'unknown' | 'utf-8' | 'windows-1252' = 'unknown'
+  let rest: Buffer = Buffer.alloc(0)
+  let lines = 1
+  let lettersOfLine = 0
+  let isFirst = true
+  const windows1252 = new TextDecoder('windows-1252')
+
+  for await (const chunk of source) {
+    if (isFirst && UTF16_BOMS.includes(chunk.subarray(0, 2).toString('hex')))
+      throw new UnreadableFile(`The file is UTF-16: ${SAVE_AS}`)
+    isFirst = false
+    yield* decoded(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), false)
+  }
+  if (rest.length > 0) yield* decoded(rest, true)
+
+  function* decoded(bytes: Buffer, isEnd: boolean): Generator<Buffer> {
+    const end = isEnd || encoding === 'windows-1252' ? bytes.length : endOfLetters(bytes)
+    const whole = bytes.subarray(0, end)
+    rest = bytes.subarray(end)
+    if (encoding === 'unknown' && !isAscii(whole))
+      encoding = isUtf8(whole) ? 'utf-8' : 'windows-1252'
+    if (encoding === 'windows-1252') return yield Buffer.from(windows1252.decode(whole))
+    if (encoding === 'utf-8' && !isUtf8(whole)) throw new UnreadableFile(mixed(whole))
+    count(whole)
+    if (whole.length > 0) yield whole
+  }
+
+  /** Where in the file the next bytes are. */
+  function count(bytes: Buffer) {
+    let start = 0
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, start)) {
+      start = at + 1
+      lines++
+    }
+    const letters = bytes.toString('utf8', start).length
+    lettersOfLine = start === 0 ? lettersOfLine + letters : letters
+  }
+
+  function mixed(bytes: Buffer): string {
+    const [good] = bytes.toString().split('\ufffd', 1)
+    count(Buffer.from(good as string))
+    return `Line ${lines}, character ${lettersOfLine + 1}: the file is UTF-8 before it, and this is not: ${SAVE_AS}`
+  }
+}
+
+/** Where the last letter that is whole ends: UTF-8's letters have up to four bytes. */
+function endOfLetters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number
+    if (byte < 0x80) return bytes.length
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? bytes.length - back : bytes.length
+    }
+  }
+  return bytes.length
+}

@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+import { REASON } from './column.ts'
+import { csvLine, defused } from './csv-line.ts'
+
+const ROWS_AT_ONCE = 1_000
+/** Without it Excel takes UTF-8 for Windows-1252, and saves what it then shows. */
+const BOM = '\ufeff'
+
+export type Layout = { id: string; columns: string[]; delimiter: string }
+
+/** Each row that is invalid, failed or was stopped: as it was uploaded, and why. */
+export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
+  const { id, columns, delimiter } = layout
+  const reasonAt = columns.indexOf(REASON)
+  yield (await hasMoreThanAscii(db, id)) ? BOM : ''
+  yield line(columns, REASON)
+  for (let after = 0; ; ) {
+    const { rows } = await sql<{ line: number; cells: string; reason: string | null }>`
+      select line, cells, reason from loanops.migration_row
+       where migration_id = ${id} and state in ('invalid', 'failed', 'stopped') and line > ${after}
+       order by line limit ${ROWS_AT_ONCE}`.execute(db)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+      .map(row => line((JSON.parse(row.cells) as string[]).map(defused), defused(row.reason ?? '')))
+      .join('')
+    after = last.line
+  }
+
+  /** The reason takes the place of the one that came, where the file is an errors file itself. */
+  function line(cells: string[], reason: string): string {
+    const uploaded = reasonAt === -1 ? cells : cells.toSpliced(reasonAt, 1)
+    return csvLine([...uploaded, reason], delimiter)
+  }
+}
+
+async function hasMoreThanAscii(db: Database, id: string): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (select from loanops.migration_row
+                    where migration_id = ${id} and state in ('invalid', 'failed', 'stopped')
+                      and (octet_length(cells) <> length(cells) or octet_length(reason) <> length(reason))) as has`.execute(
+    db,
+  )
+  return rows[0]?.has === true
+}

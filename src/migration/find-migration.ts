@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+import { NotFound } from '../problem.ts'
+import type { Layout } from './errors-csv.ts'
+import type { MigrationRecord } from './record.ts'
+import { utc } from './utc.ts'
+
+/** @throws NotFound */
+export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
+  const { rows } = await sql<MigrationRecord>`
+    select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
+           ${utc(sql`v.uploaded_at`)} as uploaded_at, ${utc(sql`v.started_at`)} as started_at,
+           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run, m.dry_run,
+           round(speed.per_second, 2)::float8 as rate_per_second,
+           ${utc(sql`case when v.status = 'running' and not v.is_dry_run and speed.per_second > 0
+             then now() + (v.valid_rows - speed.ended) / speed.per_second * interval '1 second' end`)} as estimated_end_at
+      from ops.migration v
+      join loanops.migration m on m.id = v.migration_id
+     cross join lateral (select m.done + m.failed + m.stopped as ended) e
+     cross join lateral (
+       select e.ended,
+              case when m.started_at is not null and not m.is_dry_run
+                then (e.ended - m.ended_before)
+                       / greatest(extract(epoch from coalesce(m.ended_at, now()) - m.started_at), 0.001) end as per_second
+     ) speed
+     where v.migration_id = ${id}`.execute(db)
+  if (rows[0] === undefined) throw new NotFound('There is no such migration')
+  return rows[0]
+}
+
+/** @throws NotFound */
+export async function findLayout(db: Database, id: string): Promise<Layout> {
+  const row = await db
+    .selectFrom('loanops.migration')
+    .select(['id', 'columns', 'delimiter'])
+    .where('id', '=', id)
+    .where('status', '<>', 'uploading')
+    .executeTakeFirst()
+  if (row === undefined) throw new NotFound('There is no such migration')
+  return row
+}

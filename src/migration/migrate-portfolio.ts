@@ -1,0 +1,117 @@
+import { createReadStream, createWriteStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { delimiterOf } from './header.ts'
+import { showProgress } from './progress.ts'
+import type { MigrationRecord } from './record.ts'
+
+export type Wanted = { isDryRun: boolean; skipInvalid: boolean }
+
+/** Where `npm start` keeps the token of the service on this machine. */
+const TOKEN_FILE = '.data/internal-token'
+
+const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
+
+/** Uploads the files, runs them one after the other, and shows how far they are. @throws Error for the person to read */
+export async function migratePortfolio(
+  env: NodeJS.ProcessEnv,
+  files: string[],
+  wanted: Wanted,
+): Promise<void> {
+  if (files.length === 0) throw new Error(`Name at least one file: ${USAGE}`)
+  const call = caller(env)
+  const typed = await Promise.all(files.map(async file => ({ file, type: await typeOf(file) })))
+  // Loans go before their repayments, however they were named.
+  for (const { file, type } of typed.sort((a, b) => a.type.localeCompare(b.type)))
+    await migrateFile(call, file, type, wanted)
+}
+
+async function migrateFile(call: Call, file: string, type: string, wanted: Wanted) {
+  const form = new FormData()
+  form.set('type', type)
+  form.set('file', await openAsBlob(file), basename(file))
+  say(`${file}: uploading ${type}`)
+  const uploaded = await call<MigrationRecord>('POST', '/migration/upload', form)
+  const { migration_id: id, rows, invalid_rows } = uploaded
+  say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
+  if (invalid_rows > 0 && !wanted.skipInvalid) {
+    throw new Error(
+      `Mend the rows in ${await saveErrors(call, id, file)} and upload it, or leave them out with --skip-invalid`,
+    )
+  }
+  await call('POST', '/migration/run', {
+    migration_id: id,
+    dry_run: wanted.isDryRun,
+    skip_invalid: wanted.skipInvalid,
+  })
+  const ended = await showProgress(() => call<MigrationRecord>('GET', `/migration/${id}`))
+  if (ended.dry_run !== null && wanted.isDryRun) {
+    const { would_change, in_ledger, differs, refused } = ended.dry_run
+    say(
+      `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused`,
+    )
+    for (const { line, reason } of ended.dry_run.findings) say(`  line ${line}: ${reason}`)
+    return
+  }
+  say(
+    `${file}: ${ended.status}, ${ended.done} done, ${ended.failed} failed, ${ended.stopped} stopped`,
+  )
+  if (ended.failed + ended.stopped > 0)
+    throw new Error(`What failed is in ${await saveErrors(call, id, file)}`)
+}
+
+type Call = <T>(method: string, path: string, body?: FormData | object) => Promise<T>
+
+function caller(env: NodeJS.ProcessEnv): Call & { raw(path: string): Promise<Response> } {
+  const url = `http://${env.HOST || '127.0.0.1'}:${env.PORT || '3000'}`
+  const base = `${env.LOANOPS_URL || url}/api`
+  const headers = { 'x-internal-token': tokenFrom(env) }
+
+  const call = async <T>(method: string, path: string, body?: FormData | object): Promise<T> => {
+    const isForm = body instanceof FormData
+    const response = await fetch(base + path, {
+      method,
+      headers: isForm || !body ? headers : { ...headers, 'content-type': 'application/json' },
+      ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
+    }).catch(error => {
+      throw new Error(
+        `${base} does not answer (${error.cause?.code ?? error.message}): is it running?`,
+      )
+    })
+    if (response.ok) return (await response.json()) as T
+    const problem = (await response.json().catch(() => ({}))) as { detail?: string }
+    throw new Error(problem.detail ?? `${base}${path} answered ${response.status}`)
+  }
+  return Object.assign(call, { raw: (path: string) => fetch(base + path, { headers }) })
+}
+
+function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
+  const first = INTERNAL_TOKEN?.split(',')[0]?.trim()
+  if (first) return first
+  if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
+  throw new Error('INTERNAL_TOKEN is not set, and no service was started here with "npm start"')
+}
+
+/** By its header: only repayments have a payment's reference. */
+async function typeOf(file: string): Promise<'loans' | 'repayments'> {
+  const lines = createInterface({ input: createReadStream(file) })
+  for await (const header of lines) {
+    lines.close()
+    const columns = header.split(delimiterOf(header)).map(cell => cell.replaceAll('"', '').trim())
+    return columns.includes('payment_reference') ? 'repayments' : 'loans'
+  }
+  throw new Error(`${file} is empty`)
+}
+
+async function saveErrors(call: Call, id: string, file: string): Promise<string> {
+  const path = resolve(file.replace(/(\.csv)?$/i, '.errors.csv'))
+  const response = await (call as ReturnType<typeof caller>).raw(`/migration/${id}/errors.csv`)
+  await pipeline(Readable.fromWeb(response.body as never), createWriteStream(path))
+  return path
+}
+
+function say(line: string) {
+  process.stdout.write(`${line}\n`)
+}

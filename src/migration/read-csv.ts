@@ -1,0 +1,129 @@
+import { finished } from 'node:stream/promises'
+import { CsvError, type Info, parse } from 'csv-parse'
+import { delimiterOf } from './header.ts'
+import { UnreadableFile } from './unreadable-file.ts'
+
+/** A quote that is never closed must not collect the rest of a gibibyte. */
+const MOST_RECORD_CHARACTERS = 100_000
+const MOST_HEADER_BYTES = 20_000
+
+export type CsvRow = { line: number; cells: string[] }
+
+export type CsvReader = {
+  /** Takes the header. */
+  header(cells: string[], delimiter: string): Promise<void>
+  /** Takes rows; the next ones are read meanwhile, but not the ones after. */
+  rows(batch: CsvRow[]): Promise<void>
+}
+
+/**
+ * Reads a CSV file, a chunk at a time.
+ * @param batchSize how many rows at least are handed on at once, but for the last ones
+ * @throws UnreadableFile that names line and column
+ */
+export async function readCsv(
+  source: AsyncIterable<Buffer>,
+  batchSize: number,
+  reader: CsvReader,
+): Promise<void> {
+  const chunks = source[Symbol.asyncIterator]()
+  const first = await firstLine(chunks)
+  const delimiter = delimiterOf(first.toString())
+  let header: string[] | undefined
+  let rows: CsvRow[] = []
+  let endOfLast = 0
+  let taking = Promise.resolve()
+
+  const parser = parse({
+    bom: true,
+    delimiter,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: MOST_RECORD_CHARACTERS,
+    on_record(cells: string[], { lines, empty_lines }: Info & { lines: number }) {
+      if (header === undefined) header = cells
+      else rows.push({ line: startOf(cells, lines, empty_lines), cells })
+      endOfLast = lines
+      // What is not handed on cannot pile up in the stream.
+      return null
+    },
+  })
+  const ended = finished(parser, { readable: false })
+  // Told by `ended` too; a second rejection would be nobody's.
+  ended.catch(() => undefined)
+  let isHeaderTaken = false
+
+  try {
+    for (let chunk: Buffer | undefined = first; chunk; chunk = await nextOf(chunks)) {
+      await new Promise<void>((resolve, reject) =>
+        parser.write(chunk, error => (error ? reject(error) : resolve())),
+      )
+      if (rows.length >= batchSize) await hand()
+    }
+    parser.end()
+    await ended
+  } catch (error) {
+    if (error instanceof CsvError) throw new UnreadableFile(sentence(error, header ?? []))
+    throw error
+  }
+  await hand()
+  await taking
+
+  async function hand() {
+    if (!isHeaderTaken && header !== undefined) {
+      isHeaderTaken = true
+      await reader.header(header, delimiter)
+    }
+    await taking
+    if (rows.length === 0) return
+    taking = reader.rows(rows)
+    // Awaited before the next batch; until then a failure must not end the process.
+    taking.catch(() => undefined)
+    rows = []
+  }
+
+  /** csv-parse counts where a record ends; a person looks where it begins. */
+  function startOf(cells: string[], end: number, _emptyLines: number): number {
+    if (end - endOfLast <= 1) return end
+    const breaks = cells.reduce((sum, cell) => sum + cell.split(/\r\n|\r|\n/).length - 1, 0)
+    return end - breaks
+  }
+}
+
+async function nextOf(chunks: AsyncIterator<Buffer>): Promise<Buffer | undefined> {
+  const { done, value } = await chunks.next()
+  return done ? undefined : value
+}
+
+/** At least the first line, in one piece. @throws UnreadableFile */
+async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let bytes = Buffer.alloc(0)
+  for (;;) {
+    const chunk = await nextOf(chunks)
+    if (chunk === undefined) break
+    bytes = Buffer.concat([bytes, chunk])
+    if (/[\r\n]\S/.test(bytes.toString('latin1', 0, MOST_HEADER_BYTES))) break
+    if (bytes.length > MOST_HEADER_BYTES)
+      throw new UnreadableFile('Line 1: the header does not end: is this a CSV file?')
+  }
+  if (bytes.toString().trim() === '') throw new UnreadableFile('The file is empty')
+  return bytes
+}
+
+function sentence({ code, message, column, lines }: CsvError, header: string[]): string {
+  const at = typeof column === 'number' ? column : 0
+  const where = `Line ${lines}, column ${header[at] ?? at + 1}`
+  switch (code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return `${where}: a quote is opened and never closed`
+    case 'CSV_INVALID_CLOSING_QUOTE':
+    case 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE':
+      return `${where}: a closing quote is followed by something else; a quote inside a cell is written twice`
+    case 'INVALID_OPENING_QUOTE':
+      return `${where}: a quote stands inside a cell that has none around it; put quotes around the cell and write this one twice`
+    case 'CSV_MAX_RECORD_SIZE':
+      return `${where}: the row does not end within ${MOST_RECORD_CHARACTERS} characters: a quote may be open`
+    default:
+      return `${where}: ${message}`
+  }
+}

@@ -1,0 +1,70 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+const Count = Type.Integer({ minimum: 0 })
+
+export const MigrationTypeName = Type.Union([Type.Literal('loans'), Type.Literal('repayments')], {
+  description: 'loans or repayments',
+})
+export const MigrationStatus = Type.Union(
+  (['uploaded', 'running', 'completed', 'cancelled'] as const).map(name => Type.Literal(name)),
+)
+
+export const Finding = Type.Object({
+  line: Type.Integer(),
+  external_loan_id: Nullable(Type.String()),
+  finding: Type.String(),
+  reason: Nullable(Type.String()),
+})
+export const DryRunResult = Type.Object({
+  started_at: Type.String(),
+  ended_at: Type.String(),
+  would_change: Type.Integer({ description: 'rows that would write to the ledger' }),
+  in_ledger: Type.Integer({ description: 'rows that are in the ledger already, as they are here' }),
+  differs: Type.Integer({
+    description: 'rows that are in the ledger already, but not as they are here',
+  }),
+  refused: Type.Integer({
+    description: 'rows that the ledger would refuse, as far as reading tells',
+  }),
+  findings: Type.Array(Finding, {
+    description: 'the first hundred that differ or would be refused; all are in ops.migration_row',
+  }),
+})
+
+export const MigrationItem = Type.Object({
+  migration_id: Type.String(),
+  type: MigrationTypeName,
+  status: MigrationStatus,
+  rows: Count,
+  valid_rows: Count,
+  invalid_rows: Count,
+  done: Count,
+  failed: Count,
+  stopped: Type.Integer({
+    description: 'rows not tried, because an earlier one of their loan failed',
+  }),
+  uploaded_at: Type.String(),
+  started_at: Nullable(Type.String()),
+  ended_at: Nullable(Type.String()),
+  is_dry_run: Type.Boolean({ description: 'whether the last run was, or is, a dry one' }),
+  rate_per_second: Nullable(Type.Number({ description: 'rows ended per second of this run' })),
+  estimated_end_at: Nullable(Type.String()),
+  dry_run: Nullable(DryRunResult),
+})
+export type MigrationRecord = Static<typeof MigrationItem>
+export type DryRun = Static<typeof DryRunResult>
+
+export const Uploaded = Type.Object({
+  migration_id: Type.String(),
+  type: MigrationTypeName,
+  status: MigrationStatus,
+  rows: Count,
+  valid_rows: Count,
+  invalid_rows: Count,
+  errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
+    description: 'of the first hundred invalid rows; errors.csv has them all',
+  }),
+})
+export const Started = Type.Object({ migration_id: Type.String(), status: MigrationStatus })

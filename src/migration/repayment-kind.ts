@@ -1,0 +1,97 @@
+import { hash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Amount, closed, ExternalId, Text } from '../fields.ts'
+import { GATEWAYS } from '../lenders.ts'
+import { newOperation } from '../operations/accept.ts'
+import { repaymentExternalId } from '../payments/due-payment.ts'
+import { DAY_RULE, dayOf } from './day-text.ts'
+import type { CheckedRow, Fields, Kind } from './kind.ts'
+import { migratedRepayment } from './migrated-repayment.ts'
+import { numberOf } from './number-text.ts'
+import { repaymentColumns } from './repayment-columns.ts'
+
+const HASH_DIGITS = 32
+const MOST_NOTE_CHARACTERS = 1_000
+const MOST_REFERENCE_CHARACTERS = 255
+
+const Row = Type.Object(
+  {
+    loan_external_id: ExternalId,
+    amount: Amount,
+    payment_reference: Text(MOST_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
+    gateway: Type.Optional(
+      Type.Union(
+        GATEWAYS.map(name => Type.Literal(name)),
+        { description: `${GATEWAYS.join(' or ')}, or empty` },
+      ),
+    ),
+    note: Type.Optional(
+      Type.String({
+        maxLength: MOST_NOTE_CHARACTERS,
+        description: `a text of at most ${MOST_NOTE_CHARACTERS} characters`,
+      }),
+    ),
+  },
+  closed,
+)
+const compiled = TypeCompiler.Compile(Row)
+
+/** Repayments on loans that the ledger has, or that an earlier loans file brought there. */
+export const repaymentKind: Kind = {
+  type: 'repayments',
+  columns: repaymentColumns,
+  check(fields): CheckedRow {
+    const day = dayOf(fields.transaction_date ?? '')
+    const errors = errorsOf(fields)
+    if (day === undefined) errors.push(dayError(fields.transaction_date))
+    return {
+      errors,
+      loanExternalId: fields.loan_external_id ?? null,
+      clientExternalId: null,
+      clientFields: null,
+      paymentKey: errors.length === 0 ? keyOf(fields) : null,
+      onDate: day?.iso ?? null,
+      disbursedOn: null,
+    }
+  },
+  steps: fields => [newOperation(migratedRepayment, dataOf(fields), null)],
+}
+
+const dayError = (text: string | undefined) =>
+  `transaction_date ${text === undefined ? 'is required' : DAY_RULE}`
+
+function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: Fields): string[] {
+  const row = amount === undefined ? texts : { ...texts, amount: numberOf(amount) }
+  if (compiled.Check(row)) return []
+  const first = new Map<string, string>()
+  for (const { path, message } of compiled.Errors(row)) {
+    const column = path.slice(1)
+    if (!first.has(column)) first.set(column, `${column} ${message}`)
+  }
+  return [...first.values()]
+}
+
+/** A gateway's payment is one whatever its loan. No part has a line break in it, so no two are alike. */
+function keyOf({ gateway, loan_external_id, payment_reference }: Fields): string {
+  return `${gateway ?? loan_external_id}\n${payment_reference}`
+}
+
+function externalIdOf(fields: Fields): string {
+  const { gateway, payment_reference } = fields
+  return gateway
+    ? repaymentExternalId(gateway, payment_reference as string)
+    : `migration-${hash('sha256', keyOf(fields)).slice(0, HASH_DIGITS)}`
+}
+
+function dataOf(fields: Fields) {
+  const { loan_external_id, transaction_date, amount, payment_reference, note } = fields
+  return {
+    external_loan_id: loan_external_id as string,
+    external_id: externalIdOf(fields),
+    date: dayOf(transaction_date as string)?.text as string,
+    amount: amount as string,
+    reference: payment_reference as string,
+    ...(note === undefined ? {} : { note }),
+  }
+}

@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream'
+import { fastifyMultipart } from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
+import type { Database } from '../database.ts'
+import type { Catalogue } from '../operations/catalogue.ts'
+import { cancelRun } from './cancel-run.ts'
+import { errorsCsv } from './errors-csv.ts'
+import { findLayout, findMigration } from './find-migration.ts'
+import { firstErrors } from './first-errors.ts'
+import { migrationKinds } from './kinds.ts'
+import { MigrationItem, MigrationTypeName, Started, Uploaded } from './record.ts'
+import { retryRun } from './retry-run.ts'
+import { startRun } from './start-run.ts'
+import { describeColumns, template } from './template.ts'
+import { upload } from './upload.ts'
+import { takeUpload } from './upload-request.ts'
+
+const tags = ['migration']
+const CSV = 'text/csv; charset=utf-8'
+const Id = Type.String({
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  description: 'a migration id',
+})
+const params = Type.Object({ id: Id })
+
+export function migrationRoutes(db: Database, catalogue: Catalogue): FastifyPluginAsyncTypebox {
+  const kinds = migrationKinds(catalogue)
+  const columns = Object.values(kinds).map(describeColumns).join('\n\n')
+
+  return async app => {
+    // We say ourselves that a file is too large: thrown, the caller would not hear it.
+    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+
+    app.get(
+      '/migration/templates/:type.csv',
+      {
+        schema: {
+          tags,
+          summary: 'The header row of a file, and one example',
+          description: columns,
+          params: Type.Object({ type: MigrationTypeName }),
+          produces: ['text/csv'],
+        },
+      },
+      async (request, reply) => {
+        const { type } = request.params
+        return reply
+          .type(CSV)
+          .header('content-disposition', `attachment; filename="${type}.csv"`)
+          .send(template(kinds[type]))
+      },
+    )
+
+    app.post(
+      '/migration/upload',
+      {
+        // Read part by part while it arrives.
+        validatorCompiler: () => () => true,
+        schema: {
+          tags,
+          summary: 'Takes a CSV file and checks every row of it; writes nothing to the ledger',
+          description: columns,
+          consumes: ['multipart/form-data'],
+          body: Type.Object({
+            type: MigrationTypeName,
+            file: Type.String({ format: 'binary', description: 'CSV, at most 1 GiB' }),
+          }),
+          response: { 201: Uploaded },
+        },
+      },
+      async (request, reply) => {
+        const asker = await askerOf(request)
+        const id = await takeUpload(request, (type, file) => upload(db, kinds[type], file, asker))
+        const record = await findMigration(db, id)
+        return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
+      },
+    )
+
+    app.post(
+      '/migration/run',
+      {
+        schema: {
+          tags,
+          summary: 'Takes the valid rows to the ledger, or looks what that would do',
+          body: Type.Object(
+            {
+              migration_id: Id,
+              dry_run: Type.Optional(Type.Boolean({ description: 'true or false' })),
+              skip_invalid: Type.Optional(Type.Boolean({ description: 'true or false' })),
+            },
+            { additionalProperties: false },
+          ),
+          response: { 202: Started },
+        },
+      },
+      async (request, reply) => {
+        const { migration_id, dry_run = false, skip_invalid = false } = request.body
+        const wanted = { migrationId: migration_id, isDryRun: dry_run, skipInvalid: skip_invalid }
+        return reply.code(202).send(await startRun(db, wanted, await askerOf(request)))
+      },
+    )
+
+    app.get(
+      '/migration/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Tells how far a migration is',
+          params,
+          response: { 200: MigrationItem },
+        },
+      },
+      request => findMigration(db, request.params.id),
+    )
+
+    app.get(
+      '/migration/:id/errors.csv',
+      {
+        schema: {
+          tags,
+          summary: 'The rows that are invalid, failed or were stopped, each with its reason',
+          params,
+          produces: ['text/csv'],
+        },
+      },
+      async (request, reply) => {
+        const layout = await findLayout(db, request.params.id)
+        return reply
+          .type(CSV)
+          .header('content-disposition', 'attachment; filename="errors.csv"')
+          .send(Readable.from(errorsCsv(db, layout)))
+      },
+    )
+
+    app.post(
+      '/migration/:id/retry',
+      {
+        schema: {
+          tags,
+          summary: 'Takes up what failed, was stopped or was left',
+          params,
+          response: { 202: Started },
+        },
+      },
+      async (request, reply) =>
+        reply.code(202).send(await retryRun(db, request.params.id, await askerOf(request))),
+    )
+
+    app.post(
+      '/migration/:id/cancel',
+      {
+        schema: {
+          tags,
+          summary: 'Starts nothing more; what is on its way ends',
+          params,
+          response: { 202: Started },
+        },
+      },
+      async (request, reply) =>
+        reply.code(202).send(await cancelRun(db, request.params.id, await askerOf(request))),
+    )
+  }
+}

@@ -1,0 +1,74 @@
+import type { Static } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database, Trx } from '../database.ts'
+import { Conflict, NotFound } from '../problem.ts'
+import type { MigrationRecord, Started } from './record.ts'
+import { lockRun } from './run-lock.ts'
+
+export type RunRequest = { migrationId: string; isDryRun: boolean; skipInvalid: boolean }
+export type RunState = Static<typeof Started>
+
+/** Starts a run, or a look at what one would do. A completed one stays as it is. @throws NotFound, Conflict */
+export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
+  const { migrationId: id, isDryRun, skipInvalid } = request
+  return db.transaction().execute(async trx => {
+    await lockRun(trx, id)
+    const { status, type, invalidRows } = await stateOf(trx, id)
+    if (status === 'running') throw new Conflict('It runs already')
+    if (isDryRun && status !== 'uploaded')
+      throw new Conflict(`It is ${status}: a dry run comes first`)
+    if (invalidRows > 0 && !skipInvalid) {
+      throw new Conflict(
+        `${invalidRows} rows are invalid: mend them (errors.csv), or set skip_invalid to run the others`,
+      )
+    }
+    if (status === 'completed') return { migration_id: id, status }
+    if (type === 'repayments' && !isDryRun) await refuseBesideItsLoans(trx, id)
+    if (isDryRun) await forgetFindings(trx, id)
+    await sql`
+      update loanops.migration
+         set status = 'running', is_dry_run = ${isDryRun}, run = run + (not ${isDryRun})::integer,
+             started_at = now(), ended_at = null, ended_before = done + failed + stopped
+       where id = ${id}`.execute(trx)
+    await audit(trx, {
+      ...asker,
+      action: isDryRun ? 'migration.dry_run' : 'migration.run',
+      subject: id,
+      detail: { skip_invalid: skipInvalid },
+    })
+    return { migration_id: id, status: 'running' }
+  })
+}
+
+type State = Pick<MigrationRecord, 'status' | 'type'> & { invalidRows: number; isDryRun: boolean }
+
+/** @throws NotFound */
+export async function stateOf(trx: Trx, id: string) {
+  const { rows } = await sql<State>`
+    select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"
+      from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
+  if (rows[0] === undefined) throw new NotFound('There is no such migration')
+  return rows[0]
+}
+
+/** Its repayments would find loans that are not there yet, and stop them. */
+async function refuseBesideItsLoans(trx: Trx, id: string) {
+  const { rows } = await sql<{ id: string }>`
+    select m.id from loanops.migration m
+     where m.type = 'loans' and m.status = 'running' and not m.is_dry_run
+       and exists (select from loanops.migration_row l
+                     join loanops.migration_row r on r.migration_id = ${id} and r.loan_external_id = l.loan_external_id and r.state = 'valid'
+                    where l.migration_id = m.id and l.state in ('valid', 'running'))`.execute(trx)
+  if (rows[0])
+    throw new Conflict(`Its loans are on their way still, in the migration ${rows[0].id}`)
+}
+
+async function forgetFindings(trx: Trx, id: string) {
+  await sql`
+    update loanops.migration_row set finding = null, finding_reason = null
+     where migration_id = ${id} and finding is not null`.execute(trx)
+  await sql`update loanops.migration set dry_run = null, looked_up_to = null where id = ${id}`.execute(
+    trx,
+  )
+}

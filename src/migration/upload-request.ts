@@ -1,0 +1,75 @@
+import type { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { letTakeLong } from '../client-error.ts'
+import { FieldErrors, PayloadTooLarge } from '../problem.ts'
+
+const MOST_FILE_BYTES = 1024 ** 3
+/** A caller that sends nothing for so long holds a connection for nothing. */
+const SILENCE_MS = 30_000
+const TYPES = ['loans', 'repayments'] as const
+export type UploadType = (typeof TYPES)[number]
+
+/**
+ * Takes the parts of an upload as they come: `type` first, then `file`, which is handed on while it arrives.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function takeUpload<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
+  if (!request.isMultipart())
+    throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be multipart/form-data' }])
+  letTakeLong(request.raw, SILENCE_MS)
+  try {
+    return await takeParts(request, take)
+  } finally {
+    // What is not read holds up the caller, who would not hear why.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+}
+
+type Take<T> = (type: UploadType, file: AsyncIterable<Buffer>) => Promise<T>
+
+async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
+  const parts = request.parts({
+    limits: { files: 1, fields: 1, fileSize: MOST_FILE_BYTES },
+  })
+  let type: UploadType | undefined
+  let taken: { result: T } | undefined
+  for await (const part of legible(parts)) {
+    if (part.type === 'field') {
+      type = typeOf(part.fieldname, part.value)
+    } else {
+      if (part.fieldname !== 'file') throw wrong(`/${part.fieldname}`, 'is not a known field')
+      if (type === undefined)
+        throw wrong('/type', `is required before the file: ${TYPES.join(' or ')}`)
+      taken = { result: await take(type, whole(part.file)) }
+    }
+  }
+  if (taken === undefined) throw wrong('/file', 'is required')
+  return taken.result
+}
+
+function typeOf(name: string, value: unknown): UploadType {
+  if (name !== 'type') throw wrong(`/${name}`, 'is not a known field')
+  const type = TYPES.find(known => known === value)
+  if (type === undefined) throw wrong('/type', `must be ${TYPES.join(' or ')}`)
+  return type
+}
+
+const wrong = (path: string, message: string) =>
+  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
+
+/** The multipart reader cuts a file that is too large without a word. */
+async function* whole(file: Readable & { truncated?: boolean }): AsyncGenerator<Buffer> {
+  yield* legible(file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+  if (file.truncated) throw new PayloadTooLarge('The file is larger than 1 GiB')
+}
+
+/** What the multipart reader throws of bytes that are no parts says nothing of whose fault it is. */
+async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* read
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode !== undefined) throw error
+    throw wrong('', 'is no multipart/form-data that ends where it says')
+  }
+}

@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database } from '../database.ts'
+import { newId } from '../ids.ts'
+import { checkAcross } from './check-across.ts'
+import { REASON } from './column.ts'
+import { fused } from './csv-line.ts'
+import { decode } from './decode.ts'
+import { columnsOf } from './header.ts'
+import { insertRows, type NewRow } from './insert-rows.ts'
+import { type CheckedRow, fieldsOf, type Kind } from './kind.ts'
+import { type CsvRow, readCsv } from './read-csv.ts'
+import { UnreadableFile } from './unreadable-file.ts'
+
+/** One insert has so many rows: beyond this PostgreSQL gets no faster, and two of them are in memory. */
+const ROWS_AT_ONCE = 1_000
+
+/**
+ * Reads a file into the database, row by row, and checks it.
+ * @returns the migration's id
+ * @throws UnreadableFile; nothing of it is kept then
+ */
+export async function upload(
+  db: Database,
+  kind: Kind,
+  file: AsyncIterable<Buffer>,
+  asker: Asker,
+): Promise<string> {
+  const id = newId()
+  try {
+    await db.connection().execute(async connection => {
+      // What a crash of PostgreSQL takes away is swept up; the check's own commit makes all of it durable.
+      await sql`set synchronous_commit = off`.execute(connection)
+      await keepRows(connection, kind, id, file).finally(() =>
+        sql`reset synchronous_commit`.execute(connection),
+      )
+    })
+    await analyze(db)
+    await db.transaction().execute(async trx => {
+      // A million rows are sorted here, and nobody waits for this transaction.
+      await sql`set local statement_timeout = 0`.execute(trx)
+      await sql`set local work_mem = '64MB'`.execute(trx)
+      await checkAcross(trx, kind.type, id)
+      await sql`
+        update loanops.migration m
+           set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
+          from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
+                  from loanops.migration_row where migration_id = ${id}) c
+         where m.id = ${id}`.execute(trx)
+      await audit(trx, {
+        ...asker,
+        action: 'migration.upload',
+        subject: id,
+        detail: { type: kind.type },
+      })
+    })
+  } catch (error) {
+    await forget(db, id).catch(() => undefined)
+    throw error
+  }
+  return id
+}
+
+async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterable<Buffer>) {
+  let columns: string[] = []
+  let isErrorsFile = false
+  let rows = 0
+  await readCsv(decode(file), ROWS_AT_ONCE, {
+    async header(cells, delimiter) {
+      columns = columnsOf(cells, kind.type, kind.columns)
+      isErrorsFile = columns.includes(REASON)
+      await db
+        .insertInto('loanops.migration')
+        .values({ id, type: kind.type, columns, delimiter })
+        .execute()
+    },
+    async rows(batch) {
+      rows += batch.length
+      await insertRows(
+        db,
+        id,
+        batch.map(row => checked(row)),
+      )
+    },
+  })
+  if (rows === 0) throw new UnreadableFile('The file has no row below its header')
+
+  function checked({ line, cells: came }: CsvRow): NewRow {
+    const cells = isErrorsFile ? came.map(fused) : came
+    const misfit = misfitOf(cells, columns)
+    if (misfit !== null) return { line, cells: cells.map(readable), ...unread, errors: [misfit] }
+    return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
+  }
+}
+
+const unread: Omit<CheckedRow, 'errors'> = {
+  loanExternalId: null,
+  clientExternalId: null,
+  clientFields: null,
+  paymentKey: null,
+  onDate: null,
+  disbursedOn: null,
+}
+
+/** What keeps a row from being read at all. */
+function misfitOf(cells: string[], columns: string[]): string | null {
+  if (cells.length !== columns.length)
+    return `the row has ${cells.length} cells, and the header ${columns.length} columns`
+  const withNul = cells.findIndex(cell => cell.includes('\0'))
+  return withNul === -1 ? null : `${columns[withNul]} has a NUL character in it`
+}
+
+/** PostgreSQL keeps no NUL. */
+const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
+
+/** Else the planner takes a million new rows for none. */
+async function analyze(db: Database) {
+  await sql`analyze loanops.migration_row`.execute(db)
+}
+
+/** Takes back what a broken upload left. */
+async function forget(db: Database, id: string) {
+  await sql`delete from loanops.migration_row where migration_id = ${id}`.execute(db)
+  await sql`delete from loanops.migration where id = ${id} and status = 'uploading'`.execute(db)
+}

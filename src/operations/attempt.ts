@@ -1,0 +1,155 @@
+import { crashPoint } from '../crash-point.ts'
+import { idOf } from '../ids.ts'
+import { type Answer, isOfLedgerShape, LedgerTrouble } from '../ledger/answer.ts'
+import type { Ledger } from '../ledger/client.ts'
+import type { Reference } from '../ledger/reference.ts'
+import type { Claim } from './claim.ts'
+import {
+  brokenOff,
+  deadlineRefusal,
+  decide,
+  type Ending,
+  operatorsRefusal,
+  stillUnapproved,
+} from './decide.ts'
+import type { Ended } from './finish.ts'
+import type { Found, Operation, Run } from './operation.ts'
+import { type Refusal, refusal } from './refusal.ts'
+
+export type AttemptContext = {
+  ledger: Ledger
+  reference: Reference
+  deadlineSeconds: number
+  /** Whether the claim still covers a write: somebody else may have it by now. */
+  covers(claim: Claim): boolean
+  remember(claim: Claim, seen: unknown): Promise<void>
+  log: { error(object: object, message: string): void }
+}
+
+/** One attempt: looks first where an earlier one may have arrived, writes, and says how the operation is left. */
+export async function attempt(
+  context: AttemptContext,
+  operation: Operation,
+  claim: Claim,
+): Promise<Ended> {
+  const key = idOf(`${claim.id}:${claim.keyGeneration}`)
+  const calls = watched(context, claim)
+  const run: Run = {
+    ledger: calls.ledger,
+    reference: context.reference,
+    id: claim.id,
+    key,
+    seen: claim.seen,
+    async remember(seen) {
+      run.seen = seen
+      await context.remember(claim, seen)
+      crashPoint('remember.committed')
+    },
+  }
+  const look = () => operation.find(run, claim.data)
+  const ended = (answer: Answer | Refusal | null, ending: Ending): Ended => ({
+    claim,
+    key,
+    answer,
+    ending,
+  })
+  try {
+    if (claim.lookFirst) {
+      const found = await look()
+      crashPoint('look.answered')
+      if (found.state === 'there') return ended(calls.lastRead(), success(found))
+      if (claim.waitingFor === 'ledger_approval' && claim.resolution === null)
+        return ended(null, stillUnapproved)
+    }
+    if (claim.resolution === 'failed') return ended(null, decide(claim, key, operatorsRefusal))
+    if (isPastDeadline(context, claim))
+      return ended(null, decide(claim, key, deadlineRefusal(context.deadlineSeconds)))
+    const answer = await operation.run(run, claim.data)
+    return await settled(answer)
+  } catch (error) {
+    const { written } = calls
+    // The ledger may be out of reach for ever; the operator has the last word.
+    if (claim.resolution === 'failed') return ended(null, decide(claim, key, operatorsRefusal))
+    if (error instanceof LedgerTrouble)
+      return ended(written ?? error.answer, decide(claim, key, error.answer))
+    context.log.error({ err: error, operation: claim.id }, 'an attempt broke off')
+    return ended(written, brokenOff(claim, error as Error, calls.mayHaveArrived()))
+  }
+
+  async function settled(answer: Answer | Refusal): Promise<Ended> {
+    const isRefused = answer.outcome === 'refused'
+    // The earlier attempt may have arrived between our look and this refusal, which then speaks of a duplicate.
+    if (isRefused && claim.lookFirst) {
+      const found = await look()
+      if (found.state === 'there') return ended(answer, success(found))
+    }
+    if (isRefused && claim.origin === 'migration') {
+      const held = await (operation.holds ?? operation.find)(run, claim.data)
+      if (held.state === 'there') return ended(answer, success(held))
+      if (held.state === 'differs') {
+        const difference = refusal('409', 'loanops.differs.at.ledger', held.how)
+        return ended(answer, decide(claim, key, difference))
+      }
+    }
+    if (!isRefused && isContainers500(answer)) return ended(...(await explained500(answer)))
+    return ended(answer, decide(claim, key, answer))
+  }
+
+  /** Fineract falls over a write without credentials before it looks at them; a read tells that from a true failure. */
+  async function explained500(answer: Answer): Promise<[Answer, Ending]> {
+    try {
+      const found = await look()
+      if (found.state === 'there') return [answer, success(found)]
+    } catch (error) {
+      if (error instanceof LedgerTrouble && error.answer.outcome === 'misconfigured') {
+        const misconfigured = { ...answer, outcome: error.answer.outcome }
+        return [misconfigured, { ...decide(claim, key, misconfigured), lookFirst: true } as Ending]
+      }
+    }
+    return [answer, decide(claim, key, answer)]
+  }
+}
+
+/** The ledger, as long as the claim covers it, with an eye on what was sent. */
+function watched(context: AttemptContext, claim: Claim) {
+  let lastRead: Answer | null = null
+  let isSent = false
+  const calls = {
+    written: null as Answer | null,
+    lastRead: () => lastRead && { ...lastRead, outcome: 'done' as const },
+    mayHaveArrived: () => isSent && calls.written?.outcome !== 'not_arrived',
+    ledger: {
+      ...context.ledger,
+      async read(path: string) {
+        const answer = await context.ledger.read(path)
+        lastRead = answer
+        return answer
+      },
+      async write(write: Parameters<Ledger['write']>[0]) {
+        crashPoint('write.unsent')
+        if (!context.covers(claim)) throw new Error('the lease was lost before the write')
+        isSent = true
+        calls.written = await context.ledger.write(write)
+        crashPoint('write.answered')
+        return calls.written
+      },
+    },
+  }
+  return calls
+}
+
+const success = (found: Found & { state: 'there' }): Ending => ({
+  status: 'success',
+  response: found.body,
+})
+
+function isContainers500({ status, body }: Answer | Refusal): boolean {
+  return status === 500 && !isOfLedgerShape(body)
+}
+
+function isPastDeadline(
+  { deadlineSeconds }: AttemptContext,
+  { acceptedAt, unknownSince }: Claim,
+): boolean {
+  return unknownSince === null && Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
+}

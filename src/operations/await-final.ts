@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+
+/** One question for all who wait, this often, and only while somebody waits. */
+const ASK_EVERY_MS = 25
+
+export type AwaitFinal = {
+  wait(id: string, timeoutMs: number): Promise<void>
+  /** Lets everybody go: a stop must not wait for those who wait. */
+  release(): void
+}
+
+/** Resolves when an operation is final, or the time is up. */
+export function awaitFinal(db: Database): AwaitFinal {
+  const waiting = new Map<string, Set<() => void>>()
+  let isAsking = false
+  let isReleased = false
+
+  return { wait, release }
+
+  function wait(id: string, timeoutMs: number): Promise<void> {
+    return new Promise(resolve => {
+      const done = () => {
+        clearTimeout(timer)
+        const others = waiting.get(id)
+        others?.delete(done)
+        if (others?.size === 0) waiting.delete(id)
+        resolve()
+      }
+      const timer = setTimeout(done, timeoutMs)
+      waiting.set(id, (waiting.get(id) ?? new Set()).add(done))
+      if (isReleased) done()
+      else if (!isAsking) void ask()
+    })
+  }
+
+  function release(): void {
+    isReleased = true
+    for (const callers of [...waiting.values()]) for (const done of [...callers]) done()
+  }
+
+  async function ask(): Promise<void> {
+    isAsking = true
+    while (waiting.size > 0) {
+      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+      // While the database is away nothing becomes final; the callers' own time runs on.
+      for (const id of await finalOf([...waiting.keys()]).catch(() => [])) {
+        for (const done of waiting.get(id) ?? []) done()
+      }
+    }
+    isAsking = false
+  }
+
+  async function finalOf(ids: string[]): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select id from loanops.operation where id = any(${ids}) and status <> 'processing'`.execute(
+      db,
+    )
+    return rows.map(({ id }) => id)
+  }
+}

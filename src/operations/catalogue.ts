@@ -1,0 +1,26 @@
+import type { Lender } from '../lenders.ts'
+import { clientCreate } from './client-create.ts'
+import { clientUpdate } from './client-update.ts'
+import { loanApprove } from './loan-approve.ts'
+import { loanCreate } from './loan-create.ts'
+import { loanDelete } from './loan-delete.ts'
+import { loanDisburse } from './loan-disburse.ts'
+import { loanUpdate } from './loan-update.ts'
+import type { Operation } from './operation.ts'
+
+/** Operations by name, in the order in which a loan meets them. */
+export type Catalogue = ReadonlyMap<string, Operation>
+
+/** What callers may ask for. */
+export function operationCatalogue(lenders: ReadonlyMap<string, Lender>): Catalogue {
+  const operations = [
+    clientCreate,
+    clientUpdate,
+    loanCreate(lenders),
+    loanUpdate,
+    loanApprove,
+    loanDisburse,
+    loanDelete,
+  ]
+  return new Map(operations.map(operation => [operation.name, operation]))
+}

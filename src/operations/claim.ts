@@ -1,0 +1,188 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database.ts'
+import type { Data } from './operation.ts'
+import type { Origin } from './queue.ts'
+import type { Resolution } from './resolve.ts'
+
+/** How long a claim holds without being renewed: a dead worker's operations go on after this. */
+export const LEASE_SECONDS = 10
+/** A wake-up that is this late was lost: its worker died, or the database was away. */
+const LATE_SECONDS = 2
+
+/** An operation that this process has to itself until the lease ends; `attempt` fences what it writes. */
+export type Claim = {
+  id: string
+  operationType: string
+  origin: Origin
+  subject: string
+  externalId: string
+  data: Data
+  attempt: number
+  lookFirst: boolean
+  unknownSince: Date | null
+  waitingFor: string | null
+  keyGeneration: number
+  seen: unknown
+  /** What an operator said of it since the last attempt. */
+  resolution: Resolution | null
+  claimedAt: Date
+  acceptedAt: Date
+  /** Under which key the ledger said "still processing", and since when. */
+  tooEarly: { key: string; since: string } | null
+}
+
+/**
+ * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
+ * An earlier claim whose lease ran out ends here, as an attempt whose outcome is unknown.
+ */
+export async function claimHeads(
+  db: Database,
+  worker: string,
+  subjects: string[],
+): Promise<Claim[]> {
+  if (subjects.length === 0) return []
+  const { rows } = await sql<Claim>`
+    with head as (
+      select o.id, o.attempt, o.claimed_by, o.claimed_at, o.claimed_until
+        from unnest(${subjects}::text[]) as wanted (subject)
+       cross join lateral (
+         select id from loanops.operation
+          where subject = wanted.subject and status = 'processing'
+          order by seq limit 1) oldest
+        join loanops.operation o on o.id = oldest.id
+       where o.status = 'processing'
+         and o.next_try_at <= now()
+         and (o.claimed_until is null or o.claimed_until < now())
+         and not exists (${clientsUnfinished('o')})
+      -- Whoever holds the row is claiming or finishing it, and goes on to the next one itself.
+         for update of o skip locked
+    ), claimed as (
+      update loanops.operation o
+         set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+             attempt = o.attempt + 1,
+             attempts = o.attempts + (o.claimed_by is not null)::integer,
+             look_first = o.look_first or o.claimed_by is not null,
+             unknown_since = coalesce(o.unknown_since, o.claimed_at)
+        from head
+       where o.id = head.id
+      returning o.*
+    ), lost as (
+      insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
+      select id, attempt, claimed_at, claimed_until, 'unknown' from head where claimed_by is not null
+    )
+    select id, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
+           look_first as "lookFirst", unknown_since as "unknownSince", waiting_for as "waitingFor",
+           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           case when unknown_since is not null then (
+             select json_build_object('key', idempotency_key, 'since', min(started_at))
+               from loanops.operation_attempt
+              where operation_id = claimed.id and http_status = 425 and idempotency_key is not null
+              group by idempotency_key
+              order by max(attempt) desc limit 1) end as "tooEarly"
+      from claimed`.execute(db)
+  return rows
+}
+
+/** Renews what is still ours. @returns the ids of those; the rest was claimed by somebody else, whom the fence protects */
+export async function renewClaims(
+  db: Database,
+  worker: string,
+  claims: Claim[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+        as held (id, attempt)
+     where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+    returning o.id`.execute(db)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Gives back a claim whose work was not begun, as if it had never been made. */
+export async function handBack(db: Database, { id, attempt }: Claim): Promise<void> {
+  await sql`
+    update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
+     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db)
+}
+
+/** Keeps what an operation saw at the ledger before its write. @returns false when the lease was lost */
+export async function rememberSeen(
+  db: Database,
+  { id, attempt }: Claim,
+  seen: unknown,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation set seen = ${JSON.stringify(seen)}::json
+     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Subjects whose oldest unfinished operation is due though nobody was woken for it. */
+export function overdueSubjects(db: Database, origins: Origin[], limit: number): Promise<string[]> {
+  return headsWhere(
+    db,
+    origins,
+    sql`case when claimed_by is null then next_try_at < now() - make_interval(secs => ${LATE_SECONDS})
+             else claimed_until < now() end`,
+    limit,
+  )
+}
+
+/** Subjects whose oldest unfinished operation ran out of time before anything was sent. */
+export function expiredSubjects(
+  db: Database,
+  origins: Origin[],
+  deadlineSeconds: number,
+  limit: number,
+): Promise<string[]> {
+  return headsWhere(
+    db,
+    origins,
+    sql`accepted_at < now() - make_interval(secs => ${deadlineSeconds})
+        and claimed_by is null and next_try_at <= now() and unknown_since is null and not look_first`,
+    limit,
+  )
+}
+
+/** Says why these subjects' operations wait, though none of them was tried. */
+export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
+  await sql`
+    update loanops.operation set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
+     where id in (select oldest.id from unnest(${subjects}::text[]) as wanted (subject) cross join lateral (
+                    select id from loanops.operation
+                     where subject = wanted.subject and status = 'processing' order by seq limit 1) oldest)
+       and status = 'processing' and claimed_by is null and waiting_for is null`.execute(db)
+}
+
+/**
+ * The index is walked from subject to subject, so that a subject with ten thousand waiting costs one step. Nothing is
+ * sorted, so that after an outage, when all are due, the walk ends with the first that it was asked for.
+ */
+async function headsWhere(
+  db: Database,
+  origins: Origin[],
+  condition: RawBuilder<unknown>,
+  limit: number,
+): Promise<string[]> {
+  const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
+    look_first`
+  const { rows } = await sql<{ subject: string }>`
+    with recursive head as (
+      (select ${columns} from loanops.operation where status = 'processing' order by subject, seq limit 1)
+      union all
+      select next.* from head cross join lateral (
+        select ${columns} from loanops.operation
+         where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
+    )
+    select subject from head
+     where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
+     limit ${limit}`.execute(db)
+  return rows.map(({ subject }) => subject)
+}
+
+/** The operations of its client that this one has to wait for. */
+function clientsUnfinished(row: 'o' | 'head') {
+  return sql`select from loanops.operation client
+    where client.subject = ${sql.ref(`${row}.waits_for`)} and client.status = 'processing'
+      and client.seq < ${sql.ref(`${row}.seq`)}`
+}

@@ -1,0 +1,62 @@
+import { Type } from '@sinclair/typebox'
+import { closed, Day, ExternalId, Text } from '../fields.ts'
+import { dayFormat } from '../ledger/dates.ts'
+import {
+  clientAnswer,
+  clientDifferences,
+  clientPath,
+  hasClientFields,
+  type LedgerClient,
+} from './ledger-client.ts'
+import { absent, clientSubject, compared, operation, there } from './operation.ts'
+
+/** Fineract: a person, not an entity. */
+const PERSON = 1
+
+export const clientCreate = operation({
+  name: 'CLIENT_CREATE',
+  summary: 'Makes an active client',
+  schema: Type.Object(
+    {
+      firstname: Text(50, 'Asha'),
+      lastname: Text(50, 'Rao'),
+      externalId: ExternalId,
+      activationDate: Day,
+      mobileNo: Type.Optional(Text(50, '+919876543210')),
+      emailAddress: Type.Optional(Text(150, 'asha@example.in')),
+    },
+    closed,
+  ),
+  externalId: data => data.externalId,
+  subject: data => clientSubject(data.externalId),
+
+  run: ({ ledger, reference, key }, data) =>
+    ledger.write({
+      method: 'POST',
+      path: '/clients',
+      body: {
+        officeId: reference.officeId,
+        legalFormId: PERSON,
+        active: true,
+        ...data,
+        ...dayFormat,
+      },
+      key,
+      promisedId: 'clientId',
+    }),
+
+  async find({ ledger }, data) {
+    const found = await ledger.read(clientPath(data.externalId))
+    if (found.outcome === 'refused') return absent
+    const client = found.body as LedgerClient
+    const isOurs = hasClientFields(client, data)
+    return isOurs ? there(clientAnswer(client)) : absent
+  },
+
+  async holds({ ledger }, data) {
+    const found = await ledger.read(clientPath(data.externalId))
+    if (found.outcome === 'refused') return absent
+    const client = found.body as LedgerClient
+    return compared(clientAnswer(client), clientDifferences(client, data))
+  },
+})

@@ -1,0 +1,59 @@
+import { Type } from '@sinclair/typebox'
+import { closed, Day, ExternalId, Text } from '../fields.ts'
+import { dayFormat } from '../ledger/dates.ts'
+import {
+  type ClientFields,
+  clientAnswer,
+  clientPath,
+  hasClientFields,
+  type LedgerClient,
+} from './ledger-client.ts'
+import { absent, clientSubject, operation, there } from './operation.ts'
+
+export const clientUpdate = operation({
+  name: 'CLIENT_UPDATE',
+  summary: 'Changes a client’s name, contact or activation date',
+  schema: Type.Object(
+    {
+      externalId: ExternalId,
+      activationDate: Type.Optional(Day),
+      firstname: Type.Optional(Text(50, 'Asha')),
+      lastname: Type.Optional(Text(50, 'Rao')),
+      mobileNo: Type.Optional(Text(50, '+919876543210')),
+      emailAddress: Type.Optional(Text(150, 'asha@example.in')),
+    },
+    { ...closed, minProperties: 2, description: 'an object with externalId and what changes' },
+  ),
+  externalId: data => data.externalId,
+  subject: data => clientSubject(data.externalId),
+
+  async run({ ledger, key }, { externalId, ...changes }) {
+    const found = await ledger.read(clientPath(externalId))
+    if (found.outcome === 'refused') return found
+    return ledger.write({
+      method: 'PUT',
+      path: clientPath(externalId),
+      body: { ...namesOf(found.body as LedgerClient, changes), ...changes, ...dayFormat },
+      key,
+      promisedId: 'clientId',
+    })
+  },
+
+  async find({ ledger }, { externalId, ...changes }) {
+    const found = await ledger.read(clientPath(externalId))
+    if (found.outcome === 'refused') return absent
+    const client = found.body as LedgerClient
+    return hasClientFields(client, changes) ? there({ ...clientAnswer(client), changes }) : absent
+  },
+})
+
+/**
+ * The names as they are, to go along with every update: Fineract wants both names where one is sent, and takes an
+ * e-mail address or an activation date alone for no change at all. A full name it takes only without the others.
+ */
+function namesOf(client: LedgerClient, changes: ClientFields): object {
+  const { firstname, lastname, fullname, displayName } = client
+  if (firstname !== undefined || lastname !== undefined) return { firstname, lastname }
+  const isNamed = changes.firstname !== undefined || changes.lastname !== undefined
+  return isNamed ? {} : { fullname: fullname ?? displayName }
+}

@@ -1,0 +1,176 @@
+import type { Answer, Outcome } from '../ledger/answer.ts'
+import type { Claim } from './claim.ts'
+import { failureMessage, failureResponse, type Refusal, refusal } from './refusal.ts'
+
+export type WaitingFor =
+  | 'ledger_unavailable'
+  | 'ledger_busy'
+  | 'ledger_credentials'
+  | 'ledger_approval'
+  | 'outcome_unknown'
+
+/** How an attempt leaves its operation. */
+export type Ending =
+  | { status: 'success'; response: object }
+  | { status: 'failed'; response: object; errorMessage: string }
+  | {
+      status: 'processing'
+      waitingFor: WaitingFor
+      lastError: string
+      nextTryMs: number
+      /** Something may stand at the ledger now. */
+      lookFirst: boolean
+      isUnknown: boolean
+      /** The ledger would only repeat its failure under the old key. */
+      wantsNewKey: boolean
+      /** "Not now" says nothing about the operation. */
+      countsAsAttempt: boolean
+    }
+
+const FIRST_RETRY_MS = 500
+const LONGEST_RETRY_MS = 30_000
+/** Our settings change by hand, and a second person's approval takes its time. */
+const ASK_AGAIN_MS = 60_000
+/** A key that has been "still processing" for so long belongs to a call that died inside the ledger. */
+const STUCK_KEY_MS = 10 * 60_000
+const TOO_EARLY = 425
+
+/** Writing again would put a second request before the approver. */
+export const stillUnapproved: Ending = {
+  status: 'processing',
+  waitingFor: 'ledger_approval',
+  lastError: 'the ledger holds it for a second person’s approval',
+  nextTryMs: ASK_AGAIN_MS,
+  lookFirst: true,
+  isUnknown: false,
+  wantsNewKey: false,
+  countsAsAttempt: false,
+}
+
+/**
+ * What follows from the ledger's answer, or from a refusal of our own.
+ * @param key the Idempotency-Key that the write carried
+ */
+export function decide(
+  claim: Claim,
+  key: string,
+  answer: Answer | Refusal,
+  now = new Date(),
+): Ending {
+  if (isRefusal(answer))
+    return {
+      status: 'failed',
+      response: failureResponse(answer),
+      errorMessage: failureMessage(answer),
+    }
+  switch (answer.outcome) {
+    case 'done':
+    // Told apart above; the ledger's refusals never come here.
+    case 'refused':
+      return { status: 'success', response: answer.body as object }
+    case 'awaits_approval':
+      return {
+        ...again(claim, answer),
+        waitingFor: 'ledger_approval',
+        nextTryMs: ASK_AGAIN_MS,
+        lookFirst: true,
+      }
+    case 'not_now':
+      return {
+        ...again(claim, answer),
+        waitingFor: unlessUnapproved(claim, 'ledger_busy'),
+        lookFirst: claim.lookFirst || answer.method !== 'GET',
+        wantsNewKey: answer.isRecorded,
+        countsAsAttempt: false,
+      }
+    case 'not_arrived':
+      return {
+        ...again(claim, answer),
+        waitingFor: unlessUnapproved(claim, 'ledger_unavailable'),
+        countsAsAttempt: false,
+      }
+    case 'misconfigured':
+      return {
+        ...again(claim, answer),
+        waitingFor: unlessUnapproved(claim, 'ledger_credentials'),
+        nextTryMs: ASK_AGAIN_MS,
+      }
+    case 'unknown':
+      return {
+        ...again(claim, answer),
+        waitingFor: 'outcome_unknown',
+        lookFirst: true,
+        isUnknown: true,
+        wantsNewKey: answer.isRecorded || isStuck(claim, key, answer, now),
+      }
+  }
+}
+
+/** An attempt that came upon something nobody thought of: a body that is not what its shape promised, a bug of ours. */
+export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Ending {
+  return {
+    ...again(claim, { message }),
+    waitingFor: mayHaveArrived ? 'outcome_unknown' : unlessUnapproved(claim, 'ledger_unavailable'),
+    lookFirst: claim.lookFirst || mayHaveArrived,
+    isUnknown: mayHaveArrived,
+  }
+}
+
+/** Failed for lack of time: only where nothing can have been left at the ledger. */
+export function deadlineRefusal(seconds: number): Refusal {
+  return refusal(
+    '504',
+    'loanops.deadline',
+    `The ledger could not be reached within ${seconds} seconds`,
+  )
+}
+
+/** Failed because an operator said so. */
+export const operatorsRefusal = refusal(
+  '409',
+  'loanops.resolved.by.operator',
+  'An operator has declared this operation failed',
+)
+
+/** An outcome as `ops.operation_attempt` keeps it. */
+export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
+  return outcome === 'awaits_approval' ? 'not_now' : outcome
+}
+
+/** Forgotten because one look failed, the wait for approval would end in a second request. */
+function unlessUnapproved(claim: Claim, reason: WaitingFor): WaitingFor {
+  return claim.waitingFor === 'ledger_approval' ? 'ledger_approval' : reason
+}
+
+function again(claim: Claim, { message }: { message: string }) {
+  return {
+    status: 'processing' as const,
+    lastError: message,
+    nextTryMs: backOff(claim.attempt),
+    lookFirst: claim.lookFirst,
+    isUnknown: false,
+    wantsNewKey: false,
+    countsAsAttempt: true,
+  }
+}
+
+/** Doubles with each attempt; a random half keeps thousands of them from coming at one moment. */
+function backOff(attempt: number): number {
+  const full = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16))
+  return full / 2 + (Math.random() * full) / 2
+}
+
+/** Counted from the first "still processing" under this very key: an older doubt says nothing about a call that is young. */
+function isStuck({ tooEarly }: Claim, key: string, { status }: Answer, now: Date): boolean {
+  return (
+    status === TOO_EARLY &&
+    tooEarly?.key === key &&
+    now.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
+  )
+}
+
+function isRefusal(
+  answer: Answer | Refusal,
+): answer is Refusal | (Answer & { outcome: 'refused' }) {
+  return answer.outcome === 'refused'
+}

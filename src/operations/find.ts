@@ -1,0 +1,70 @@
+import { type RawBuilder, sql } from 'kysely'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import type { Database } from '../database.ts'
+import { type OperationRow, wholeRecord } from './record.ts'
+
+const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,
+  o.error_message as "errorMessage", o.processed_at as "processedAt"`
+
+export async function findOperation(
+  db: Database,
+  { operationType, id }: { operationType: string; id: string },
+): Promise<OperationRow | undefined> {
+  const { rows } = await sql<OperationRow>`
+    select ${recordColumns} from loanops.operation o
+     where o.id = ${id} and o.operation_type = ${operationType} and o.origin = 'api'`.execute(db)
+  return rows[0]
+}
+
+export type ListQuery = {
+  external_id?: string
+  status?: string
+  operation_type?: string
+  limit: number
+  cursor?: string
+}
+
+/** Newest first. */
+export async function listOperations(db: Database, query: ListQuery) {
+  const where: RawBuilder<unknown>[] = [sql`o.origin = 'api'`]
+  if (query.external_id !== undefined) where.push(sql`o.external_id = ${query.external_id}`)
+  if (query.operation_type !== undefined)
+    where.push(sql`o.operation_type = ${query.operation_type}`)
+  // Written out, so that the index on exactly this status is used.
+  if (query.status !== undefined) where.push(sql`o.status = ${sql.lit(query.status)}`)
+  if (query.cursor !== undefined)
+    where.push(sql`o.seq < ${decodeCursor(query.cursor, ['bigint'])[0]}`)
+  type Row = OperationRow & { seq: string } & Omit<ListColumns, 'accepted_at' | 'next_try_at'> & {
+      accepted_at: Date
+      next_try_at: Date | null
+    }
+  const { rows } = await sql<Row>`
+    select o.seq, ${recordColumns}, v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error
+      from (select * from loanops.operation o where ${sql.join(where, sql` and `)}
+             order by o.seq desc limit ${query.limit + 1}) o
+      join ops.operation v on v.seq = o.seq
+     order by o.seq desc`.execute(db)
+  const page = rows.slice(0, query.limit)
+  const last = page.at(-1)
+  return {
+    operations: page.map(row => ({
+      ...wholeRecord(row),
+      external_id: row.external_id,
+      accepted_at: row.accepted_at.toISOString(),
+      attempts: row.attempts,
+      waiting_for: row.waiting_for,
+      next_try_at: row.next_try_at?.toISOString() ?? null,
+      last_error: row.last_error,
+    })),
+    next_cursor: rows.length > page.length && last ? encodeCursor([last.seq]) : null,
+  }
+}
+
+type ListColumns = {
+  external_id: string
+  accepted_at: string
+  attempts: number
+  waiting_for: string | null
+  next_try_at: string | null
+  last_error: string | null
+}

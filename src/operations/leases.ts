@@ -1,0 +1,55 @@
+import type { Database } from '../database.ts'
+import { type Claim, LEASE_SECONDS, renewClaims } from './claim.ts'
+
+/** Three renewals may fail before a lease is lost. */
+const RENEW_EVERY_MS = 3_000
+/** So long before its end a lease no longer covers a write: what is sent now must arrive while it still holds. */
+const MARGIN_MS = 1_000
+
+export type Leases = {
+  /** @param since `performance.now()` from before the claims were asked for */
+  hold(claims: Claim[], since: number): void
+  release(claim: Claim): void
+  /** Whether the lease surely holds for a write, by our own clock: this process may have been frozen meanwhile. */
+  covers(claim: Claim): boolean
+  stop(): void
+}
+
+/** Keeps this process's claims renewed. */
+export function keepLeases(
+  db: Database,
+  worker: string,
+  log: { error(object: object, message: string): void },
+): Leases {
+  const held = new Map<string, { claim: Claim; until: number }>()
+  const renewing = setInterval(() => void renew(), RENEW_EVERY_MS)
+
+  return {
+    hold(claims, since) {
+      for (const claim of claims) held.set(name(claim), { claim, until: endOf(since) })
+    },
+    release: claim => void held.delete(name(claim)),
+    covers: claim => performance.now() < (held.get(name(claim))?.until ?? 0) - MARGIN_MS,
+    stop: () => clearInterval(renewing),
+  }
+
+  async function renew(): Promise<void> {
+    if (held.size === 0) return
+    const asked = [...held.values()]
+    const since = performance.now()
+    try {
+      const renewed = await renewClaims(
+        db,
+        worker,
+        asked.map(({ claim }) => claim),
+      )
+      for (const lease of asked) lease.until = renewed.has(lease.claim.id) ? endOf(since) : 0
+    } catch (error) {
+      log.error({ err: error }, 'leases not renewed')
+    }
+  }
+}
+
+const endOf = (since: number) => since + LEASE_SECONDS * 1_000
+/** After a freeze this process may claim anew what it still believes to hold. */
+const name = ({ id, attempt }: Claim) => `${id}:${attempt}`

@@ -1,0 +1,64 @@
+import type { LedgerDay } from '../ledger/dates.ts'
+
+type Option = { id: number }
+
+/** What we use of a loan as the ledger shows it. */
+export type LedgerLoan = {
+  id: number
+  externalId: string
+  status: Option & { value: string }
+  clientId: number
+  clientOfficeId: number
+  clientExternalId?: string
+  loanProductId: number
+  loanProductName: string
+  proposedPrincipal: number
+  approvedPrincipal?: number
+  principal: number
+  termFrequency: number
+  termPeriodFrequencyType: Option
+  numberOfRepayments: number
+  repaymentEvery: number
+  interestRatePerPeriod: number
+  interestType: Option
+  interestCalculationPeriodType: Option
+  amortizationType: Option
+  transactionProcessingStrategyCode: string
+  timeline: {
+    submittedOnDate: LedgerDay
+    expectedDisbursementDate?: LedgerDay
+    approvedOnDate?: LedgerDay
+    actualDisbursementDate?: LedgerDay
+  }
+  charges?: LedgerCharge[]
+}
+
+export type LedgerCharge = {
+  id: number
+  chargeId: number
+  amount: number
+  amountOrPercentage?: number
+  dueDate?: LedgerDay
+}
+
+/** Fineract's PeriodFrequencyType, by our names. */
+export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
+export type Frequency = keyof typeof FREQUENCIES
+
+/** Fineract's LoanStatus, as far as we tell states apart. */
+export const SUBMITTED = 100
+export const APPROVED = 200
+export const ACTIVE = 300
+
+export const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
+
+/** The ledger's answer to a write on this loan, made from reading it. */
+export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerLoan): object {
+  return {
+    officeId: clientOfficeId,
+    clientId,
+    loanId: id,
+    resourceId: id,
+    resourceExternalId: externalId,
+  }
+}

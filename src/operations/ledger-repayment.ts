@@ -1,0 +1,75 @@
+import type { Answer } from '../ledger/answer.ts'
+import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { dayThere, difference } from './difference.ts'
+import { loanPath } from './ledger-loan.ts'
+import { isStanding, type LedgerTransaction, transactionPath } from './ledger-transaction.ts'
+import { absent, compared, type Found, type Run } from './operation.ts'
+import type { Refusal } from './refusal.ts'
+
+/** A repayment as the ledger keeps it. The amount is a decimal text: it goes there as it is. */
+export type LedgerRepayment = {
+  loanExternalId: string
+  externalId: string
+  /** As `dd MMMM yyyy`. */
+  day: string
+  amount: string
+  receiptNumber: string
+  note?: string
+}
+
+/** The ledger keeps so much of a receipt number. */
+const MOST_RECEIPT_CHARACTERS = 50
+
+export async function postRepayment(
+  { ledger, reference, key }: Pick<Run, 'ledger' | 'reference' | 'key'>,
+  { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
+): Promise<Answer | Refusal> {
+  const paymentTypeId = await reference.paymentTypeId()
+  return ledger.write({
+    method: 'POST',
+    path: loanPath(loanExternalId, '/transactions?command=repayment'),
+    body: {
+      transactionDate: day,
+      transactionAmount: amount,
+      externalId,
+      paymentTypeId,
+      receiptNumber: receiptNumber.slice(0, MOST_RECEIPT_CHARACTERS),
+      ...(note === undefined ? {} : { note }),
+      ...dayFormat,
+    },
+    key,
+    promisedId: 'resourceId',
+  })
+}
+
+/** What the ledger holds under the repayment's external id. */
+export async function heldRepayment(
+  { ledger }: Pick<Run, 'ledger'>,
+  wanted: LedgerRepayment,
+): Promise<Found> {
+  const found = await ledger.read(transactionPath(wanted.loanExternalId, wanted.externalId))
+  if (found.outcome === 'refused') return absent
+  const transaction = found.body as LedgerTransaction
+  const { id } = transaction
+  return compared(
+    { resourceId: id, resourceExternalId: wanted.externalId },
+    repaymentDifferences(transaction, wanted),
+  )
+}
+
+export function repaymentDifferences(
+  transaction: LedgerTransaction,
+  { day, amount }: LedgerRepayment,
+): string[] {
+  return [
+    ...(isStanding(transaction)
+      ? []
+      : ['it was undone there, and its external id is taken for ever']),
+    ...(transaction.amount === Number(amount)
+      ? []
+      : [difference('amount', transaction.amount, amount)]),
+    ...(isSameDay(transaction.date, day)
+      ? []
+      : [difference('date', dayThere(transaction.date), day)]),
+  ]
+}

@@ -1,0 +1,64 @@
+import { Type } from '@sinclair/typebox'
+import { closed, Day, ExternalId } from '../fields.ts'
+import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import { dayThere, difference } from './difference.ts'
+import { APPROVED, type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
+import { absent, compared, type Found, loanSubject, operation, type Run } from './operation.ts'
+
+export const loanApprove = operation({
+  name: 'LOAN_APPROVE',
+  summary: 'Approves a submitted loan',
+  schema: Type.Object({ external_loan_id: ExternalId, approvedOnDate: Day }, closed),
+  externalId: data => data.external_loan_id,
+  subject: data => loanSubject(data.external_loan_id),
+
+  async run({ ledger, key }, { external_loan_id, approvedOnDate }) {
+    const found = await ledger.read(loanPath(external_loan_id))
+    if (found.outcome === 'refused') return found
+    const expected = (found.body as LedgerLoan).timeline.expectedDisbursementDate
+    return ledger.write({
+      method: 'POST',
+      path: loanPath(external_loan_id, '?command=approve'),
+      body: {
+        approvedOnDate,
+        // Fineract refuses an approval after the expected disbursement; an expected day that is later stays as it is.
+        expectedDisbursementDate:
+          expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate),
+        ...dayFormat,
+      },
+      key,
+      promisedId: 'loanId',
+    })
+  },
+
+  async find(run, data) {
+    const held = await holds(run, data)
+    return held.state === 'there' ? held : absent
+  },
+  holds,
+})
+
+async function holds(
+  { ledger }: Run,
+  { external_loan_id, approvedOnDate }: { external_loan_id: string; approvedOnDate: string },
+): Promise<Found> {
+  const found = await ledger.read(loanPath(external_loan_id))
+  if (found.outcome === 'refused') return absent
+  const loan = found.body as LedgerLoan
+  const { status, timeline } = loan
+  if (status.id < APPROVED) return absent
+  const body = {
+    ...loanAnswer(loan),
+    changes: { status, approvedOnDate, ...dayFormat },
+  }
+  const approved = loan.approvedPrincipal ?? loan.proposedPrincipal
+  return compared(body, [
+    ...(isSameDay(timeline.approvedOnDate, approvedOnDate)
+      ? []
+      : [difference('approvedOnDate', dayThere(timeline.approvedOnDate), approvedOnDate)]),
+    // We approve what was asked for; another amount is somebody else's approval.
+    ...(approved === loan.proposedPrincipal
+      ? []
+      : [difference('the approved amount', approved, loan.proposedPrincipal)]),
+  ])
+}

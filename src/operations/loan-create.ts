@@ -1,0 +1,149 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Amount, Count, closed, Day, ExternalId, Rate } from '../fields.ts'
+import { dayFormat } from '../ledger/dates.ts'
+import type { LoanProduct } from '../ledger/reference.ts'
+import type { Lender } from '../lenders.ts'
+import { dayThere, difference } from './difference.ts'
+import { clientPath, type LedgerClient } from './ledger-client.ts'
+import {
+  FREQUENCIES,
+  type Frequency,
+  type LedgerLoan,
+  loanAnswer,
+  loanPath,
+} from './ledger-loan.ts'
+import {
+  absent,
+  clientSubject,
+  compared,
+  type Found,
+  loanSubject,
+  operation,
+  type Run,
+} from './operation.ts'
+import { refusal } from './refusal.ts'
+
+export const LoanTermFrequencyType = Type.Union(
+  (['days', 'weeks', 'months', 'years'] as const).map(name => Type.Literal(name)),
+  { description: 'days, weeks, months or years' },
+)
+
+export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
+  const codes = [...lenders.keys()]
+  const schema = Type.Object(
+    {
+      lenderConfig: Type.Union(
+        codes.map(code => Type.Literal(code)),
+        { description: `a lender: ${codes.join(', ')}` },
+      ),
+      externalId: ExternalId,
+      principal: Amount,
+      submittedOnDate: Day,
+      loanTermFrequency: Count,
+      loanTermFrequencyType: Type.Optional({ ...LoanTermFrequencyType, default: 'months' }),
+      numberOfRepayments: Count,
+      interestRatePerPeriod: Rate,
+      clientId: ExternalId,
+    },
+    closed,
+  )
+
+  return operation<typeof schema>({
+    name: 'LOAN_CREATE',
+    summary: 'Submits a loan application of a client',
+    schema,
+    check: ({ loanTermFrequency, numberOfRepayments }) =>
+      // What is no number at all is told by its own field.
+      loanTermFrequency % numberOfRepayments === 0 ||
+      Number.isNaN(loanTermFrequency % numberOfRepayments)
+        ? []
+        : [{ path: '/loanTermFrequency', message: 'must be a multiple of numberOfRepayments' }],
+    externalId: data => data.externalId,
+    subject: data => loanSubject(data.externalId),
+    waitsFor: data => clientSubject(data.clientId),
+
+    async run({ ledger, reference, key }, data) {
+      const productName = productOf(data.lenderConfig)
+      const product = await reference.product(productName)
+      if (product === undefined) {
+        return refusal(
+          '404',
+          'loanops.product.not.found',
+          `The ledger has no loan product ${productName}`,
+        )
+      }
+      const client = await ledger.read(clientPath(data.clientId))
+      if (client.outcome === 'refused') return client
+      return ledger.write({
+        method: 'POST',
+        path: '/loans',
+        body: application(data, product, client.body as LedgerClient),
+        key,
+        promisedId: 'loanId',
+      })
+    },
+
+    async find(run, data) {
+      const held = await holds(run, data)
+      return held.state === 'there' ? held : absent
+    },
+    holds,
+  })
+
+  async function holds({ ledger }: Run, data: Static<typeof schema>): Promise<Found> {
+    const found = await ledger.read(loanPath(data.externalId))
+    if (found.outcome === 'refused') return absent
+    const loan = found.body as LedgerLoan
+    return compared(loanAnswer(loan), differences(loan, data))
+  }
+
+  function productOf(code: string): string {
+    return lenders.get(code)?.product ?? code
+  }
+
+  /** Fineract takes the client and the product by number, and what the product says only where it is said again. */
+  function application(data: Static<typeof schema>, product: LoanProduct, client: LedgerClient) {
+    const { loanTermFrequency, numberOfRepayments, submittedOnDate } = data
+    const frequency = frequencyOf(data)
+    return {
+      loanType: 'individual',
+      clientId: client.id,
+      productId: product.id,
+      externalId: data.externalId,
+      principal: data.principal,
+      loanTermFrequency,
+      loanTermFrequencyType: frequency,
+      numberOfRepayments,
+      repaymentEvery: loanTermFrequency / numberOfRepayments,
+      repaymentFrequencyType: frequency,
+      interestRatePerPeriod: data.interestRatePerPeriod,
+      interestType: product.interestType.id,
+      interestCalculationPeriodType: product.interestCalculationPeriodType.id,
+      amortizationType: product.amortizationType.id,
+      transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
+      submittedOnDate,
+      // Not sent to us; LOAN_APPROVE moves it where the approval is later.
+      expectedDisbursementDate: submittedOnDate,
+      ...dayFormat,
+    }
+  }
+
+  function differences(loan: LedgerLoan, data: Static<typeof schema>): string[] {
+    const compare: [name: string, there: unknown, wanted: unknown][] = [
+      ['product', loan.loanProductName, productOf(data.lenderConfig)],
+      // Not every ledger tells the client's external id with the loan.
+      ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
+      ['principal', loan.proposedPrincipal, data.principal],
+      ['loanTermFrequency', loan.termFrequency, data.loanTermFrequency],
+      ['loanTermFrequencyType', loan.termPeriodFrequencyType.id, frequencyOf(data)],
+      ['numberOfRepayments', loan.numberOfRepayments, data.numberOfRepayments],
+      ['interestRatePerPeriod', loan.interestRatePerPeriod, data.interestRatePerPeriod],
+      ['submittedOnDate', dayThere(loan.timeline.submittedOnDate), data.submittedOnDate],
+    ]
+    return compare.filter(([, there, wanted]) => there !== wanted).map(one => difference(...one))
+  }
+
+  function frequencyOf(data: Static<typeof schema>): number {
+    return FREQUENCIES[(data.loanTermFrequencyType ?? 'months') as Frequency]
+  }
+}

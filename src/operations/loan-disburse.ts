@@ -1,0 +1,128 @@
+import { Type } from '@sinclair/typebox'
+import { Amount, closed, Day, ExternalId, Text } from '../fields.ts'
+import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import type { Reference } from '../ledger/reference.ts'
+import { dayThere, difference } from './difference.ts'
+import { type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
+import { isStanding, type LedgerTransaction, transactionPath } from './ledger-transaction.ts'
+import {
+  absent,
+  compared,
+  type Found,
+  loanSubject,
+  operation,
+  type Run,
+  there,
+} from './operation.ts'
+
+export const loanDisburse = operation({
+  name: 'LOAN_DISBURSE',
+  summary: 'Disburses an approved loan',
+  schema: Type.Object(
+    {
+      external_loan_id: ExternalId,
+      actualDisbursementDate: Day,
+      transactionAmount: Type.Optional(Amount),
+      utr_payment_id: Type.Optional(Text(50, 'UTR2026030512345')),
+      note: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 1000,
+          description: 'a text of 1 to 1000 characters',
+        }),
+      ),
+    },
+    closed,
+  ),
+  externalId: data => data.external_loan_id,
+  subject: data => loanSubject(data.external_loan_id),
+
+  async run({ ledger, reference, id, key }, data) {
+    const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
+      data
+    const receipt = utr_payment_id === undefined ? {} : await receiptOf(reference, utr_payment_id)
+    return ledger.write({
+      method: 'POST',
+      path: loanPath(external_loan_id, '?command=disburse'),
+      body: {
+        actualDisbursementDate,
+        // Left out, Fineract disburses the whole approved principal.
+        ...(transactionAmount === undefined ? {} : { transactionAmount }),
+        // Ours, so that the disbursement can be found when the answer is lost.
+        externalId: id,
+        ...receipt,
+        ...(note === undefined ? {} : { note }),
+        ...dayFormat,
+      },
+      key,
+      promisedId: 'loanId',
+    })
+  },
+
+  async find({ ledger, reference, id }, data) {
+    const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
+      data
+    const found = await ledger.read(transactionPath(external_loan_id, id))
+    if (found.outcome === 'refused') return absent
+    const disbursement = found.body as LedgerTransaction
+    const isOurs =
+      isStanding(disbursement) &&
+      isSameDay(disbursement.date, actualDisbursementDate) &&
+      (transactionAmount === undefined || disbursement.amount === transactionAmount)
+    if (!isOurs) return absent
+    const disbursed = await ledger.read(loanPath(external_loan_id))
+    if (disbursed.outcome === 'refused') return absent
+    const loan = disbursed.body as LedgerLoan
+    return there({
+      ...loanAnswer(loan),
+      subResourceId: disbursement.id,
+      subResourceExternalId: id,
+      changes: {
+        status: loan.status,
+        actualDisbursementDate,
+        ...(utr_payment_id === undefined ? {} : await receiptOf(reference, utr_payment_id)),
+        ...(note === undefined ? {} : { note }),
+        ...dayFormat,
+      },
+    })
+  },
+  holds,
+})
+
+type Disbursement = {
+  external_loan_id: string
+  actualDisbursementDate: string
+  transactionAmount?: number
+  utr_payment_id?: string
+}
+
+async function holds({ ledger }: Run, wanted: Disbursement): Promise<Found> {
+  const { external_loan_id, actualDisbursementDate: day } = wanted
+  const found = await ledger.read(loanPath(external_loan_id, '?associations=transactions'))
+  if (found.outcome === 'refused') return absent
+  const loan = found.body as LedgerLoan & { transactions?: LedgerTransaction[] }
+  const { actualDisbursementDate } = loan.timeline
+  if (actualDisbursementDate === undefined) return absent
+  const disbursement = loan.transactions?.find(
+    one => one.type?.disbursement === true && isStanding(one),
+  )
+  const amount = disbursement?.amount ?? loan.principal
+  const receipt = disbursement?.paymentDetailData?.receiptNumber
+  const compare: [name: string, there: unknown, wanted: unknown][] = [
+    ['actualDisbursementDate', dayThere(actualDisbursementDate), day],
+    ['transactionAmount', amount, wanted.transactionAmount ?? amount],
+    ['utr_payment_id', receipt, wanted.utr_payment_id ?? receipt],
+  ]
+  return compared(
+    {
+      ...loanAnswer(loan),
+      changes: { status: loan.status, actualDisbursementDate: day, ...dayFormat },
+    },
+    compare.filter(([, there, asked]) => there !== asked).map(one => difference(...one)),
+  )
+}
+
+/** Fineract drops a receipt number without a payment type in silence. */
+async function receiptOf(reference: Reference, receiptNumber: string) {
+  return { paymentTypeId: await reference.paymentTypeId(), receiptNumber }
+}

@@ -1,0 +1,124 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Amount, Count, closed, Day, ExternalId, Rate } from '../fields.ts'
+import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import {
+  FREQUENCIES,
+  type LedgerCharge,
+  type LedgerLoan,
+  loanAnswer,
+  loanPath,
+} from './ledger-loan.ts'
+import { LoanTermFrequencyType } from './loan-create.ts'
+import { absent, loanSubject, operation, there } from './operation.ts'
+import { refusal } from './refusal.ts'
+
+const schema = Type.Object(
+  {
+    externalId: ExternalId,
+    principal: Type.Optional(Amount),
+    submittedOnDate: Type.Optional(Day),
+    loanTermFrequency: Type.Optional(Count),
+    loanTermFrequencyType: Type.Optional(LoanTermFrequencyType),
+    numberOfRepayments: Type.Optional(Count),
+    interestRatePerPeriod: Type.Optional(Rate),
+  },
+  { ...closed, minProperties: 2, description: 'an object with externalId and what changes' },
+)
+type Changes = Omit<Static<typeof schema>, 'externalId'>
+
+export const loanUpdate = operation({
+  name: 'LOAN_UPDATE',
+  summary: 'Changes the terms of a loan that awaits approval',
+  schema,
+  externalId: data => data.externalId,
+  subject: data => loanSubject(data.externalId),
+
+  async run({ ledger, key }, { externalId, ...changes }) {
+    const found = await ledger.read(loanPath(externalId, '?associations=charges'))
+    if (found.outcome === 'refused') return found
+    const body = merged(found.body as LedgerLoan, changes)
+    if (!Number.isInteger(body.repaymentEvery)) {
+      const { loanTermFrequency, numberOfRepayments } = body
+      return refusal(
+        '400',
+        'loanops.term.not.multiple',
+        `The loan would have a term of ${loanTermFrequency}, which is no multiple of its ${numberOfRepayments} repayments`,
+      )
+    }
+    return ledger.write({
+      method: 'PUT',
+      path: loanPath(externalId),
+      body,
+      key,
+      promisedId: 'loanId',
+    })
+  },
+
+  async find({ ledger }, { externalId, ...changes }) {
+    const found = await ledger.read(loanPath(externalId))
+    if (found.outcome === 'refused') return absent
+    const loan = found.body as LedgerLoan
+    return has(loan, changes) ? there({ ...loanAnswer(loan), changes }) : absent
+  },
+})
+
+/**
+ * The whole loan again: Fineract makes the schedule anew from the body alone, so that a left-out field ends in a
+ * refusal or, worse, in a loan whose schedule is empty or without interest. Left-out charges are dropped, and
+ * those without their id are replaced by new ones.
+ */
+function merged(loan: LedgerLoan, changes: Changes) {
+  const submittedOnDate = changes.submittedOnDate ?? dayText(loan.timeline.submittedOnDate)
+  const expected = loan.timeline.expectedDisbursementDate
+  const loanTermFrequency = changes.loanTermFrequency ?? loan.termFrequency
+  const numberOfRepayments = changes.numberOfRepayments ?? loan.numberOfRepayments
+  const frequency =
+    changes.loanTermFrequencyType === undefined
+      ? loan.termPeriodFrequencyType.id
+      : FREQUENCIES[changes.loanTermFrequencyType]
+  return {
+    loanType: 'individual',
+    clientId: loan.clientId,
+    productId: loan.loanProductId,
+    principal: changes.principal ?? loan.proposedPrincipal,
+    loanTermFrequency,
+    loanTermFrequencyType: frequency,
+    numberOfRepayments,
+    repaymentEvery: loanTermFrequency / numberOfRepayments,
+    repaymentFrequencyType: frequency,
+    interestRatePerPeriod: changes.interestRatePerPeriod ?? loan.interestRatePerPeriod,
+    interestType: loan.interestType.id,
+    interestCalculationPeriodType: loan.interestCalculationPeriodType.id,
+    amortizationType: loan.amortizationType.id,
+    transactionProcessingStrategyCode: loan.transactionProcessingStrategyCode,
+    submittedOnDate,
+    // Fineract refuses a loan that is submitted after its expected disbursement.
+    expectedDisbursementDate:
+      expected === undefined ? submittedOnDate : laterDay(dayText(expected), submittedOnDate),
+    charges: (loan.charges ?? []).map(resent),
+    ...dayFormat,
+  }
+}
+
+function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCharge) {
+  return {
+    id,
+    chargeId,
+    amount: amountOrPercentage ?? amount,
+    ...(dueDate === undefined ? {} : { dueDate: dayText(dueDate) }),
+  }
+}
+
+function has(loan: LedgerLoan, changes: Changes): boolean {
+  const { principal, submittedOnDate, loanTermFrequencyType } = changes
+  const frequency = loanTermFrequencyType && FREQUENCIES[loanTermFrequencyType]
+  const isSame = <T>(wanted: T | undefined, is: T) => wanted === undefined || wanted === is
+  return (
+    isSame(principal, loan.proposedPrincipal) &&
+    isSame(changes.loanTermFrequency, loan.termFrequency) &&
+    isSame<number>(frequency, loan.termPeriodFrequencyType.id) &&
+    isSame(changes.numberOfRepayments, loan.numberOfRepayments) &&
+    isSame(changes.interestRatePerPeriod, loan.interestRatePerPeriod) &&
+    (submittedOnDate === undefined || isSameDay(loan.timeline.submittedOnDate, submittedOnDate))
+  )
+}

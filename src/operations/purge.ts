@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+
+/** Few enough that nobody waits for their locks. */
+const ROWS_PER_STATEMENT = 500
+/** What tells of a person in an operation's data. */
+const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
+
+/**
+ * Removes the personal data of operations that ended before so many days. What reconciles us with the ledger stays:
+ * the row with its ids, amounts, dates, end and attempts, and the ids that the ledger answered.
+ * @returns how many operations
+ */
+export async function purgeOperations(db: Database, retentionDays: number): Promise<number> {
+  for (let purged = 0; ; ) {
+    const { numAffectedRows } = await purgeSome(db, retentionDays)
+    purged += Number(numAffectedRows)
+    if (Number(numAffectedRows) < ROWS_PER_STATEMENT) return purged
+  }
+}
+
+function purgeSome(db: Database, retentionDays: number) {
+  return sql`
+    update loanops.operation o
+       set data = (data::jsonb - ${PERSONAL}::text[])::json,
+           response = case
+             when status = 'success' then (response::jsonb - 'changes')::json
+             -- An error's text and arguments repeat what was sent; its code does not.
+             else json_build_object('httpStatusCode', response -> 'httpStatusCode', 'errors', (
+               select coalesce(json_agg(json_build_object(
+                        'userMessageGlobalisationCode', e -> 'userMessageGlobalisationCode')), '[]')
+                 from json_array_elements(response -> 'errors') e))
+           end,
+           error_message = case when status = 'failed' then
+             'Refused with ' || coalesce(response ->> 'httpStatusCode', 'an error') || '; the details have been purged' end,
+           last_error = null,
+           seen = null,
+           purged_at = now()
+     where id in (
+       select id from loanops.operation
+        where status <> 'processing' and purged_at is null
+          and processed_at < now() - ${retentionDays} * interval '1 day'
+        order by processed_at limit ${ROWS_PER_STATEMENT}
+          for update skip locked)`.execute(db)
+}

@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox'
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+
+const Status = Type.Union([
+  Type.Literal('processing'),
+  Type.Literal('success'),
+  Type.Literal('failed'),
+])
+const ledgerBody = Nullable(Type.Object({}, { additionalProperties: true }))
+const recordFields = {
+  tracking_id: Type.String(),
+  operation_type: Type.String(),
+  status: Status,
+  success_response: ledgerBody,
+  failure_response: ledgerBody,
+  error_message: Nullable(Type.String()),
+  processed_at: Nullable(Type.String({ description: 'UTC without a zone designator' })),
+}
+
+export const Processing = Type.Object(
+  { tracking_id: Type.String(), status: Type.Literal('processing') },
+  { additionalProperties: false },
+)
+
+/** What a caller polls: two members while processing, all of them afterwards. */
+export const TrackingRecord = Type.Union([Processing, Type.Object(recordFields)])
+
+export const OperationItem = Type.Object({
+  ...recordFields,
+  external_id: Type.String(),
+  accepted_at: Type.String(),
+  attempts: Type.Integer(),
+  waiting_for: Nullable(Type.String()),
+  next_try_at: Nullable(Type.String()),
+  last_error: Nullable(Type.String()),
+})
+
+export type OperationRow = {
+  id: string
+  operationType: string
+  status: 'processing' | 'success' | 'failed'
+  response: object | null
+  errorMessage: string | null
+  processedAt: Date | null
+}
+
+export function trackingRecord(row: OperationRow) {
+  const tracking_id = `${row.operationType}|${row.id}`
+  return row.status === 'processing' ? { tracking_id, status: row.status } : wholeRecord(row)
+}
+
+export function wholeRecord({
+  id,
+  operationType,
+  status,
+  response,
+  errorMessage,
+  processedAt,
+}: OperationRow) {
+  return {
+    tracking_id: `${operationType}|${id}`,
+    operation_type: operationType,
+    status,
+    success_response: status === 'success' ? response : null,
+    failure_response: status === 'failed' ? response : null,
+    error_message: errorMessage,
+    processed_at: processedAt === null ? null : withoutZone(processedAt),
+  }
+}
+
+/** As callers were told: UTC, without saying so. */
+function withoutZone(time: Date): string {
+  return time.toISOString().slice(0, -1)
+}

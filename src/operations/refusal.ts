@@ -1,0 +1,54 @@
+import type { Answer, LedgerError } from '../ledger/answer.ts'
+import { isOfLedgerShape } from '../ledger/answer.ts'
+
+/** A refusal of our own, in the ledger's shape. */
+export type Refusal = {
+  outcome: 'refused'
+  status: null
+  body: LedgerError & { httpStatusCode: string }
+}
+
+export function refusal(
+  httpStatusCode: string,
+  code: `loanops.${string}`,
+  message: string,
+): Refusal {
+  const body = {
+    httpStatusCode,
+    developerMessage: message,
+    defaultUserMessage: message,
+    userMessageGlobalisationCode: code,
+    errors: [
+      {
+        defaultUserMessage: message,
+        developerMessage: message,
+        userMessageGlobalisationCode: code,
+      },
+    ],
+  }
+  return { outcome: 'refused', status: null, body }
+}
+
+/** What a caller gets as `failure_response`: the ledger's own body, or one brought into its shape. */
+export function failureResponse(answer: Answer | Refusal): object {
+  const { body, status } = answer
+  if (!isOfLedgerShape(body)) {
+    return refusal(String(status), 'loanops.ledger.refused', `The ledger answered ${status}`).body
+  }
+  // Fineract answers an unreadable body with a bare error, without status and list.
+  if (Array.isArray(body.errors) && body.errors.length > 0)
+    return { httpStatusCode: String(status), ...body }
+  return { httpStatusCode: String(status), ...body, errors: [body] }
+}
+
+/** One readable sentence with the ledger's status and its first message. */
+export function failureMessage(answer: Answer | Refusal): string {
+  const response = failureResponse(answer) as {
+    httpStatusCode: string
+    errors: { defaultUserMessage?: string }[]
+  }
+  const message = response.errors[0]?.defaultUserMessage ?? 'no reason given'
+  return answer.status === null
+    ? `Refused with status ${response.httpStatusCode}: ${message}`
+    : `The ledger refused with status ${response.httpStatusCode}: ${message}`
+}

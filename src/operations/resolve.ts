@@ -1,0 +1,58 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database } from '../database.ts'
+import { Conflict } from '../problem.ts'
+import { insertJobs } from '../queue.ts'
+import { type Origin, queueOf } from './queue.ts'
+import { trackingId, UnknownTrackingId } from './tracking-id.ts'
+
+export const Resolution = Type.Union([Type.Literal('retry'), Type.Literal('failed')], {
+  description: 'retry or failed',
+})
+export type Resolution = Static<typeof Resolution>
+
+/**
+ * Notes what an operator says of an operation that hangs. The next attempt looks at the ledger first, and what it
+ * finds there counts more: what was applied is no failure, and is not applied again.
+ * @throws UnknownTrackingId, Conflict
+ */
+export async function resolveOperation(
+  db: Database,
+  boss: PgBoss,
+  tracked: { operationType: string; id: string },
+  outcome: Resolution,
+  asker: Asker,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    const { rows } = await sql<{ subject: string; origin: Origin; isHanging: boolean }>`
+      select subject, origin, status = 'processing' and (unknown_since is not null
+               or coalesce(waiting_for in ('ledger_approval', 'ledger_credentials'), false)) as "isHanging"
+        from loanops.operation
+       where id = ${tracked.id} and operation_type = ${tracked.operationType}
+         for update`.execute(trx)
+    const [operation] = rows
+    if (operation === undefined) throw new UnknownTrackingId()
+    if (!operation.isHanging) {
+      throw new Conflict(
+        'Only an operation that waits for outcome_unknown, ledger_approval or ledger_credentials',
+      )
+    }
+    // A new key for a new try: under the old one the ledger may have nothing but its own unfinished answer.
+    await sql`
+      update loanops.operation
+         set resolution = ${outcome}, look_first = true, next_try_at = now(),
+             key_generation = key_generation + ${outcome === 'retry' ? 1 : 0}
+       where id = ${tracked.id}`.execute(trx)
+    await insertJobs(boss, trx, queueOf(operation.origin), [
+      { data: { subject: operation.subject } },
+    ])
+    await audit(trx, {
+      ...asker,
+      action: 'operation.resolve',
+      subject: trackingId(tracked),
+      detail: { outcome },
+    })
+  })
+}

@@ -1,0 +1,162 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { PgBoss } from 'pg-boss'
+import { askerOf } from '../accounts/actor.ts'
+import type { Database } from '../database.ts'
+import { closed, ExternalId } from '../fields.ts'
+import { CALLERS_PATIENCE_MS, groupCommit } from '../group-commit.ts'
+import { validator } from '../validator.ts'
+import { acceptOperations, type NewOperation, newOperation } from './accept.ts'
+import { awaitFinal } from './await-final.ts'
+import type { Catalogue } from './catalogue.ts'
+import { findOperation, listOperations } from './find.ts'
+import { OperationItem, Processing, TrackingRecord, trackingRecord } from './record.ts'
+import { Resolution, resolveOperation } from './resolve.ts'
+import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { operateBody, operateValidator } from './validate.ts'
+
+const LONGEST_WAIT_SECONDS = 30
+const STANDARD_LIMIT = 50
+const tags = ['operations']
+
+export function operationRoutes(
+  db: Database,
+  boss: PgBoss,
+  catalogue: Catalogue,
+): FastifyPluginAsyncTypebox {
+  const validate = operateValidator(catalogue)
+  const final = awaitFinal(db)
+  const accept = groupCommit(
+    (operations: NewOperation[]) => acceptOperations(db, boss, operations),
+    CALLERS_PATIENCE_MS,
+  )
+
+  return async app => {
+    app.addHook('preClose', async () => final.release())
+
+    app.post(
+      '/ledger/operate',
+      {
+        // Checked by the operation it names, not by this union of all seven.
+        validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
+        schema: {
+          tags,
+          summary: 'Accepts an operation, to be run on the ledger',
+          headers: Type.Object({
+            'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+          }),
+          body: operateBody(catalogue),
+          response: { 202: Processing },
+        },
+      },
+      async (request, reply) => {
+        const { operation, data } = validate(request.body)
+        const key = request.headers['idempotency-key'] ?? null
+        const accepted = await accept.submit(newOperation(operation, data, key))
+        if (accepted instanceof Error) throw accepted
+        const tracking_id = trackingId(accepted)
+        return reply
+          .code(202)
+          .header('location', `/api/ledger/track/${encodeURIComponent(tracking_id)}`)
+          .send({ tracking_id, status: 'processing' })
+      },
+    )
+
+    app.get(
+      '/ledger/track/:tracking_id',
+      {
+        schema: {
+          tags,
+          summary: 'Tells what became of an operation',
+          params: Type.Object({ tracking_id: Type.String() }),
+          querystring: Type.Object(
+            {
+              wait: Type.Optional(
+                Type.Integer({
+                  minimum: 0,
+                  maximum: LONGEST_WAIT_SECONDS,
+                  description: 'seconds from 0 to 30 to wait for the end',
+                }),
+              ),
+            },
+            { additionalProperties: false },
+          ),
+          response: { 200: TrackingRecord },
+        },
+      },
+      async request => {
+        const id = parseTrackingId(request.params.tracking_id)
+        const found = await findOperation(db, id)
+        if (found === undefined) throw new UnknownTrackingId()
+        const { wait = 0 } = request.query
+        if (found.status !== 'processing' || wait === 0) return trackingRecord(found)
+        await final.wait(id.id, wait * 1_000)
+        return trackingRecord((await findOperation(db, id)) ?? found)
+      },
+    )
+
+    app.get(
+      '/ledger/operations',
+      {
+        schema: {
+          tags,
+          summary: 'Lists operations, newest first, and says why one is not done yet',
+          querystring: Type.Object(
+            {
+              external_id: Type.Optional(ExternalId),
+              status: Type.Optional(
+                Type.Union(
+                  [Type.Literal('processing'), Type.Literal('success'), Type.Literal('failed')],
+                  { description: 'processing, success or failed' },
+                ),
+              ),
+              operation_type: Type.Optional(
+                Type.Union(
+                  [...catalogue.keys()].map(name => Type.Literal(name)),
+                  { description: `one of ${[...catalogue.keys()].join(', ')}` },
+                ),
+              ),
+              limit: Type.Optional(
+                Type.Integer({
+                  minimum: 1,
+                  maximum: 200,
+                  default: STANDARD_LIMIT,
+                  description: 'a number from 1 to 200',
+                }),
+              ),
+              cursor: Type.Optional(Type.String({ maxLength: 500 })),
+            },
+            { additionalProperties: false },
+          ),
+          response: {
+            200: Type.Object({
+              operations: Type.Array(OperationItem),
+              next_cursor: Type.Union([Type.String(), Type.Null()]),
+            }),
+          },
+        },
+      },
+      request => listOperations(db, { limit: STANDARD_LIMIT, ...request.query }),
+    )
+
+    app.post(
+      '/ledger/operations/:tracking_id/resolve',
+      {
+        schema: {
+          tags,
+          summary:
+            'Says what becomes of an operation that hangs: it is tried anew, or it has failed',
+          params: Type.Object({ tracking_id: Type.String() }),
+          body: Type.Object({ outcome: Resolution }, closed),
+          response: { 202: Processing },
+        },
+      },
+      async (request, reply) => {
+        const { tracking_id } = request.params
+        const asker = await askerOf(request)
+        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
+        return reply.code(202).send({ tracking_id, status: 'processing' })
+      },
+    )
+  }
+}

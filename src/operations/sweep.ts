@@ -1,0 +1,71 @@
+import type { Database } from '../database.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { expiredSubjects, overdueSubjects } from './claim.ts'
+import type { Origin } from './queue.ts'
+
+/** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
+const SWEEP_EVERY_MS = 1_000
+/** With a hundred thousand subjects waiting a sweep takes longer, and still at most this part of the time. */
+const PART_OF_TIME = 0.1
+/** After an outage everything is overdue: so much at a time, the other workers sweep too. */
+const MOST_PER_SWEEP = 200
+/** Looking whether there is room again. */
+const ROOM_EVERY_MS = 20
+
+/** Finds what is due though nobody was woken for it: its worker died, the wake-up was lost, or the ledger is back. */
+export function startSweep(
+  db: Database,
+  options: {
+    ledger: Ledger
+    deadlineSeconds: number
+    log: { error(object: object, message: string): void }
+  },
+  runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
+): { stop(): Promise<void> } {
+  const { ledger, deadlineSeconds, log } = options
+  let isStopping = false
+  let wake: () => void = () => undefined
+  const sweeping = run()
+
+  return {
+    stop() {
+      isStopping = true
+      wake()
+      return sweeping
+    },
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const startedAt = Date.now()
+      const isMore = await sweep().catch(error => {
+        log.error({ err: error }, 'the sweep failed')
+        return false
+      })
+      const rest = Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
+      await pause(isMore ? ROOM_EVERY_MS : rest)
+    }
+  }
+
+  /** @returns whether more was found than was taken */
+  async function sweep(): Promise<boolean> {
+    if (ledger.breaker.isOpen()) await ledger.probe()
+    const origins = runner.origins()
+    if (origins.length === 0) return true
+    const subjects = ledger.breaker.isOpen()
+      ? await expiredSubjects(db, origins, deadlineSeconds, MOST_PER_SWEEP)
+      : await overdueSubjects(db, origins, MOST_PER_SWEEP)
+    if (!isStopping) await runner.take(subjects)
+    return subjects.length === MOST_PER_SWEEP
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, isStopping ? 0 : ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

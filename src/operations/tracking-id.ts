@@ -1,0 +1,26 @@
+import createError from '@fastify/error'
+
+export const InvalidTrackingId = createError(
+  'INVALID_TRACKING_ID',
+  'A tracking id has the form <OPERATION>|<uuid>',
+  400,
+)
+export const UnknownTrackingId = createError(
+  'UNKNOWN_TRACKING_ID',
+  'No operation has this tracking id',
+  404,
+)
+
+const SHAPE =
+  /^([A-Z][A-Z_]{0,39})\|([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
+
+export function trackingId({ operationType, id }: { operationType: string; id: string }): string {
+  return `${operationType}|${id}`
+}
+
+/** @throws InvalidTrackingId */
+export function parseTrackingId(text: string): { operationType: string; id: string } {
+  const [, operationType, id] = SHAPE.exec(text) ?? []
+  if (operationType === undefined || id === undefined) throw new InvalidTrackingId()
+  return { operationType, id }
+}

@@ -1,0 +1,64 @@
+import createError from '@fastify/error'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { closed } from '../fields.ts'
+import { type FieldError, FieldErrors } from '../problem.ts'
+import { firstPerPath } from '../validator.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Data, Operation } from './operation.ts'
+
+export type OperateRequest = { operation: Operation; data: Data }
+
+/** The body of operate as OpenAPI shows it: one of the operations, told apart by `status`. */
+export function operateBody(catalogue: Catalogue) {
+  return Type.Union(
+    [...catalogue.values()].map(({ name, summary, schema }) =>
+      Type.Object(
+        { status: Type.Literal(name), data: schema },
+        { ...closed, title: name, description: summary },
+      ),
+    ),
+  )
+}
+
+/** Checks a body by the one operation that it names, so that every error speaks of that one. */
+export function operateValidator(catalogue: Catalogue): (body: unknown) => OperateRequest {
+  const names = [...catalogue.keys()].join(', ')
+  const UnknownOperation = createError('UNKNOWN_OPERATION', `status must be one of ${names}`, 400)
+  const checks = new Map(
+    [...catalogue].map(([name, { schema }]) => [name, TypeCompiler.Compile(envelope(schema))]),
+  )
+
+  return body => {
+    const named = (body as { status?: unknown } | null)?.status
+    if (typeof named === 'string' && !catalogue.has(named)) throw new UnknownOperation()
+    if (!shape.Check(body)) throw refusal(shape.Errors(body))
+    const operation = catalogue.get(body.status)
+    const check = checks.get(body.status)
+    if (operation === undefined || check === undefined) throw new UnknownOperation()
+    const breaches = (operation.check?.(body.data) ?? []).map(({ path, message }) => ({
+      path: `/data${path}`,
+      message,
+    }))
+    if (!check.Check(body) || breaches.length > 0)
+      throw refusal([...check.Errors(body), ...breaches])
+    return { operation, data: body.data }
+  }
+}
+
+const refusal = (errors: Iterable<FieldError>) =>
+  new FieldErrors('INVALID_PAYLOAD', firstPerPath(errors))
+
+const shape = TypeCompiler.Compile(
+  Type.Object(
+    {
+      status: Type.String({ description: 'the name of an operation' }),
+      data: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'an object with the operation’s fields',
+      }),
+    },
+    { description: 'an object with status and data' },
+  ),
+)
+
+const envelope = (data: TSchema) => Type.Object({ status: Type.String(), data }, closed)

@@ -1,0 +1,68 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof openMetrics>
+
+/** The metrics of one process. Their labels never carry ids, names or other text of a caller. */
+export function openMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    httpSeconds: new Histogram({
+      name: 'loanops_http_request_seconds',
+      help: 'Duration of HTTP requests by route and status',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+      registers,
+    }),
+    operations: new Counter({
+      name: 'loanops_operations_total',
+      help: 'Operations that became final, by type and status',
+      labelNames: ['operation_type', 'status'],
+      registers,
+    }),
+    migrationRows: new Counter({
+      name: 'loanops_migration_rows_total',
+      help: 'Rows of uploaded portfolios that ended, by state',
+      labelNames: ['state'],
+      registers,
+    }),
+    ledgerAnswers: new Counter({
+      name: 'loanops_ledger_answers_total',
+      help: 'Answers of the ledger, by method, HTTP status and how they were taken',
+      labelNames: ['method', 'status', 'outcome'],
+      registers,
+    }),
+    paymentEvents: new Counter({
+      name: 'loanops_payment_events_total',
+      help: 'Payment events kept, by gateway and lender',
+      labelNames: ['gateway', 'lender'],
+      registers,
+    }),
+    repeatedEvents: new Counter({
+      name: 'loanops_payment_events_repeated_total',
+      help: 'Payment events that had come before, by gateway',
+      labelNames: ['gateway'],
+      registers,
+    }),
+    signatureFailures: new Counter({
+      name: 'loanops_signature_failures_total',
+      help: 'Payment events refused for their signature, by gateway and lender',
+      labelNames: ['gateway', 'lender'],
+      registers,
+    }),
+    overpaidRepayments: new Counter({
+      name: 'loanops_overpaid_repayments_total',
+      help: 'Repayments booked on loans that owed less, or nothing',
+      registers,
+    }),
+    batchSeconds: new Histogram({
+      name: 'loanops_batch_seconds',
+      help: 'Duration of a batch run’s stages',
+      labelNames: ['stage'],
+      buckets: [0.05, 0.25, 1, 5, 15, 60, 300, 1_800],
+      registers,
+    }),
+  }
+}

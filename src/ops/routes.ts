@@ -1,0 +1,43 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Health } from './health.ts'
+import type { Metrics } from './metrics.ts'
+
+const tags = ['health']
+const Readiness = Type.Object({}, { additionalProperties: true })
+
+/** What every process answers, whatever its role, without a token. */
+export function opsRoutes(health: Health, metrics: Metrics): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get(
+      '/healthz',
+      {
+        schema: {
+          tags,
+          summary: 'The process lives',
+          response: { 200: Type.Object({ status: Type.String() }) },
+        },
+      },
+      async () => ({ status: 'ok' }),
+    )
+
+    app.get(
+      '/readyz',
+      {
+        schema: {
+          tags,
+          summary: 'The process can do its work',
+          response: { 200: Readiness, 503: Readiness },
+        },
+      },
+      async (_, reply) => {
+        const readiness = await health()
+        return reply.code(readiness.status === 'ready' ? 200 : 503).send(readiness)
+      },
+    )
+
+    app.get('/metrics', { schema: { tags, summary: 'Metrics for Prometheus' } }, async (_, reply) =>
+      reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    )
+  }
+}

@@ -1,0 +1,22 @@
+import { sql } from 'kysely'
+import type { Batch } from './batch.ts'
+import { eventQueue } from './queue.ts'
+
+const ASK_EVERY_MS = 50
+/** A batch does not stand still for events that cannot be saved at the moment: the next one takes them. */
+const PATIENCE_MS = 10_000
+
+/** Waits for the events that were acknowledged before the run was asked for: whoever asks expects them in it. */
+export async function awaitSaved({ db, claim, check }: Batch): Promise<void> {
+  const until = Date.now() + PATIENCE_MS
+  while (Date.now() < until) {
+    const { rows } = await sql`
+      select from pgboss.job
+       where name = ${eventQueue.name} and state in ('created', 'active')
+         and created_on <= (select started_at from core.batch_run where id = ${claim.id})
+       limit 1`.execute(db)
+    if (rows.length === 0) return
+    await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    check()
+  }
+}

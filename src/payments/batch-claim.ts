@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+
+/** As of an operation: a dead worker's run goes on after this. */
+const LEASE_SECONDS = 10
+
+/** A run that this process has to itself until the lease ends; `attempt` fences what it writes. */
+export type BatchClaim = { id: string; attempt: number }
+
+/** Takes up the run whose worker died, or starts the one that waits; none while another one lives. */
+export async function claimBatch(db: Database): Promise<BatchClaim | undefined> {
+  const { rows } = await sql<BatchClaim>`
+    update core.batch_run
+       set status = 'running', started_at = coalesce(started_at, now()), attempt = attempt + 1,
+           claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+     where id = (
+       select id from core.batch_run
+        where status = 'running' and claimed_until < now()
+           or status = 'waiting' and not exists (select from core.batch_run where status = 'running')
+        order by status
+        limit 1 for update skip locked)
+    returning id, attempt`.execute(db)
+  return rows[0]
+}
+
+/** When the run that is under way would be given up, or null where none is. */
+export async function busyUntil(db: Database): Promise<Date | null> {
+  const { rows } = await sql<{ until: Date }>`
+    select claimed_until as until from core.batch_run where status = 'running'`.execute(db)
+  return rows[0]?.until ?? null
+}
+
+/** @returns false when somebody else has taken the run up */
+export async function renewBatch(db: Database, { id, attempt }: BatchClaim): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update core.batch_run set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Leaves a run to whoever comes next. */
+export async function releaseBatch(db: Database, { id, attempt }: BatchClaim): Promise<void> {
+  await sql`
+    update core.batch_run set claimed_until = now() - interval '1 second'
+     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+}
+
+/** Ends a run, with what became of the payments that it posted; `repaymentsEnded` adds those that end later. */
+export async function endBatch(db: Database, { id, attempt }: BatchClaim): Promise<void> {
+  await db.transaction().execute(async trx => {
+    // A statement of its own: the count has to see whatever was committed before this lock.
+    await sql`select from core.batch_run where id = ${id} for update`.execute(trx)
+    await sql`
+      update core.batch_run b
+         set status = 'completed', ended_at = clock_timestamp(), claimed_until = null,
+             posted = t.posted, suspended = b.suspended + t.refused
+        from (select count(*) filter (where state = 'posted') as posted,
+                     count(*) filter (where state = 'suspense') as refused
+                from core.transaction where batch_id = ${id}) t
+       where b.id = ${id} and b.attempt = ${attempt} and b.status = 'running'`.execute(trx)
+  })
+}

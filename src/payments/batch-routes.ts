@@ -1,0 +1,100 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import type { Database } from '../database.ts'
+import { closed } from '../fields.ts'
+import { FieldErrors, NotFound } from '../problem.ts'
+import { asJson } from './find-payments.ts'
+import { listQuery } from './list-query.ts'
+import { BatchRun } from './payment-record.ts'
+import { requestBatch } from './request-batch.ts'
+
+const tags = ['payments']
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
+  suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
+  post_seconds::float8, last_error`
+
+/** Batch runs: asked for, and told. */
+export function batchRoutes(db: Database, boss: PgBoss): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post(
+      '/payments/batch',
+      {
+        schema: {
+          tags,
+          summary: 'Asks for a batch run now, or as soon as the one that is running ends',
+          response: { 202: Type.Object({ batch_id: Type.String() }) },
+        },
+      },
+      async (request, reply) => {
+        refuseBody(request.body)
+        const batch_id = await db.transaction().execute(trx => requestBatch(trx, boss, 'request'))
+        return reply.code(202).send({ batch_id })
+      },
+    )
+
+    app.get(
+      '/payments/batches',
+      {
+        schema: {
+          tags,
+          summary: 'Lists batch runs, newest first',
+          querystring: Type.Object(listQuery, closed),
+          response: {
+            200: Type.Object({
+              batches: Type.Array(BatchRun),
+              next_cursor: Type.Union([Type.String(), Type.Null()]),
+            }),
+          },
+        },
+      },
+      async ({ query: { limit, cursor } }) => {
+        const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+        const { rows } = await sql<{ batch_id: string }>`
+          select ${columns} from ops.batch_run
+           where ${before}::uuid is null or batch_id < ${before}
+           order by batch_id desc limit ${limit + 1}`.execute(db)
+        const page = rows.slice(0, limit)
+        const last = page.at(-1)
+        return {
+          batches: page.map(asJson<Static<typeof BatchRun>>),
+          next_cursor: rows.length > page.length && last ? encodeCursor([last.batch_id]) : null,
+        }
+      },
+    )
+
+    app.get(
+      '/payments/batches/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Tells what a batch run did',
+          params: Type.Object({ id: Type.String() }),
+          response: { 200: BatchRun },
+        },
+      },
+      async ({ params: { id } }) => {
+        const { rows } = UUID.test(id)
+          ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(
+              db,
+            )
+          : { rows: [] }
+        if (rows[0] === undefined) throw new NotFound(`There is no batch run ${id}`)
+        return asJson<Static<typeof BatchRun>>(rows[0])
+      },
+    )
+  }
+}
+
+/** A body is not wanted; an empty object is none. */
+function refuseBody(body: unknown): void {
+  if (body === undefined) return
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const errors = isObject
+    ? Object.keys(body).map(name => ({ path: `/${name}`, message: 'is not a known field' }))
+    : [{ path: '', message: 'must be an empty object, or no body' }]
+  if (errors.length > 0) throw new FieldErrors('INVALID_PAYLOAD', errors)
+}

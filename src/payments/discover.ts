@@ -1,0 +1,29 @@
+import { sql } from 'kysely'
+import { crashPoint } from '../crash-point.ts'
+import type { Batch } from './batch.ts'
+
+/** Registers raw tables that are no source yet, whoever made them, and gives each its base model. */
+export async function discover({ db, claim, log, check }: Batch): Promise<void> {
+  const { rows } = await sql<{ store: string }>`
+    select store from raw.undiscovered() as store`.execute(db)
+  for (const { store } of rows) {
+    check()
+    try {
+      await db.transaction().execute(async trx => {
+        await sql`select raw.register(${store})`.execute(trx)
+        await sql`update core.batch_run set discovered = discovered + 1 where id = ${claim.id}`.execute(
+          trx,
+        )
+      })
+      crashPoint('batch.registered')
+    } catch (error) {
+      // A table of another shape must not keep the other sources waiting.
+      log.error({ err: error, store }, 'a raw table cannot be registered')
+      await noteError(db, claim.id, `raw.${store}: ${(error as Error).message}`)
+    }
+  }
+}
+
+export async function noteError(db: Batch['db'], id: string, message: string): Promise<void> {
+  await sql`update core.batch_run set last_error = ${message} where id = ${id}`.execute(db)
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+import type { Gateway } from '../lenders.ts'
+
+/** Who sent an event of a payment, and what it was found to be worth at the door. */
+export type Sender = { lender: string; verifiedBy: string | null; address: string | null }
+
+/** A payment as its repayment needs it. */
+export type DuePayment = {
+  gateway: Gateway
+  /** In the currency's units, every digit. */
+  amount: string
+  currency: string | null
+  /** As `dd MMMM yyyy`, in the ledger's time zone. */
+  day: string
+  externalId: string
+  receiptNumber: string
+  /** Of each event that counts. */
+  senders: Sender[]
+  /** Objections that an operator has set aside. */
+  overruled: string[]
+  /** What came in the meantime and stops it, unless an attempt may have arrived already. */
+  objection: string | null
+}
+
+/** The ledger keeps so many characters of a receipt number. */
+const RECEIPT_CHARACTERS = 50
+
+export async function duePayment(db: Database, id: string, timeZone: string): Promise<DuePayment> {
+  type Row = Omit<DuePayment, 'externalId' | 'receiptNumber'> & {
+    paymentId: string
+    postingNumber: number
+  }
+  const { rows } = await sql<Row>`
+    select t.gateway, t.gateway_payment_id as "paymentId", trim_scale(t.amount)::text as amount, t.currency,
+           to_char(t.paid_at at time zone ${timeZone}, 'DD FMMonth YYYY') as day,
+           t.posting_number as "postingNumber", t.overruled, e.senders,
+           case when o.unknown_since is null then t.objection end as objection
+      from core.transaction t
+      left join loanops.operation o on o.id = t.operation_id
+     cross join lateral (
+       select coalesce(json_agg(json_build_object(
+                'lender', lender, 'verifiedBy', verified_by, 'address', host(address)) order by received_at, raw_id), '[]') as senders
+         from core.event
+        where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
+          and (verified_by is not null or not t.is_verified)) e
+     where t.id = ${id}`.execute(db)
+  const row = rows[0]
+  if (row === undefined) throw new Error(`no core transaction ${id}`)
+  const { paymentId, postingNumber, ...payment } = row
+  return {
+    ...payment,
+    externalId: repaymentExternalId(payment.gateway, paymentId, postingNumber),
+    receiptNumber: paymentId.slice(0, RECEIPT_CHARACTERS),
+  }
+}
+
+/** The same for the same payment, whoever books it, so that the ledger takes it once. */
+export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
+  const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)
+  const name = isPlain
+    ? paymentId
+    : createHash('sha256').update(paymentId).digest('hex').slice(0, 32)
+  return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
+}

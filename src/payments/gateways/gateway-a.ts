@@ -1,0 +1,27 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Config } from '../../config.ts'
+import { type GatewayRules, member } from './gateway.ts'
+
+type Settings = Pick<Config, 'GATEWAY_A_SIGNATURE_HEADER' | 'GATEWAY_A_EVENT_ID_HEADER'>
+
+/** Razorpay's way: a hex HMAC of the raw body, and an event id that is in a header only. */
+export function gatewayA(settings: Settings): GatewayRules {
+  const signatureHeader = settings.GATEWAY_A_SIGNATURE_HEADER.toLowerCase()
+  const eventIdHeader = settings.GATEWAY_A_EVENT_ID_HEADER.toLowerCase()
+  return {
+    name: 'gateway_a',
+    path: '/webhooks/gateway_a',
+    summary: 'Takes an event of gateway A',
+    eventType: event => event.event,
+    eventId: headers => headers[eventIdHeader],
+    accounts: event => [event.account_id],
+    lenders: event =>
+      Object.values(Object(event.payload)).map(part => member(part, 'entity', 'notes', 'lender')),
+    isSigned(secret, body, headers) {
+      const wanted = createHmac('sha256', secret).update(body).digest()
+      const given = headers[signatureHeader]
+      const isHex = typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)
+      return timingSafeEqual(wanted, isHex ? Buffer.from(given, 'hex') : Buffer.alloc(32)) && isHex
+    },
+  }
+}

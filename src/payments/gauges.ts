@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import { Gauge, type Registry } from 'prom-client'
+import type { Database } from '../database.ts'
+
+/** As often as Prometheus usually asks; more processes and more scrapes ask the database no oftener. */
+const EVERY_MS = 15_000
+
+type Measured = {
+  lag: number
+  suspense: Record<string, number>
+  objections: Record<string, number>
+}
+
+/** What stands in the database, asked for by the clock: while it is away, metrics keep what they last knew. */
+export function paymentGauges(
+  registry: Registry,
+  db: Database,
+  log: { warn(object: object, message: string): void },
+  everyMs = EVERY_MS,
+): { stop(): void } {
+  const registers = [registry]
+  const lag = new Gauge({
+    name: 'loanops_payment_lag_seconds',
+    help: 'Age of the oldest payment event that no batch has taken, or payment that is not posted yet',
+    registers,
+  })
+  const suspense = new Gauge({
+    name: 'loanops_payments_in_suspense',
+    help: 'Payments, refunds and chargebacks in suspense, by reason',
+    labelNames: ['reason'],
+    registers,
+  })
+  const objections = new Gauge({
+    name: 'loanops_payments_with_objection',
+    help: 'Payments posted or on their way against which something speaks that came later',
+    labelNames: ['objection'],
+    registers,
+  })
+
+  let isUnderWay = false
+  void refresh()
+  const timer = setInterval(refresh, everyMs).unref()
+  return { stop: () => clearInterval(timer) }
+
+  async function refresh(): Promise<void> {
+    if (isUnderWay) return
+    isUnderWay = true
+    try {
+      const measured = await measure(db)
+      lag.set(measured.lag)
+      suspense.reset()
+      for (const [reason, count] of Object.entries(measured.suspense))
+        suspense.set({ reason }, count)
+      objections.reset()
+      for (const [objection, count] of Object.entries(measured.objections))
+        objections.set({ objection }, count)
+    } catch (error) {
+      log.warn({ err: error }, 'the payment gauges keep their last values')
+    } finally {
+      isUnderWay = false
+    }
+  }
+}
+
+/** Ids grow with time: the oldest of each source and state is the first of its index, however many wait behind it. */
+async function measure(db: Database): Promise<Measured> {
+  const { rows } = await sql<Measured>`
+    with recursive source (name) as (
+      (select source from core.pending_event order by source limit 1)
+      union all
+      select (select source from core.pending_event where source > s.name order by source limit 1)
+        from source s where s.name is not null
+    ), oldest (received_at) as (
+      select (select received_at from core.pending_event where source = s.name order by raw_id limit 1) from source s
+      union all
+      select (select received_at from core.transaction where state = 'waiting' order by id limit 1)
+      union all
+      select (select received_at from core.transaction where state = 'posting' order by id limit 1)
+    )
+    select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as lag,
+           coalesce((select json_object_agg(reason, count) from (
+             select reason, count(*) from core.transaction where state = 'suspense' group by reason) s), '{}') as suspense,
+           coalesce((select json_object_agg(objection, count) from (
+             select objection, count(*) from core.transaction where objection is not null group by objection) o), '{}') as objections
+      from oldest`.execute(db)
+  return rows[0] as Measured
+}

@@ -1,0 +1,85 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const NullableText = Nullable(Type.String())
+
+export const KINDS = ['payment', 'refund', 'chargeback'] as const
+export const STATES = ['waiting', 'posting', 'posted', 'suspense', 'failed', 'returned'] as const
+export const oneOf = <T extends string>(names: readonly T[]) =>
+  Type.Union(
+    names.map(name => Type.Literal(name)),
+    { description: `one of ${names.join(', ')}` },
+  )
+
+/** The columns of `ops.payment`. */
+export const Payment = Type.Object({
+  gateway: Type.String(),
+  gateway_payment_id: Type.String(),
+  kind: oneOf(KINDS),
+  of_payment_id: NullableText,
+  lender: Type.String(),
+  external_loan_id: NullableText,
+  amount: Nullable(Type.String({ description: 'a decimal, with every digit' })),
+  currency: NullableText,
+  paid_at: NullableText,
+  state: oneOf(STATES),
+  reason: NullableText,
+  verified: Type.Boolean(),
+  ledger_transaction_id: NullableText,
+  raw_table: Type.String(),
+  raw_id: Type.String(),
+  received_at: Type.String(),
+  posted_at: NullableText,
+  waiting_for: NullableText,
+  next_try_at: NullableText,
+  detail: Nullable(Type.String({ description: 'what the ledger or our checks said last' })),
+  hints: Nullable(Type.Object({}, { additionalProperties: true })),
+  objection: Nullable(
+    Type.String({ description: 'what came later and speaks against a payment that is posted' }),
+  ),
+})
+
+export const PaymentWithHistory = Type.Object({
+  payment: Payment,
+  events: Type.Array(
+    Type.Object({
+      raw_table: Type.String(),
+      raw_id: Type.String(),
+      event_id: NullableText,
+      event_type: NullableText,
+      received_at: Type.String(),
+      address: NullableText,
+      verified_by: NullableText,
+      headers: Type.Object({}, { additionalProperties: true }),
+      body_base64: Type.String(),
+    }),
+  ),
+  attempts: Type.Array(
+    Type.Object({
+      attempt: Type.Integer(),
+      started_at: Type.String(),
+      ended_at: NullableText,
+      http_status: Nullable(Type.Integer()),
+      outcome: NullableText,
+    }),
+  ),
+})
+
+/** The columns of `ops.batch_run`. */
+export const BatchRun = Type.Object({
+  batch_id: Type.String(),
+  trigger: Type.String(),
+  status: Type.String(),
+  started_at: NullableText,
+  ended_at: NullableText,
+  discovered: Type.Integer(),
+  transformed: Type.Integer(),
+  posted: Type.Integer(),
+  suspended: Type.Integer(),
+  failed: Type.Integer(),
+  requested_at: Type.String(),
+  discover_seconds: Nullable(Type.Number()),
+  transform_seconds: Nullable(Type.Number()),
+  post_seconds: Nullable(Type.Number()),
+  last_error: NullableText,
+})

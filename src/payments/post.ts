@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import { crashPoint } from '../crash-point.ts'
+import { insertOperations, newOperation } from '../operations/accept.ts'
+import type { Batch } from './batch.ts'
+import { repaymentKind } from './repayment-kind.ts'
+
+/** Payments that go out in one transaction, which holds the intake's lock. */
+const PAYMENTS_AT_ONCE = 500
+/** One payment is booked within this; of ten thousand the question itself takes time. */
+const FIRST_ASKED_MS = 25
+const SELDOM_ASKED_MS = 500
+
+/** Sends the repayments that are due on their way, and waits until each has ended or waits for the ledger. */
+export async function post(batch: Batch): Promise<void> {
+  while ((await takeUpRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
+  while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
+  for (let ms = FIRST_ASKED_MS; await isUnderWay(batch); ms = Math.min(SELDOM_ASKED_MS, 2 * ms)) {
+    await new Promise(resolve => setTimeout(resolve, ms))
+    batch.check()
+  }
+}
+
+/** What the ledger refused is tried again when its time has come; what somebody holds is the next batch's. */
+async function takeUpRefused({ db, claim }: Batch): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update core.transaction set state = 'waiting', reason = null, refused_reason = null, next_try_at = null
+     where id = any(array(
+       select id from core.transaction
+        where state = 'suspense' and next_try_at <= now() and batch_id is distinct from ${claim.id}
+        order by next_try_at
+        limit ${PAYMENTS_AT_ONCE} for update skip locked))`.execute(db)
+  return Number(numAffectedRows)
+}
+
+/** In the order in which they were paid: the operations of one loan run in the order in which they come in here. */
+async function postChunk({ db, boss, claim }: Batch): Promise<number> {
+  const sent = await db.transaction().execute(async trx => {
+    const { rows } = await sql<{ id: string; loan: string }>`
+      select id, external_loan_id as loan from core.transaction
+       where state = 'waiting' and batch_id is distinct from ${claim.id}
+       order by paid_at, id
+       limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
+    const operations = rows.map(({ id, loan }) =>
+      newOperation(repaymentKind, { transaction_id: id, external_loan_id: loan }, null),
+    )
+    if (operations.length === 0) return 0
+    await insertOperations(trx, boss, 'payment', operations)
+    const posting = operations.map(({ id, data }) => ({ id, transaction_id: data.transaction_id }))
+    await sql`
+      with sent as (
+        select * from json_to_recordset(${JSON.stringify(posting)}) as o (id uuid, transaction_id uuid)
+      ), noted as (
+        insert into core.posting (transaction_id, operation_id) select transaction_id, id from sent
+      )
+      update core.transaction t set state = 'posting', operation_id = sent.id, batch_id = ${claim.id}
+        from sent where t.id = sent.transaction_id`.execute(trx)
+    return rows.length
+  })
+  crashPoint('batch.posting')
+  return sent
+}
+
+/** A repayment that waits for the ledger, or behind one that does, is not waited for: its operation goes on by itself. */
+async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
+  const { rows } = await sql<{ isUnderWay: boolean }>`
+    select exists (
+      select from core.transaction t
+        join loanops.operation o on o.id = t.operation_id
+       where t.batch_id = ${claim.id} and t.state = 'posting'
+         and not exists (
+           select from loanops.operation parked
+            where parked.subject = o.subject and parked.status = 'processing' and parked.seq <= o.seq
+              and (parked.waiting_for is not null or parked.next_try_at > now()))) as "isUnderWay"`.execute(
+    db,
+  )
+  return rows[0]?.isUnderWay === true
+}

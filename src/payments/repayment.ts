@@ -1,0 +1,135 @@
+import { Type } from '@sinclair/typebox'
+import { Decimal } from 'decimal.js'
+import type { Config } from '../config.ts'
+import type { Database } from '../database.ts'
+import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { ACTIVE, type LedgerLoan, loanAnswer, loanPath } from '../operations/ledger-loan.ts'
+import {
+  isStanding,
+  type LedgerTransaction,
+  transactionPath,
+} from '../operations/ledger-transaction.ts'
+import { absent, type Operation, operation, type Run, there } from '../operations/operation.ts'
+import { type Refusal, refusal } from '../operations/refusal.ts'
+import { type DuePayment, duePayment } from './due-payment.ts'
+import { repaymentKind } from './repayment-kind.ts'
+import { distrust } from './trust.ts'
+
+/** Fineract's LoanStatus of loans that owe nothing more: it takes repayments on them without a word. */
+const CLOSED = 600
+const OVERPAID = 700
+/** The ledger's words for "this external id is taken"; under which of them depends on its database. */
+const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
+
+type PayableLoan = LedgerLoan & {
+  currency: { code: string }
+  summary?: { totalOutstanding?: number }
+}
+type Repayment = LedgerTransaction & { overpaymentPortion?: number }
+
+/** Takes one payment to the ledger; refuses, with a code that `fate.ts` reads, what may not go there. */
+export function repayment(db: Database, config: Config): Operation {
+  return operation({
+    ...repaymentKind,
+    summary: 'Books a payment on its loan',
+    schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
+
+    async run(run, { transaction_id, external_loan_id }) {
+      const found = await run.ledger.read(loanPath(external_loan_id))
+      if (found.outcome === 'refused') {
+        return found.status === 404
+          ? refusal('404', 'loanops.loan_unknown', 'The ledger has no such loan')
+          : found
+      }
+      const loan = found.body as PayableLoan
+      const paymentTypeId = await run.reference.paymentTypeId()
+      // As late as can be: what came in while the ledger was away may stop it.
+      const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
+      const refused = refusalOf(config, payment, loan)
+      if (refused !== null) return refused
+      const answer = await run.ledger.write({
+        method: 'POST',
+        path: loanPath(external_loan_id, '/transactions?command=repayment'),
+        body: {
+          transactionDate: payment.day,
+          // As a text, so that no digit goes through a double.
+          transactionAmount: payment.amount,
+          externalId: payment.externalId,
+          paymentTypeId,
+          receiptNumber: payment.receiptNumber,
+          ...dayFormat,
+        },
+        key: run.key,
+        promisedId: 'resourceId',
+      })
+      if (answer.outcome === 'done')
+        return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
+      const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
+      return isTaken ? ((await duplicate(run, payment, external_loan_id)) ?? answer) : answer
+    },
+
+    async find(run, { transaction_id, external_loan_id }) {
+      const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
+      const booked = await bookedOf(run, payment, external_loan_id)
+      if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
+      const loan = await run.ledger.read(loanPath(external_loan_id))
+      return there(repaymentAnswer(loan.body as LedgerLoan, booked))
+    },
+  })
+}
+
+/** Why it may not go to the ledger. */
+function refusalOf(config: Config, payment: DuePayment, loan: PayableLoan): Refusal | null {
+  if (payment.objection !== null) {
+    const message = `Before it was sent there came: ${payment.objection}`
+    return refusal('409', 'loanops.withdrawn', message)
+  }
+  const objection = distrust(config, payment, loan.loanProductName)
+  if (objection !== null) return refusal('403', `loanops.${objection.reason}`, objection.message)
+  if (payment.currency !== loan.currency.code) {
+    const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
+    return refusal('403', 'loanops.currency_mismatch', message)
+  }
+  if (![ACTIVE, CLOSED, OVERPAID].includes(loan.status.id))
+    return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
+  return null
+}
+
+/** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
+async function duplicate(run: Run, payment: DuePayment, loanId: string) {
+  const booked = await bookedOf(run, payment, loanId)
+  if (booked === undefined || !isEqual(booked, payment)) return undefined
+  if (!isStanding(booked)) {
+    const message = 'The ledger has this repayment, undone: its external id is taken for ever'
+    return refusal('409', 'loanops.reversed_at_ledger', message)
+  }
+  const loan = await run.ledger.read(loanPath(loanId))
+  return {
+    ...loan,
+    outcome: 'done' as const,
+    body: repaymentAnswer(loan.body as LedgerLoan, booked),
+  }
+}
+
+async function bookedOf(run: Run, { externalId }: DuePayment, loanId: string) {
+  const found = await run.ledger.read(transactionPath(loanId, externalId))
+  return found.outcome === 'refused' ? undefined : (found.body as Repayment)
+}
+
+function isEqual(booked: Repayment, { amount, day }: DuePayment): boolean {
+  return new Decimal(booked.amount).eq(amount) && isSameDay(booked.date, day)
+}
+
+/** The ledger's answer to the write, made from what was read. */
+function repaymentAnswer(loan: LedgerLoan, booked: Repayment): object {
+  return {
+    ...loanAnswer(loan),
+    resourceId: booked.id,
+    resourceExternalId: booked.externalId,
+    overpaid: (booked.overpaymentPortion ?? 0) > 0,
+  }
+}
+
+function isMore({ amount }: DuePayment, { summary }: PayableLoan): boolean {
+  return new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
+}

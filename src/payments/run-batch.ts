@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { crashPoint } from '../crash-point.ts'
+import type { Database } from '../database.ts'
+import { awaitSaved } from './await-saved.ts'
+import { type Batch, BatchLeft } from './batch.ts'
+import { type BatchClaim, endBatch, releaseBatch, renewBatch } from './batch-claim.ts'
+import { discover } from './discover.ts'
+import { post } from './post.ts'
+import { transform } from './transform.ts'
+
+/** Three renewals may fail before the lease is lost. */
+const RENEW_EVERY_MS = 3_000
+
+export type BatchContext = {
+  db: Database
+  boss: PgBoss
+  log: Batch['log']
+  isStopping(): boolean
+  onStage(stage: string, seconds: number): void
+}
+
+/**
+ * One pass of raw → base → core → ledger. Each stage takes up what is left, so that a run whose worker died goes on.
+ * @returns false when the run is left to somebody else
+ */
+export async function runBatch(context: BatchContext, claim: BatchClaim): Promise<boolean> {
+  let isLost = false
+  const renewing = setInterval(async () => {
+    isLost ||= !(await renewBatch(context.db, claim).catch(() => true))
+  }, RENEW_EVERY_MS)
+  const batch: Batch = {
+    ...context,
+    claim,
+    check() {
+      if (isLost || context.isStopping()) throw new BatchLeft()
+    },
+  }
+  try {
+    await awaitSaved(batch)
+    await timed('discover', discover)
+    await timed('transform', transform)
+    await timed('post', post)
+    crashPoint('batch.unended')
+    await endBatch(context.db, claim)
+    return true
+  } catch (error) {
+    await releaseBatch(context.db, claim)
+    if (error instanceof BatchLeft) return false
+    throw error
+  } finally {
+    clearInterval(renewing)
+  }
+
+  async function timed(stage: string, run: (batch: Batch) => Promise<void>): Promise<void> {
+    batch.check()
+    const start = performance.now()
+    await run(batch)
+    const seconds = (performance.now() - start) / 1_000
+    context.onStage(stage, seconds)
+    await sql`
+      update core.batch_run set ${sql.ref(`${stage}_seconds`)} = ${seconds.toFixed(3)}
+       where id = ${claim.id} and attempt = ${claim.attempt}`.execute(context.db)
+  }
+}

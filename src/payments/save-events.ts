@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { crashPoint } from '../crash-point.ts'
+import type { Database, Trx } from '../database.ts'
+import { publicError } from '../public-error.ts'
+import { insertJobs, work } from '../queue.ts'
+import { isOwnFault } from './own-fault.ts'
+import type { PaymentEvent } from './payment-event.ts'
+import { deadEventQueue, eventQueue } from './queue.ts'
+
+/** Two keep up with the door: each takes a thousand events and more in one transaction. */
+const LOOPS = 2
+/** A table that somebody holds is come back to, well within the time that a job has. */
+const LOCK_TIMEOUT = '5s'
+
+export type SaveOptions = {
+  onRepeats(gateway: string, repeats: number): void
+  log: { error(object: object, message: string): void }
+}
+
+/** Saves queued events into their raw tables. A job that is run again finds its events there. */
+export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<void> {
+  return work(boss, eventQueue, LOOPS, async jobs => {
+    const events = jobs.flatMap(({ data }) => data.events)
+    try {
+      await db.transaction().execute(trx => saveEvents(trx, events, options))
+      crashPoint('events.saved')
+    } catch {
+      await saveEach(db, boss, events, options)
+    }
+  })
+}
+
+/** A poisoned event must not take its neighbours with it, nor a table that cannot be written those of other tables. */
+async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], options: SaveOptions) {
+  const poisoned: { data: { events: PaymentEvent[]; error: object } }[] = []
+  const inTrouble = new Map<string, unknown>()
+  for (const event of events) {
+    if (inTrouble.has(storeOf(event))) continue
+    try {
+      await db.transaction().execute(trx => saveEvents(trx, [event], options))
+    } catch (error) {
+      if (isOwnFault(error)) {
+        options.log.error({ err: error, gateway: event.gateway }, 'an event cannot be saved')
+        const { message, code } = publicError(error as Error)
+        poisoned.push({ data: { events: [event], error: { message, code } } })
+      } else inTrouble.set(storeOf(event), error)
+    }
+  }
+  // The whole is tried again: what is poisoned is given up only once, with the try that saves all the rest.
+  for (const error of inTrouble.values()) throw error
+  await db.transaction().execute(trx => insertJobs(boss, trx, deadEventQueue, poisoned))
+}
+
+const storeOf = ({ lender, gateway }: PaymentEvent) => `${lender} ${gateway}`
+
+async function saveEvents(trx: Trx, events: PaymentEvent[], options: SaveOptions): Promise<void> {
+  await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
+  const byStore = Map.groupBy(events, storeOf)
+  // In one order everywhere, so that two workers with the same events never wait for each other in a circle.
+  for (const [, ofStore] of [...byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [{ lender, gateway }] = ofStore as [PaymentEvent]
+    const { rows } = await sql<{ store: string }>`
+      select raw.make_store(${lender}, ${gateway}) as store`.execute(trx)
+    const { numAffectedRows = 0n } = await sql`
+      insert into ${sql.table(`raw.${rows[0]?.store}`)} (received_at, event_id, event_type, body, headers, address,
+        verified_by)
+      select "receivedAt", "eventId", "eventType", decode(body, 'base64'), headers, address, "verifiedBy"
+        from json_to_recordset(${JSON.stringify(ofStore)}) as e (
+          "receivedAt" timestamptz, "eventId" text, "eventType" text, body text, headers jsonb, address inet,
+          "verifiedBy" text)
+       order by md5(body), "eventId"
+      on conflict do nothing`.execute(trx)
+    options.onRepeats(gateway, ofStore.length - Number(numAffectedRows))
+  }
+}

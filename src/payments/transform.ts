@@ -1,0 +1,68 @@
+import { type RawBuilder, sql } from 'kysely'
+import { crashPoint } from '../crash-point.ts'
+import { isPassing } from '../database.ts'
+import { type Batch, BatchLeft } from './batch.ts'
+import { noteError } from './discover.ts'
+import { isOwnFault } from './own-fault.ts'
+
+/** Rows per transaction: enough that its fixed cost is spread, few enough that it ends within a second. */
+const ROWS_AT_ONCE = 5_000
+
+/** Takes what came into every source since the last batch to core.transaction. */
+export async function transform(batch: Batch): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
+    batch.db,
+  )
+  for (const { name } of rows) {
+    try {
+      while ((await transformChunk(batch, name, ROWS_AT_ONCE)) === ROWS_AT_ONCE) batch.check()
+    } catch (error) {
+      if (error instanceof BatchLeft || (isPassing(error) && !isOfOneSource(error))) throw error
+      // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
+      batch.log.error({ err: error, source: name }, 'a source cannot be read')
+      await noteError(batch.db, batch.claim.id, `${name}: ${(error as Error).message}`)
+    }
+  }
+}
+
+/** @returns how many rows were taken */
+async function transformChunk(batch: Batch, source: string, most: number): Promise<number> {
+  try {
+    return await counted(batch, sql`core.transform(${source}, ${most})`)
+  } catch (error) {
+    if (!isOwnFault(error)) throw error
+    // An operator's own view may raise on one row: that one is set aside, and the others go on.
+    if (most > 1) {
+      const half = Math.ceil(most / 2)
+      const first = await transformChunk(batch, source, half)
+      return first < half ? first : first + (await transformChunk(batch, source, most - half))
+    }
+    return counted(batch, sql`core.put_aside(${source}, ${(error as Error).message})`)
+  }
+}
+
+/** @returns how many rows the step took, once it and its count are committed */
+async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
+  const taken = await db.transaction().execute(async trx => {
+    const { rows } = await sql<{ taken: number; isOurs: boolean }>`
+      with done as materialized (select * from ${step}),
+      noted as (
+        update core.batch_run b
+           set transformed = b.transformed + done.taken, suspended = b.suspended + done.suspended,
+               failed = b.failed + done.failed
+          from done
+         where b.id = ${claim.id} and b.attempt = ${claim.attempt}
+        returning b.id)
+      select done.taken::integer, exists (select from noted) as "isOurs" from done`.execute(trx)
+    const row = rows[0]
+    if (!row?.isOurs) throw new BatchLeft()
+    return row.taken
+  })
+  if (taken > 0) crashPoint('batch.transformed')
+  return taken
+}
+
+/** A table that somebody holds, or a view that takes too long. */
+function isOfOneSource(error: unknown): boolean {
+  return ['55P03', '57014'].includes(String((error as { code?: string }).code))
+}

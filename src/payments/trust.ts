@@ -1,0 +1,96 @@
+import { BlockList, isIP } from 'node:net'
+import type { Config } from '../config.ts'
+import type { Gateway, Lender } from '../lenders.ts'
+import type { DuePayment, Sender } from './due-payment.ts'
+import { UNKNOWN } from './payment-event.ts'
+
+export type Objection = {
+  reason: 'signature_not_verified' | 'sender_not_allowed' | 'lender_mismatch'
+  message: string
+}
+
+const MESSAGES = {
+  signature_not_verified:
+    'The loan’s lender wants a signature by its secret, and no event of the payment has it',
+  sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
+  lender_mismatch: 'The event named another lender than the one whose product the loan is',
+}
+
+/**
+ * Whether the lender whose product the loan is believes the payment, whatever lender its events named. One event
+ * that is believed is enough: they agree on money and loan.
+ */
+export function distrust(
+  config: Pick<Config, 'lenders' | 'GATEWAY_A_WEBHOOK_SECRET'>,
+  { gateway, senders, overruled }: DuePayment,
+  product: string,
+): Objection | null {
+  const holders = [...config.lenders.values()].filter(lender => lender.product === product)
+  if (holders.length === 0) holders.push(unconfigured(config, product))
+  const reasons = senders.map(sender => {
+    // Where lenders share a product, the one that the event named, else each of them.
+    const named = holders.filter(({ code }) => code === sender.lender)
+    const asked = named.length > 0 ? named : holders
+    return asked
+      .flatMap(lender => [...objectionsTo(config.lenders, lender, gateway, sender)])
+      .find(reason => !overruled.includes(reason))
+  })
+  const [reason] = reasons
+  if (reason === undefined || reasons.includes(undefined)) return null
+  return { reason, message: MESSAGES[reason] }
+}
+
+function* objectionsTo(
+  lenders: Config['lenders'],
+  lender: Lender,
+  gateway: Gateway,
+  { lender: named, verifiedBy, address }: Sender,
+): Iterable<Objection['reason']> {
+  const { validateSignature, allowedCidrs } = lender[gateway]
+  if (validateSignature && !isVerifiedBy(lenders, lender, gateway, verifiedBy))
+    yield 'signature_not_verified'
+  if (allowedCidrs.length > 0 && !isWithin(allowedCidrs, address)) yield 'sender_not_allowed'
+  if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
+}
+
+/** By its own secret, whoever else has the same ones. */
+function isVerifiedBy(
+  lenders: Config['lenders'],
+  lender: Lender,
+  gateway: Gateway,
+  verifiedBy: string | null,
+): boolean {
+  const secretsOf = (one: Lender | undefined) => JSON.stringify(one?.[gateway].secrets)
+  return (verifiedBy?.split(',') ?? []).some(
+    code => code === lender.code || secretsOf(lenders.get(code)) === secretsOf(lender),
+  )
+}
+
+function isWithin(cidrs: string[], address: string | null): boolean {
+  if (address === null) return false
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const [network = '', bits] = cidr.split('/')
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4'
+    list.addSubnet(
+      network,
+      bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits),
+      family,
+    )
+  }
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** A product that is nobody's in the settings: its name is then its lender's code, with the standard checks. */
+function unconfigured(
+  { GATEWAY_A_WEBHOOK_SECRET: secret }: Pick<Config, 'GATEWAY_A_WEBHOOK_SECRET'>,
+  product: string,
+): Lender {
+  const none = { accounts: [], validateSignature: false, secrets: [], allowedCidrs: [] }
+  return {
+    code: product,
+    product,
+    gateway_a: { ...none, validateSignature: secret !== undefined },
+    gateway_b: none,
+  }
+}

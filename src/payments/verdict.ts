@@ -1,0 +1,39 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Lender } from '../lenders.ts'
+import type { GatewayRules } from './gateways/gateway.ts'
+
+/** `verifiedBy`: the lender whose secret fits; of several with different secrets all of them, separated by commas. */
+export type Verdict = { isRefused: boolean; verifiedBy: string | null }
+
+/** What an event's signature is worth: by the secrets of its lender, or by everybody's where it named none. */
+export function verdict(
+  lenders: ReadonlyMap<string, Lender>,
+  gateway: GatewayRules,
+  code: string,
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+): Verdict {
+  const lender = lenders.get(code)
+  const asked = lender === undefined ? [...lenders.values()] : [lender]
+  const tried = new Map<string, boolean>()
+  const fitting = asked.filter(one => one[gateway.name].secrets.map(isFitting).includes(true))
+  return {
+    isRefused: fitting.length === 0 && asked.every(one => one[gateway.name].validateSignature),
+    verifiedBy: fitting.length === 0 ? null : firstOfEach(fitting).join(','),
+  }
+
+  /** Lenders share secrets: each is tried once, and every one is. */
+  function isFitting(secret: string): boolean {
+    const isSigned = tried.get(secret) ?? gateway.isSigned(secret, body, headers)
+    tried.set(secret, isSigned)
+    return isSigned
+  }
+
+  function firstOfEach(fits: Lender[]): string[] {
+    const bySecrets = new Map<string, string>()
+    for (const one of fits.toReversed()) bySecrets.set(secretsOf(one, gateway), one.code)
+    return [...bySecrets.values()].sort()
+  }
+}
+
+const secretsOf = (lender: Lender, { name }: GatewayRules) => JSON.stringify(lender[name].secrets)

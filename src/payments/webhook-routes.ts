@@ -1,0 +1,125 @@
+import createError from '@fastify/error'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import type { PgBoss } from 'pg-boss'
+import { addressOf } from '../accounts/address.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../database.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import { FieldErrors, Unavailable } from '../problem.ts'
+import { enqueueEvents } from './enqueue-events.ts'
+import type { Fields, GatewayRules } from './gateways/gateway.ts'
+import { gatewayA } from './gateways/gateway-a.ts'
+import { gatewayB } from './gateways/gateway-b.ts'
+import { keptHeaders, keptText } from './kept-text.ts'
+import { lenderOf } from './lender-of.ts'
+import type { PaymentEvent } from './payment-event.ts'
+import { verdict } from './verdict.ts'
+
+const InvalidSignature = createError(
+  'INVALID_SIGNATURE',
+  'The signature is missing or does not fit the body',
+  401,
+)
+
+const MOST_BODY_BYTES = 1024 * 1024
+
+/** Takes what the gateways send, without a token: a signature says who sent it. */
+export function webhookRoutes(
+  db: Database,
+  boss: PgBoss,
+  config: Config,
+  metrics: Metrics,
+): FastifyPluginAsyncTypebox {
+  const { lenders } = config
+  const enqueue = enqueueEvents(db, boss)
+
+  return async app => {
+    const isAnybody = [...lenders.values()].every(
+      ({ gateway_b: { validateSignature, allowedCidrs } }) =>
+        !validateSignature && allowedCidrs.length === 0,
+    )
+    if (isAnybody) {
+      const remedy = 'LENDERS_FILE offers validateSignature and allowedCidrs per lender'
+      app.log.warn(`nothing proves who sends the events of gateway B: ${remedy}`)
+    }
+    // A signature is made of the bytes as they came, whatever they say they are.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+    // Fastify answers 415 to a type that it cannot read before it asks a parser; `raw` keeps what was sent.
+    app.addHook('onRequest', async request => {
+      request.headers = { 'content-type': 'application/octet-stream' }
+    })
+
+    for (const gateway of [gatewayA(config), gatewayB()]) {
+      app.post(
+        gateway.path,
+        {
+          bodyLimit: MOST_BODY_BYTES,
+          // Whatever a gateway adds to its URL or body: an event that we refuse for it is lost.
+          validatorCompiler: () => () => true,
+          schema: {
+            tags: ['payments'],
+            summary: gateway.summary,
+            security: [],
+            querystring: Type.Object({
+              lender: Type.Optional(Type.String({ description: 'a lender’s code' })),
+            }),
+            body: Type.Object({}, { additionalProperties: true }),
+            response: { 200: Type.Object({ received: Type.Literal(true) }) },
+          },
+        },
+        async request => {
+          await take(gateway, request)
+          return { received: true as const }
+        },
+      )
+    }
+  }
+
+  async function take(gateway: GatewayRules, request: FastifyRequest): Promise<void> {
+    const body = request.body as Buffer
+    const { headers } = request.raw
+    const event = jsonObject(body)
+    const lender = lenderOf(lenders, gateway.name, {
+      inUrl: [(request.query as Fields).lender].flat(),
+      accounts: gateway.accounts(event),
+      inNotes: gateway.lenders(event),
+    })
+    const { isRefused, verifiedBy } = verdict(lenders, gateway, lender, body, headers)
+    const labels = { gateway: gateway.name, lender }
+    if (verifiedBy === null && isRefused) {
+      metrics.signatureFailures.inc(labels)
+      throw new InvalidSignature()
+    }
+    const kept: PaymentEvent = {
+      gateway: gateway.name,
+      lender,
+      receivedAt: new Date().toISOString(),
+      eventId: keptText(gateway.eventId(headers)),
+      eventType: keptText(gateway.eventType(event)),
+      body: body.toString('base64'),
+      headers: keptHeaders(headers),
+      address: addressOf(request),
+      verifiedBy,
+    }
+    await enqueue(kept).catch(error => {
+      if (!(error instanceof Unavailable))
+        request.log.error({ err: error }, 'an event was not kept')
+      throw new Unavailable('the event could not be kept')
+    })
+    metrics.paymentEvents.inc(labels)
+  }
+}
+
+/** @throws FieldErrors for anything but a JSON object */
+function jsonObject(body: Buffer | undefined): Fields {
+  try {
+    const value: unknown = JSON.parse(body?.toString() ?? '')
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  } catch {
+    // Answered like any other body that is no object.
+  }
+  throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be a JSON object' }])
+}

@@ -1,0 +1,26 @@
+export type PublicError = {
+  type: string
+  message: string
+  code: string | undefined
+  stack: string | undefined
+  cause?: PublicError
+}
+
+/**
+ * What of an error may be kept and shown to operators. PostgreSQL repeats values that do not fit in `detail` and
+ * `where`, which stay out, and between the quotes of its messages on data.
+ */
+export function publicError(error: Error & { code?: string }): PublicError {
+  const { name, code, cause } = error
+  const message = isAboutData(code) ? error.message.replace(/".*"/s, '"…"') : error.message
+  return {
+    type: name,
+    message,
+    code,
+    stack: error.stack?.replace(error.message, message),
+    ...(cause instanceof Error ? { cause: publicError(cause) } : {}),
+  }
+}
+
+/** Class 22 of PostgreSQL's codes; other classes quote only names of tables, columns and constraints. */
+const isAboutData = (code: unknown) => /^22[0-9A-Z]{3}$/.test(String(code))

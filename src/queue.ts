@@ -1,0 +1,74 @@
+import { fromKysely, type Job, PgBoss, type Queue as QueueOptions, type WorkOptions } from 'pg-boss'
+
+import type { Trx } from './database.ts'
+import { publicError } from './public-error.ts'
+
+/** A queue with its promise: `options` is what PostgreSQL keeps, `work` how a worker takes from it. */
+export type Queue<Data extends object> = {
+  name: string
+  options: Omit<QueueOptions, 'name'>
+  work: WorkOptions
+  /** Only carries the type of a job's data. */
+  data?: Data
+}
+
+/** Connections of pg-boss's own pool: one listens, the rest fetch, complete and keep house. */
+const BOSS_POOL_MAX = 6
+/** A dead worker's jobs are noticed after the heartbeat plus this, not after pg-boss's minute. */
+const MONITOR_INTERVAL_SECONDS = 5
+
+/** pg-boss on the schema that `migrate` made. A worker also keeps house and runs the schedules. */
+export function openQueue(
+  url: string,
+  options: { isWorker: boolean; name: string; onError: (error: Error) => void },
+): PgBoss {
+  const boss = new PgBoss({
+    connectionString: url,
+    application_name: options.name,
+    max: BOSS_POOL_MAX,
+    migrate: false,
+    createSchema: false,
+    useListenNotify: options.isWorker,
+    supervise: options.isWorker,
+    schedule: options.isWorker,
+    monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
+    superviseIntervalSeconds: MONITOR_INTERVAL_SECONDS,
+  })
+  boss.on('error', options.onError)
+  return boss
+}
+
+/**
+ * Adds jobs in the transaction that made them true: they exist if, and only if, it commits.
+ * @param startAfter when a job may start; such a job is found by polling, half a second late at most
+ */
+export async function insertJobs<Data extends object>(
+  boss: PgBoss,
+  trx: Trx,
+  queue: Queue<Data>,
+  jobs: { data: Data; startAfter?: Date }[],
+): Promise<void> {
+  if (jobs.length === 0) return
+  const rows = jobs.map(({ data, startAfter }) => ({ data, ...(startAfter ? { startAfter } : {}) }))
+  await boss.insert(queue.name, rows, { db: fromKysely(trx), returnId: false })
+}
+
+/**
+ * Takes jobs of a queue until the boss stops.
+ * @param loops how many batches may be under way at once in this process
+ */
+export async function work<Data extends object>(
+  boss: PgBoss,
+  queue: Queue<Data>,
+  loops: number,
+  handler: (jobs: Job<Data>[]) => Promise<unknown>,
+): Promise<void> {
+  const options = { ...queue.work, localConcurrency: loops }
+  await boss.work<Data>(queue.name, options, jobs => handler(jobs).catch(fail))
+}
+
+/** pg-boss keeps every member of an error in the job's output. */
+function fail(error: Error): never {
+  const { message, stack, code } = publicError(error)
+  throw Object.assign(new Error(message), { stack, code })
+}

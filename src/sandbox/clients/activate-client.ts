@@ -1,0 +1,32 @@
+import { type Body, refuseUnknownKeys } from '../fields/body.ts'
+import { checks } from '../fields/checks.ts'
+import { dateOf } from '../fields/date.ts'
+import { fieldError, invalid } from '../http/refusal.ts'
+import { OFFICE_ID } from '../reference/office.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import type { Client } from './client.ts'
+import { checkDates } from './client-dates.ts'
+
+const KEYS = new Set(['activationDate', 'dateFormat', 'locale'])
+
+export function activateClient(ledger: Ledger, client: Client, body: Body) {
+  refuseUnknownKeys(body, KEYS)
+  const check = checks('client')
+  const activatedOn = dateOf(body, 'activationDate')
+  check.required('activationDate', activatedOn)
+  check.throwIfAny()
+  if (client.active) {
+    const message = 'Cannot activate client. Client is already active.'
+    const code = 'error.msg.clients.already.active'
+    throw invalid([fieldError(code, 'activationDate', message, activatedOn)])
+  }
+  const activated = { ...client, active: true, activatedOn }
+  checkDates(activated, today(ledger))
+  ledger.books.saveClient(activated)
+  return {
+    officeId: OFFICE_ID,
+    clientId: client.id,
+    resourceId: client.id,
+    resourceExternalId: client.externalId,
+  }
+}

@@ -1,0 +1,21 @@
+export interface Client {
+  id: number
+  externalId?: string | undefined
+  firstname?: string | undefined
+  middlename?: string | undefined
+  lastname?: string | undefined
+  fullname?: string | undefined
+  mobileNo?: string | undefined
+  emailAddress?: string | undefined
+  legalFormId: number
+  active: boolean
+  submittedOn: string
+  activatedOn?: string | undefined
+}
+
+export function displayName(client: Client): string {
+  return (
+    client.fullname ??
+    [client.firstname, client.middlename, client.lastname].filter(Boolean).join(' ')
+  )
+}

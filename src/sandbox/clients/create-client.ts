@@ -1,0 +1,69 @@
+import { type Body, refuseUnknownKeys } from '../fields/body.ts'
+import { checks } from '../fields/checks.ts'
+import { dateOf } from '../fields/date.ts'
+import { idOf, integerOf, plainIntegerOf } from '../fields/number.ts'
+import { isSent, textAsSent, textOf, trueOf } from '../fields/text.ts'
+import { containerError } from '../http/refusal.ts'
+import { OFFICE_ID, refuseUnknownOffice } from '../reference/office.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import type { Client } from './client.ts'
+import { checkDates } from './client-dates.ts'
+import { CREATE_KEYS, checkContact, checkNames } from './client-fields.ts'
+import { checkUnique } from './unique.ts'
+
+export function createClient(ledger: Ledger, body: Body) {
+  refuseUnknownKeys(body, CREATE_KEYS)
+  checkFields(body)
+  refuseUnknownOffice(idOf(body, 'officeId'))
+  const client = { id: 0, ...read(ledger, body) }
+  checkDates(client, today(ledger))
+  checkUnique(ledger, client)
+  client.id = ledger.books.nextId('client')
+  ledger.books.saveClient(client)
+  return {
+    officeId: OFFICE_ID,
+    clientId: client.id,
+    resourceId: client.id,
+    resourceExternalId: client.externalId,
+  }
+}
+
+function checkFields(body: Body): void {
+  const check = checks('client')
+  const officeId = idOf(body, 'officeId')
+  check.required('officeId', officeId)
+  check.positive('officeId', officeId)
+  checkNames(check, body, true)
+  checkContact(check, body)
+  if (trueOf(body, 'active')) check.required('activationDate', dateOf(body, 'activationDate'))
+  if (isSent(body, 'submittedOnDate')) {
+    check.required('submittedOnDate', dateOf(body, 'submittedOnDate'))
+  }
+  if (isSent(body, 'dateFormat')) check.required('dateFormat', textOf(body, 'dateFormat'))
+  const legalFormId = plainIntegerOf(body, 'legalFormId')
+  check.required('legalFormId', legalFormId)
+  check.within('legalFormId', legalFormId, 1, 2)
+  check.throwIfAny()
+}
+
+function read(ledger: Ledger, body: Body): Omit<Client, 'id'> {
+  const legalFormId = integerOf(body, 'legalFormId') ?? 1
+  // The service reads both, whether a date is there or not.
+  if (textAsSent(body, 'dateFormat') === undefined) throw containerError(500)
+  const activatedOn = trueOf(body, 'active') ? dateOf(body, 'activationDate') : undefined
+  const submittedOn = dateOf(body, 'submittedOnDate') ?? today(ledger)
+  return {
+    externalId: textOf(body, 'externalId'),
+    firstname: textOf(body, 'firstname')?.trim(),
+    middlename: textOf(body, 'middlename')?.trim(),
+    lastname: textOf(body, 'lastname')?.trim(),
+    fullname: textOf(body, 'fullname')?.trim(),
+    mobileNo: textOf(body, 'mobileNo'),
+    emailAddress: textOf(body, 'emailAddress'),
+    legalFormId,
+    active: activatedOn !== undefined,
+    // A later one is lowered without a word.
+    submittedOn: activatedOn !== undefined && submittedOn > activatedOn ? activatedOn : submittedOn,
+    activatedOn,
+  }
+}

@@ -1,0 +1,24 @@
+import { notFound } from '../http/refusal.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import type { Client } from './client.ts'
+
+export function clientByExternalId(ledger: Ledger, externalId: string): Client {
+  const client = clientOf(ledger, ledger.books.clientByExternalId.get(externalId))
+  // The ledger looks for the number that it did not find, and says so.
+  if (!client) throw notFound('error.msg.client.id.invalid', unknown(null), null)
+  return client
+}
+
+export function clientById(ledger: Ledger, id: number): Client {
+  const client = clientOf(ledger, id)
+  if (!client) throw notFound('error.msg.client.id.invalid', unknown(id), id)
+  return client
+}
+
+function clientOf(ledger: Ledger, id: number | undefined): Client | undefined {
+  return id === undefined ? undefined : ledger.books.clients.get(id)
+}
+
+function unknown(id: number | null): string {
+  return `Client with identifier ${id} does not exist`
+}

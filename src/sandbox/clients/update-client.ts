@@ -1,0 +1,84 @@
+import { type Body, refuseUnknownKeys } from '../fields/body.ts'
+import { checks } from '../fields/checks.ts'
+import { dateOf } from '../fields/date.ts'
+import { plainIntegerOf } from '../fields/number.ts'
+import { isSent, textAsSent, textOf, trueOf } from '../fields/text.ts'
+import { fieldError } from '../http/refusal.ts'
+import { OFFICE_ID } from '../reference/office.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import type { Client } from './client.ts'
+import { checkDates } from './client-dates.ts'
+import { checkContact, checkNames, UPDATE_KEYS } from './client-fields.ts'
+import { checkUnique } from './unique.ts'
+
+const TEXTS = [
+  'externalId',
+  'mobileNo',
+  'emailAddress',
+  'firstname',
+  'middlename',
+  'lastname',
+  'fullname',
+] as const
+
+const DATES = [
+  ['activationDate', 'activatedOn'],
+  ['submittedOnDate', 'submittedOn'],
+] as const
+
+// The ledger does not count these as something to change, though it changes them beside others.
+const NOT_COUNTED = new Set(['emailAddress', 'activationDate', 'dateFormat', 'locale', 'isStaff'])
+
+export function updateClient(ledger: Ledger, client: Client, body: Body) {
+  refuseUnknownKeys(body, UPDATE_KEYS)
+  checkFields(body)
+  const { changed, changes } = change(client, body)
+  if (changes.dateFormat !== undefined) checkDates(changed, today(ledger))
+  checkUnique(ledger, changed)
+  ledger.books.saveClient(changed)
+  return {
+    officeId: OFFICE_ID,
+    clientId: client.id,
+    resourceId: client.id,
+    changes,
+    resourceExternalId: changed.externalId,
+  }
+}
+
+function checkFields(body: Body): void {
+  const check = checks('client')
+  checkNames(check, body, false)
+  checkContact(check, body)
+  if (trueOf(body, 'active')) check.required('activationDate', dateOf(body, 'activationDate'))
+  if (isSent(body, 'legalFormId')) {
+    check.required('legalFormId', plainIntegerOf(body, 'legalFormId'))
+    check.within('legalFormId', plainIntegerOf(body, 'legalFormId'), 1, 2)
+  }
+  if (!Object.keys(body).some(key => !NOT_COUNTED.has(key))) {
+    const code = 'validation.msg.client.no.parameters.for.update'
+    check.add(fieldError(code, 'id', 'No parameters passed for update.'))
+  }
+  check.throwIfAny()
+}
+
+function change(client: Client, body: Body) {
+  const changed = { ...client }
+  const changes: Record<string, unknown> = {}
+  for (const name of TEXTS) {
+    if (!isSent(body, name)) continue
+    const text = (textAsSent(body, name) ?? '').trim()
+    // Clearing what is clear already counts as a change too.
+    if (text === client[name]) continue
+    changes[name] = text
+    changed[name] = text || undefined
+  }
+  for (const [name, kept] of DATES) {
+    const date = dateOf(body, name)
+    if (date === undefined || date === client[kept]) continue
+    changes[name] = textOf(body, name)
+    changes.dateFormat = textOf(body, 'dateFormat')
+    changes.locale = textOf(body, 'locale')
+    changed[kept] = date
+  }
+  return { changed, changes }
+}

@@ -1,0 +1,21 @@
+import type { Body } from './body.ts'
+
+// A number or a boolean is taken as its text; null, an array and an object count as not sent.
+export function textAsSent(body: Body, name: string): string | undefined {
+  const value = body[name]
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+export function textOf(body: Body, name: string): string | undefined {
+  const text = textAsSent(body, name)
+  return text === undefined || text.trim() === '' ? undefined : text
+}
+
+export function trueOf(body: Body, name: string): boolean {
+  return textAsSent(body, name)?.toLowerCase() === 'true'
+}
+
+export function isSent(body: Body, name: string): boolean {
+  return Object.hasOwn(body, name)
+}

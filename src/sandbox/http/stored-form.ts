@@ -1,0 +1,17 @@
+const RESULT_MEMBERS =
+  `commandId officeId groupId clientId loanId savingsId resourceId subResourceId
+  transactionId changes creditBureauReportData resourceIdentifier productId gsimId glimId
+  rollbackTransaction resourceExternalId subResourceExternalId`.split(/\s+/)
+
+// How the ledger keeps a result that its filter has not stored as it went out: with its nulls.
+export function withNulls(result: object): string {
+  const members = result as Record<string, unknown>
+  const all = RESULT_MEMBERS.map(name => [name, members[name] ?? null])
+  return JSON.stringify({ ...Object.fromEntries(all), rollbackTransaction: false })
+}
+
+export function storedError(status: number, message: string, body: object | undefined): string {
+  return status === 500 || body === undefined
+    ? JSON.stringify({ Exception: message })
+    : JSON.stringify(body)
+}

@@ -1,0 +1,129 @@
+import { type Body, refuseUnknownKeys } from '../fields/body.ts'
+import { checks } from '../fields/checks.ts'
+import { dateOf } from '../fields/date.ts'
+import { decimalOf } from '../fields/number.ts'
+import { textOf } from '../fields/text.ts'
+import { domainRule, fieldError, integrityIssue } from '../http/refusal.ts'
+import { paise, rupees } from '../money.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import {
+  checkPayment,
+  PAYMENT_KEYS,
+  paymentAsChanges,
+  readPayment,
+} from '../transactions/payment-detail.ts'
+import { postDisbursement } from '../transactions/post-disbursement.ts'
+import { refuseInactiveClient } from './active-client.ts'
+import type { Loan } from './loan.ts'
+import { withNote } from './loan-note.ts'
+import { loanResult } from './loan-result.ts'
+import { makeSchedule } from './schedule.ts'
+import { ACTIVE, APPROVED, statusView } from './status.ts'
+
+const KEYS = new Set([
+  ...PAYMENT_KEYS,
+  ...`actualDisbursementDate externalId note locale dateFormat adjustRepaymentDate transactionAmount
+  fixedEmiAmount postDatedChecks netDisbursalAmount`.split(/\s+/),
+])
+
+export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
+  refuseUnknownKeys(body, KEYS)
+  const disbursedOn = checkFields(ledger, loan, body)
+  const payment = readPayment(ledger, body)
+  const amount = readAmount(loan, body)
+  refuseDay(ledger, loan, disbursedOn)
+  const externalId = textOf(body, 'externalId')
+  refuseExternalId(ledger, externalId)
+  const note = textOf(body, 'note')
+  const disbursed = disbursedLoan(loan, amount, disbursedOn)
+  ledger.books.saveLoan(withNote(ledger, disbursed, note))
+  const subResourceId = postDisbursement(ledger, disbursed, { externalId, payment })
+  const changes = {
+    ...paymentAsChanges(payment),
+    locale: textOf(body, 'locale'),
+    dateFormat: textOf(body, 'dateFormat'),
+    actualDisbursementDate: textOf(body, 'actualDisbursementDate'),
+    status: statusView(ACTIVE),
+    note,
+  }
+  return { ...loanResult(loan, { subResourceId, changes }), subResourceExternalId: externalId }
+}
+
+// The state is told with the fields, before amount and day are looked at; a day before the
+// approval is told before both.
+function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
+  const check = checks('loan.disbursement')
+  const disbursedOn = dateOf(body, 'actualDisbursementDate')
+  check.required('actualDisbursementDate', disbursedOn)
+  check.atMost('note', textOf(body, 'note'), 1000)
+  check.positive('transactionAmount', decimalOf(body, 'transactionAmount'))
+  check.positive('netDisbursalAmount', decimalOf(body, 'netDisbursalAmount'))
+  checkPayment(check, body)
+  refuseInactiveClient(ledger, loan)
+  if (loan.status !== APPROVED) {
+    const code = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
+    const message =
+      'Loan Disbursal is not allowed. Loan Account is not in approved and not disbursed state.'
+    check.add(fieldError(code, 'id', message))
+  }
+  const { approvedOn } = loan
+  if (disbursedOn !== undefined && approvedOn !== undefined && disbursedOn < approvedOn) {
+    const message = `The date on which a loan is disbursed cannot be before its approval date: ${approvedOn}`
+    const code = 'error.msg.loan.disbursal.cannot.be.before.approval.date'
+    throw domainRule(code, message, disbursedOn, approvedOn)
+  }
+  check.throwIfAny()
+  return disbursedOn ?? ''
+}
+
+function readAmount(loan: Loan, body: Body): number {
+  const sent = decimalOf(body, 'transactionAmount')
+  const amount = sent === undefined ? loan.approvedPrincipal : paise(sent)
+  if (amount > loan.approvedPrincipal) {
+    const message = `Loan can't be disbursed,disburse amount is exceeding approved amount `
+    const code = 'error.msg.loan.disburse.amount.must.be.less.than.approved.amount'
+    throw domainRule(code, message, rupees(amount), rupees(amount))
+  }
+  return amount
+}
+
+function refuseDay(ledger: Ledger, loan: Loan, disbursedOn: string): void {
+  const joinedOn = refuseInactiveClient(ledger, loan).activatedOn
+  if (joinedOn !== undefined && disbursedOn < joinedOn) {
+    const message = `The date on which a loan is disbursed cannot be earlier than client's transfer date to this office`
+    const code = 'error.msg.loan.disbursal.cannot.be.before.client.transfer.date'
+    throw domainRule(code, message, joinedOn)
+  }
+  if (disbursedOn > today(ledger)) {
+    const account = String(loan.id).padStart(9, '0')
+    const message = `The date on which a loan with identifier : ${account} is disbursed cannot be in the future.`
+    throw domainRule('error.msg.loan.disbursal.cannot.be.a.future.date', message, disbursedOn)
+  }
+}
+
+function refuseExternalId(ledger: Ledger, externalId: string | undefined): void {
+  if (externalId === undefined) return
+  if (ledger.books.transactionByExternalId.has(externalId)) {
+    const message = `Disbursement: externalId \`${externalId}\` already exists`
+    const code = 'error.msg.loan.disbursement.duplicate.externalId'
+    throw integrityIssue(code, message, 'externalId', externalId)
+  }
+  if (externalId.length > 100) {
+    const message = 'Unknown data integrity issue with resource: Disbursement'
+    throw integrityIssue('error.msg.loan.disbursement.unknown.data.integrity.issue', message)
+  }
+}
+
+function disbursedLoan(loan: Loan, principal: number, disbursedOn: string): Loan {
+  const { interestRatePerPeriod } = loan.terms
+  return {
+    ...loan,
+    status: ACTIVE,
+    principal,
+    netDisbursalAmount: principal,
+    disbursedOn,
+    scheduled: { principal, interestRatePerPeriod, from: disbursedOn },
+    expectedMaturityDate: makeSchedule(loan.terms, principal, disbursedOn, loan.charges).at(-1)
+      ?.due,
+  }
+}

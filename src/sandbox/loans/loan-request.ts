@@ -1,0 +1,57 @@
+import type { Decimal } from 'decimal.js'
+import type { Body } from '../fields/body.ts'
+import { dateOf } from '../fields/date.ts'
+import { decimalOf, idOf, integerOf, plainIntegerOf } from '../fields/number.ts'
+import { textOf } from '../fields/text.ts'
+import { notPlayed } from '../http/refusal.ts'
+import type { LoanTerms } from './loan.ts'
+import { NOT_PLAYED_KEYS } from './loan-keys.ts'
+
+type Sent<T> = { [Name in keyof T]: T[Name] | undefined }
+
+// A loan's body as read; what was not sent is undefined.
+export type LoanRequest = Sent<Omit<LoanTerms, 'interestRatePerPeriod'>> & {
+  loanType: string | undefined
+  productId: number | undefined
+  clientId: number | undefined
+  externalId: string | undefined
+  principal: Decimal | undefined
+  interestRatePerPeriod: Decimal | undefined
+  expectedDisbursementDate: string | undefined
+  submittedOnDate: string | undefined
+  submittedOnNote: string | undefined
+}
+
+const DAILY = 0
+
+// In the ledger's order: the first field that cannot be read is the one that is told.
+export function readLoanRequest(body: Body): LoanRequest {
+  const request = {
+    loanType: textOf(body, 'loanType'),
+    productId: idOf(body, 'productId'),
+    clientId: idOf(body, 'clientId'),
+    externalId: textOf(body, 'externalId'),
+    principal: decimalOf(body, 'principal'),
+    loanTermFrequency: integerOf(body, 'loanTermFrequency'),
+    loanTermFrequencyType: plainIntegerOf(body, 'loanTermFrequencyType'),
+    numberOfRepayments: integerOf(body, 'numberOfRepayments'),
+    repaymentEvery: integerOf(body, 'repaymentEvery'),
+    repaymentFrequencyType: plainIntegerOf(body, 'repaymentFrequencyType'),
+    interestType: plainIntegerOf(body, 'interestType'),
+    interestCalculationPeriodType: plainIntegerOf(body, 'interestCalculationPeriodType'),
+    interestRatePerPeriod: decimalOf(body, 'interestRatePerPeriod'),
+    amortizationType: plainIntegerOf(body, 'amortizationType'),
+    expectedDisbursementDate: dateOf(body, 'expectedDisbursementDate'),
+    submittedOnDate: dateOf(body, 'submittedOnDate'),
+    submittedOnNote: textOf(body, 'submittedOnNote'),
+    transactionProcessingStrategyCode: textOf(body, 'transactionProcessingStrategyCode'),
+  }
+  const unplayed = NOT_PLAYED_KEYS.find(key => isAsked(body[key]))
+  if (unplayed !== undefined) throw notPlayed(`loans with ${unplayed}`)
+  if (request.interestCalculationPeriodType === DAILY) throw notPlayed('interest by days')
+  return request
+}
+
+function isAsked(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value) && value !== '0'
+}

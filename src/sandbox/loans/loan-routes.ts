@@ -1,0 +1,117 @@
+import type { Body } from '../fields/body.ts'
+import { command, type Plan, type Request, read } from '../http/plan.ts'
+import { containerError, notPlayed, unsupportedCommand } from '../http/refusal.ts'
+import { type Target, targetIn } from '../http/target.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import { planForTransactions } from '../transactions/transaction-routes.ts'
+import { approveLoan } from './approve-loan.ts'
+import { createLoan } from './create-loan.ts'
+import { deleteLoan } from './delete-loan.ts'
+import { disburseLoan } from './disburse-loan.ts'
+import { loanByExternalId, loanById } from './find-loan.ts'
+import type { Loan } from './loan.ts'
+import { loanNotes } from './loan-notes.ts'
+import { loanTemplate } from './loan-template.ts'
+import { loanView } from './loan-view.ts'
+import { previewLoan } from './preview-loan.ts'
+import { rejectLoan, withdrawLoan } from './turn-down-loan.ts'
+import { undoApproval } from './undo-approval.ts'
+import { undoDisbursal } from './undo-disbursal.ts'
+import { updateLoan } from './update-loan.ts'
+
+type LoanCommand = (ledger: Ledger, loan: Loan, body: Body) => object
+
+const commands: Record<string, [scope: string, run: LoanCommand]> = {
+  approve: ['APPROVE/LOAN', approveLoan],
+  undoapproval: ['APPROVALUNDO/LOAN', undoApproval],
+  reject: ['REJECT/LOAN', rejectLoan],
+  withdrawnByApplicant: ['WITHDRAW/LOAN', withdrawLoan],
+  disburse: ['DISBURSE/LOAN', disburseLoan],
+  undodisbursal: ['DISBURSALUNDO/LOAN', undoDisbursal],
+}
+
+const NOT_PLAYED = new Set(
+  `disburseToSavings disburseWithoutAutoDownPayment undolastdisbursal assignloanofficer
+  unassignloanofficer recoverGuarantees assigndelinquency`.split(/\s+/),
+)
+const PARTS_NOT_PLAYED = new Set(
+  'charges collaterals guarantors schedule disbursements delinquencytags'.split(' '),
+)
+
+export function planForLoans(ledger: Ledger, { method, path, query }: Request): Plan {
+  if (path.length === 0) return planForAll(ledger, method, query)
+  if (path[0] === 'template' && method === 'GET') {
+    return read('GET loan template', () => loanTemplate(ledger, query))
+  }
+  const target = targetIn(
+    path,
+    externalId => loanByExternalId(ledger, externalId),
+    id => loanById(ledger, id),
+  )
+  const plan = planForPart(ledger, method, query, target)
+  if (plan.kind !== 'command') return plan
+  // The same name for a loan however it is addressed: its writes are watched for overlaps by it.
+  const [first = '', second] = path
+  const found = first === 'external-id' ? second : ledger.books.loans.get(Number(first))?.externalId
+  return { ...plan, of: 'loan', externalId: found ?? `#${first}` }
+}
+
+function planForAll(ledger: Ledger, method: string, query: URLSearchParams): Plan {
+  if (method === 'GET') return read('GET loans', () => search(ledger, query))
+  if (method !== 'POST') throw containerError(405)
+  if (query.get('command') === 'calculateLoanSchedule') {
+    return { kind: 'query', name: 'preview', run: body => previewLoan(ledger, body) }
+  }
+  return { ...command('CREATE/LOAN', body => createLoan(ledger, body)), of: 'loan' }
+}
+
+function planForPart(
+  ledger: Ledger,
+  method: string,
+  query: URLSearchParams,
+  target: Target<Loan>,
+): Plan {
+  const [part, ...rest] = target.rest
+  if (part === undefined) return planForOne(ledger, method, query, target)
+  if (part === 'transactions') return planForTransactions(ledger, method, query, target.find, rest)
+  if (part === 'notes' && rest.length === 0 && method === 'GET') {
+    return read('GET loan notes', () => loanNotes(ledger, target.find()))
+  }
+  if (part === 'notes' || PARTS_NOT_PLAYED.has(part)) throw notPlayed(`${part} of a loan`)
+  throw containerError(404)
+}
+
+function planForOne(
+  ledger: Ledger,
+  method: string,
+  query: URLSearchParams,
+  { find }: Target<Loan>,
+): Plan {
+  if (method === 'GET') return read('GET loan', () => loanView(ledger, find(), query))
+  if (method === 'PUT') return command('UPDATE/LOAN', body => updateLoan(ledger, find(), body))
+  if (method === 'DELETE') {
+    return { ...command('DELETE/LOAN', () => deleteLoan(ledger, find())), bodyless: true }
+  }
+  if (method !== 'POST') throw containerError(405)
+  const name = query.get('command')
+  const known = name === null ? undefined : commands[name]
+  if (known) return command(known[0], body => known[1](ledger, find(), body))
+  if (name !== null && NOT_PLAYED.has(name)) throw notPlayed(`the loan command ${name}`)
+  throw unsupportedCommand(name)
+}
+
+function search(ledger: Ledger, query: URLSearchParams) {
+  const externalId = query.get('externalId')
+  const { loans, loanByExternalId } = ledger.books
+  const none = new URLSearchParams()
+  if (externalId === null) {
+    const offset = Number(query.get('offset') ?? 0)
+    const limit = Number(query.get('limit') ?? 200)
+    const page = [...loans.values()].slice(offset, offset + limit)
+    const pageItems = page.map(loan => loanView(ledger, loan, none))
+    return { totalFilteredRecords: loans.size, pageItems }
+  }
+  const loan = loans.get(loanByExternalId.get(externalId) ?? 0)
+  const pageItems = loan ? [loanView(ledger, loan, none)] : []
+  return { totalFilteredRecords: pageItems.length, pageItems }
+}

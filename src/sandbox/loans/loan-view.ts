@@ -1,0 +1,105 @@
+import { displayName } from '../clients/client.ts'
+import { accountNo } from '../clients/client-view.ts'
+import { clientById } from '../clients/find-client.ts'
+import { amount, day, rate } from '../http/wire.ts'
+import { INR } from '../reference/currency.ts'
+import { OFFICE_ID } from '../reference/office.ts'
+import {
+  amortization,
+  frequency,
+  interestMethod,
+  PER_YEAR,
+  SAME_AS_REPAYMENT,
+} from '../reference/options.ts'
+import { productDescription, productName } from '../reference/products.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import { associationsOf } from './associations.ts'
+import type { Loan } from './loan.ts'
+import { SAME_FOR_ALL } from './same-for-all.ts'
+import { isDisbursed, statusView } from './status.ts'
+import { strategyName } from './strategy.ts'
+import { overdueInstalments, summaryView } from './summary-view.ts'
+import { timelineView } from './timeline-view.ts'
+
+export function loanView(ledger: Ledger, loan: Loan, query: URLSearchParams) {
+  return {
+    id: loan.id,
+    accountNo: accountNo(loan.id),
+    externalId: loan.externalId,
+    status: statusView(loan.status),
+    ...ownersView(ledger, loan),
+    ...termsView(loan),
+    timeline: timelineView(loan),
+    ...SAME_FOR_ALL,
+    ...moneyView(ledger, loan),
+    ...associationsOf(ledger, loan, query),
+  }
+}
+
+function ownersView(ledger: Ledger, loan: Loan) {
+  const client = clientById(ledger, loan.clientId)
+  return {
+    clientId: client.id,
+    clientAccountNo: accountNo(client.id),
+    clientName: displayName(client),
+    clientExternalId: client.externalId,
+    clientOfficeId: OFFICE_ID,
+    loanProductId: loan.productId,
+    loanProductName: productName(loan.productId),
+    loanProductDescription: productDescription(loan.productId),
+    isLoanProductLinkedToFloatingRate: false,
+    loanType: { id: 1, code: 'accountType.individual', value: 'Individual' },
+  }
+}
+
+function termsView(loan: Loan) {
+  const { terms } = loan
+  return {
+    currency: INR,
+    principal: amount(loan.principal),
+    approvedPrincipal: amount(loan.approvedPrincipal),
+    proposedPrincipal: amount(loan.proposedPrincipal),
+    netDisbursalAmount: amount(loan.netDisbursalAmount),
+    termFrequency: terms.loanTermFrequency,
+    termPeriodFrequencyType: frequency('termFrequency', terms.loanTermFrequencyType),
+    numberOfRepayments: terms.numberOfRepayments,
+    repaymentEvery: terms.repaymentEvery,
+    repaymentFrequencyType: frequency('repaymentFrequency', terms.repaymentFrequencyType),
+    interestRatePerPeriod: rate(terms.interestRatePerPeriod),
+    interestRateFrequencyType: PER_YEAR,
+    annualInterestRate: rate(terms.interestRatePerPeriod),
+    isFloatingInterestRate: false,
+    amortizationType: amortization(terms.amortizationType),
+    interestType: interestMethod(terms.interestType),
+    interestCalculationPeriodType: SAME_AS_REPAYMENT,
+    allowPartialPeriodInterestCalculation: false,
+    transactionProcessingStrategyCode: terms.transactionProcessingStrategyCode,
+    transactionProcessingStrategyName: strategyName(terms.transactionProcessingStrategyCode),
+  }
+}
+
+function moneyView(ledger: Ledger, loan: Loan) {
+  if (!isDisbursed(loan.status)) return { inArrears: false }
+  const account = ledger.books.accountOf(loan)
+  const day = today(ledger)
+  return {
+    summary: summaryView(loan, account, day),
+    inArrears: overdueInstalments(account, day).length > 0,
+    ...(account.overpaid > 0 ? { totalOverpaid: amount(account.overpaid) } : {}),
+  }
+}
+
+// What `GET /clients/{id}/accounts` tells of a loan.
+export function loanAccountView(loan: Loan) {
+  return {
+    id: loan.id,
+    accountNo: accountNo(loan.id),
+    externalId: loan.externalId,
+    productId: loan.productId,
+    productName: productName(loan.productId),
+    status: statusView(loan.status),
+    loanType: { id: 1, code: 'accountType.individual', value: 'Individual' },
+    timeline: { submittedOnDate: day(loan.submittedOn) },
+    inArrears: false,
+  }
+}

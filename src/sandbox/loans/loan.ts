@@ -1,0 +1,45 @@
+import type { Paise } from '../money.ts'
+
+export interface LoanTerms {
+  loanTermFrequency: number
+  loanTermFrequencyType: number
+  numberOfRepayments: number
+  repaymentEvery: number
+  repaymentFrequencyType: number
+  interestRatePerPeriod: string
+  interestType: number
+  interestCalculationPeriodType: number
+  amortizationType: number
+  transactionProcessingStrategyCode: string
+}
+
+export interface LoanCharge {
+  id: number
+  chargeId: number
+  name: string
+  amount: Paise
+  dueDate?: string | undefined
+}
+
+export interface Loan {
+  id: number
+  externalId?: string | undefined
+  clientId: number
+  productId: number
+  status: number
+  principal: Paise
+  proposedPrincipal: Paise
+  approvedPrincipal: Paise
+  netDisbursalAmount: Paise
+  terms: LoanTerms
+  // What the schedule was last made from: an update may leave principal or rate out of it.
+  scheduled: { principal: Paise; interestRatePerPeriod: string; from: string }
+  expectedMaturityDate?: string | undefined
+  submittedOn: string
+  expectedDisbursementDate: string
+  approvedOn?: string | undefined
+  disbursedOn?: string | undefined
+  closedOn?: string | undefined
+  charges: LoanCharge[]
+  notes: { id: number; note: string }[]
+}

@@ -1,0 +1,44 @@
+import { amount } from '../http/wire.ts'
+import { ACTUAL_MONTH, ACTUAL_YEAR, CUMULATIVE, HORIZONTAL } from '../reference/options.ts'
+
+const NIL = amount(0)
+
+// Members that the lenders' products leave at the same value on every loan.
+export const SAME_FOR_ALL = {
+  syncDisbursementWithMeeting: false,
+  disallowExpectedDisbursements: false,
+  collateral: [],
+  loanScheduleTypeOptions: [
+    { id: 1, code: 'CUMULATIVE', value: 'Cumulative' },
+    { id: 2, code: 'PROGRESSIVE', value: 'Progressive' },
+  ],
+  loanScheduleProcessingTypeOptions: [
+    { id: 1, code: 'HORIZONTAL', value: 'Horizontal' },
+    { id: 2, code: 'VERTICAL', value: 'Vertical' },
+  ],
+  feeChargesAtDisbursementCharged: NIL,
+  multiDisburseLoan: false,
+  canDefineInstallmentAmount: false,
+  canUseForTopup: false,
+  isTopup: false,
+  fraud: false,
+  closureLoanId: 0,
+  isNPA: false,
+  overdueCharges: [],
+  daysInMonthType: ACTUAL_MONTH,
+  daysInYearType: ACTUAL_YEAR,
+  isInterestRecalculationEnabled: false,
+  createStandingInstructionAtDisbursement: false,
+  paidInAdvance: { paidInAdvance: NIL },
+  isVariableInstallmentsAllowed: false,
+  minimumGap: 0,
+  maximumGap: 0,
+  isEqualAmortization: false,
+  isRatesEnabled: false,
+  enableInstallmentLevelDelinquency: false,
+  chargedOff: false,
+  enableDownPayment: false,
+  enableAutoRepaymentForDownPayment: false,
+  loanScheduleType: CUMULATIVE,
+  loanScheduleProcessingType: HORIZONTAL,
+}

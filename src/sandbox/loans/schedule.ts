@@ -1,0 +1,90 @@
+import type { Decimal } from 'decimal.js'
+import { addDays, addMonths } from '../calendar.ts'
+import { Exact, type Paise, sum } from '../money.ts'
+import type { Loan, LoanCharge, LoanTerms } from './loan.ts'
+
+export interface Due {
+  number: number
+  from: string
+  due: string
+  principal: Paise
+  interest: Paise
+  fees: Paise
+  balance: Paise
+}
+
+const PERIODS_A_YEAR = [365, 52, 12, 1]
+const EQUAL_PRINCIPAL = 0
+const FLAT = 1
+
+export function scheduleOf(loan: Loan): Due[] {
+  const { principal, interestRatePerPeriod, from } = loan.scheduled
+  return makeSchedule({ ...loan.terms, interestRatePerPeriod }, principal, from, loan.charges)
+}
+
+export function makeSchedule(
+  terms: LoanTerms,
+  principal: Paise,
+  start: string,
+  charges: LoanCharge[],
+): Due[] {
+  if (principal <= 0) return []
+  const part = partOfBalance(terms)
+  const n = terms.numberOfRepayments
+  const flatInterest = round(part.times(principal))
+  const flat = terms.interestType === FLAT
+  const equalPrincipal = flat || terms.amortizationType === EQUAL_PRINCIPAL
+  const instalment = equalPrincipal
+    ? round(new Exact(principal).dividedBy(n))
+    : equalInstalment(principal, part, n)
+  const dues: Due[] = []
+  let balance = principal
+  let from = start
+  for (let number = 1; number <= n; number++) {
+    const due = dueDate(terms, start, from, number)
+    const interest = flat ? flatInterest : round(part.times(balance))
+    const planned = equalPrincipal ? instalment : instalment - interest
+    const paid = number === n ? balance : Math.min(planned, balance)
+    balance -= paid
+    dues.push({ number, from, due, principal: paid, interest, fees: 0, balance })
+    from = due
+  }
+  return withFees(dues, charges)
+}
+
+function partOfBalance(terms: LoanTerms): Decimal {
+  const periods = PERIODS_A_YEAR[terms.repaymentFrequencyType] ?? 12
+  return new Exact(terms.interestRatePerPeriod)
+    .dividedBy(100)
+    .dividedBy(periods)
+    .times(terms.repaymentEvery)
+}
+
+function equalInstalment(principal: Paise, part: Decimal, n: number): Paise {
+  if (part.isZero()) return round(new Exact(principal).dividedBy(n))
+  const discount = new Exact(1).minus(part.plus(1).pow(-n))
+  return round(part.times(principal).dividedBy(discount))
+}
+
+// Months count from the first day, so that 31 January has 31 March behind 29 February;
+// years count from the one before, so that 29 February 2020 stays on the 28th ever after.
+function dueDate(terms: LoanTerms, start: string, from: string, number: number): string {
+  const every = terms.repaymentEvery
+  if (terms.repaymentFrequencyType === 0) return addDays(from, every)
+  if (terms.repaymentFrequencyType === 1) return addDays(from, 7 * every)
+  if (terms.repaymentFrequencyType === 2) return addMonths(start, every * number)
+  return addMonths(from, 12 * every)
+}
+
+function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
+  for (const charge of charges) {
+    const day = charge.dueDate ?? dues[0]?.due ?? ''
+    const instalment = dues.find(({ due }) => day <= due) ?? dues.at(-1)
+    if (instalment) instalment.fees = sum([instalment.fees, charge.amount])
+  }
+  return dues
+}
+
+function round(value: Decimal): Paise {
+  return value.toDecimalPlaces(0).toNumber()
+}

@@ -1,0 +1,38 @@
+export const SUBMITTED = 100
+export const APPROVED = 200
+export const ACTIVE = 300
+export const WITHDRAWN = 400
+export const REJECTED = 500
+export const CLOSED = 600
+export const OVERPAID = 700
+
+const words: Record<number, [code: string, value: string]> = {
+  [SUBMITTED]: ['submitted.and.pending.approval', 'Submitted and pending approval'],
+  [APPROVED]: ['approved', 'Approved'],
+  [ACTIVE]: ['active', 'Active'],
+  [WITHDRAWN]: ['withdrawn.by.client', 'Withdrawn by applicant'],
+  [REJECTED]: ['rejected', 'Rejected'],
+  [CLOSED]: ['closed.obligations.met', 'Closed (obligations met)'],
+  [OVERPAID]: ['overpaid', 'Overpaid'],
+}
+
+export function statusView(id: number) {
+  const [code, value] = words[id] ?? ['invalid', 'Invalid']
+  return {
+    id,
+    code: `loanStatusType.${code}`,
+    value,
+    pendingApproval: id === SUBMITTED,
+    waitingForDisbursal: id === APPROVED,
+    active: id === ACTIVE,
+    closedObligationsMet: id === CLOSED,
+    closedWrittenOff: false,
+    closedRescheduled: false,
+    closed: id === CLOSED,
+    overpaid: id === OVERPAID,
+  }
+}
+
+export function isDisbursed(status: number): boolean {
+  return status === ACTIVE || status === CLOSED || status === OVERPAID
+}

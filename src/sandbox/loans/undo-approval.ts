@@ -1,0 +1,46 @@
+import { type Body, refuseUnknownKeys } from '../fields/body.ts'
+import { checks } from '../fields/checks.ts'
+import { textOf } from '../fields/text.ts'
+import { fieldError, invalid } from '../http/refusal.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import type { Loan } from './loan.ts'
+import { withNote } from './loan-note.ts'
+import { loanResult } from './loan-result.ts'
+import { makeSchedule } from './schedule.ts'
+import { APPROVED, SUBMITTED, statusView } from './status.ts'
+
+const KEYS = new Set(['note'])
+
+export function undoApproval(ledger: Ledger, loan: Loan, body: Body) {
+  refuseUnknownKeys(body, KEYS)
+  const note = textOf(body, 'note')
+  const check = checks('loanapplication.undo')
+  check.atMost('note', note, 1000)
+  check.throwIfAny()
+  if (loan.status !== APPROVED) {
+    const message =
+      'Loan Account Undo Approval is not allowed. Loan Account is not in approved state.'
+    throw invalid([
+      fieldError('error.msg.loan.undo.approval.account.is.not.approved', 'id', message),
+    ])
+  }
+  const submitted = asSubmitted(loan)
+  ledger.books.saveLoan(withNote(ledger, submitted, note))
+  return loanResult(loan, { changes: { status: statusView(SUBMITTED), approvedOnDate: '' } })
+}
+
+function asSubmitted(loan: Loan): Loan {
+  const proposed = loan.proposedPrincipal
+  const undone = { ...loan, status: SUBMITTED, approvedOn: undefined }
+  if (proposed === loan.principal) return undone
+  const scheduled = { ...loan.scheduled, principal: proposed }
+  const dues = makeSchedule(loan.terms, proposed, scheduled.from, loan.charges)
+  return {
+    ...undone,
+    principal: proposed,
+    approvedPrincipal: proposed,
+    netDisbursalAmount: proposed,
+    scheduled,
+    expectedMaturityDate: dues.at(-1)?.due,
+  }
+}

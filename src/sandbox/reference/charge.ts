@@ -1,0 +1,8 @@
+import type { Paise } from '../money.ts'
+
+// What a loan may be charged: a fixed amount on a day that the loan names.
+export interface Charge {
+  id: number
+  name: string
+  amount: Paise
+}

@@ -1,0 +1,19 @@
+export const INR = {
+  code: 'INR',
+  name: 'Indian Rupee',
+  decimalPlaces: 2,
+  inMultiplesOf: 0,
+  displaySymbol: '₹',
+  nameCode: 'currency.INR',
+  displayLabel: 'Indian Rupee (₹)',
+}
+
+export const USD = {
+  code: 'USD',
+  name: 'US Dollar',
+  decimalPlaces: 2,
+  inMultiplesOf: 0,
+  displaySymbol: '$',
+  nameCode: 'currency.USD',
+  displayLabel: 'US Dollar ($)',
+}

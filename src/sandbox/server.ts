@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { todayIn } from './calendar.ts'
+import { CONTROL, control } from './control.ts'
+import { Faults } from './faults/faults.ts'
+import { credentials } from './http/gate.ts'
+import { API, handle, type Service } from './http/handle.ts'
+import { Traffic } from './http/traffic.ts'
+import { Turns } from './http/turns.ts'
+import { openLedger } from './storage/ledger.ts'
+
+export interface SandboxOptions {
+  port: number
+  host?: string
+  // An append-only file that the books survive in; without it they are in memory only.
+  booksFile?: string
+  username?: string
+  password?: string
+  tenant?: string
+  timeZone?: string
+  // Of the faults that strike by rate.
+  seed?: number
+}
+
+export interface Sandbox {
+  url: string
+  controlUrl: string
+  close(): Promise<void>
+}
+
+const HEALTH = '/fineract-provider/actuator/health'
+
+// A ledger that behaves as Apache Fineract does, to try LoanOps with and to test it against.
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { host = '127.0.0.1', username = 'mifos', password = 'password' } = options
+  const service: Service = {
+    ledger: openLedger(options.booksFile, todayIn(options.timeZone ?? 'Asia/Kolkata')),
+    allowed: credentials(username, password, options.tenant ?? 'default'),
+    faults: new Faults(options.seed ?? 1),
+    traffic: new Traffic(),
+    turns: new Turns(),
+  }
+  const server = createServer((request, response) => void dispatch(service, request, response))
+  // The default of five seconds would close a connection just as a test sends the next call on it.
+  server.keepAliveTimeout = 60_000
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(options.port, host, resolve)
+  await promise
+  const { port } = server.address() as AddressInfo
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return {
+    url: `${origin}${API}`,
+    controlUrl: `${origin}${CONTROL}`,
+    close: async () => {
+      const closed = Promise.withResolvers<void>()
+      server.close(() => closed.resolve())
+      server.closeAllConnections()
+      await closed.promise
+      service.ledger.journal.close()
+    },
+  }
+}
+
+async function dispatch(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = request.url ?? ''
+  try {
+    if (url.startsWith(`${CONTROL}/`)) return await control(service, request, response)
+    if (url.startsWith(HEALTH)) return health(response)
+    await handle(service, request, response)
+  } catch {
+    // Its caller hung up while it was being read.
+    response.destroy()
+  }
+}
+
+function health(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ status: 'UP', groups: ['liveness', 'readiness'] }))
+}

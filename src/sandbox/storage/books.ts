@@ -1,0 +1,168 @@
+import type { Client } from '../clients/client.ts'
+import type { Loan } from '../loans/loan.ts'
+import { scheduleOf } from '../loans/schedule.ts'
+import type { Charge } from '../reference/charge.ts'
+import { firstPaymentTypes, type PaymentType } from '../reference/payment-type.ts'
+import { type Account, allocate, openAccount } from '../transactions/account.ts'
+import type { Transaction } from '../transactions/transaction.ts'
+
+type Kind = 'client' | 'loan' | 'transaction' | 'paymentType' | 'charge' | 'loanCharge' | 'note'
+
+// What one write changed: as one line of the journal it is applied whole or not at all.
+export interface Changes {
+  ids?: Partial<Record<Kind, number>>
+  clients?: Client[]
+  loans?: Loan[]
+  removedLoans?: number[]
+  transactions?: Transaction[]
+  paymentTypes?: PaymentType[]
+  charges?: Charge[]
+}
+
+// Enough for the loans that a test is at work on; the others are made again when they are read.
+const ACCOUNTS_AT_MOST = 50_000
+
+export class Books {
+  readonly clients = new Map<number, Client>()
+  readonly clientByExternalId = new Map<string, number>()
+  readonly clientByMobileNo = new Map<string, number>()
+  readonly loans = new Map<number, Loan>()
+  readonly loanByExternalId = new Map<string, number>()
+  readonly loansOfClient = new Map<number, Set<number>>()
+  readonly transactions = new Map<number, Transaction>()
+  readonly transactionByExternalId = new Map<string, number>()
+  readonly paymentTypes = new Map(firstPaymentTypes.map(type => [type.id, type]))
+  readonly charges = new Map<number, Charge>()
+  readonly #transactionsOfLoan = new Map<number, Map<number, Transaction>>()
+  readonly #accounts = new Map<number, Account>()
+  readonly #ids: Partial<Record<Kind, number>> = { paymentType: firstPaymentTypes.length }
+  #changes: Changes = {}
+
+  nextId(kind: Kind): number {
+    const id = (this.#ids[kind] ?? 0) + 1
+    this.#ids[kind] = id
+    this.#changes.ids = { ...this.#changes.ids, [kind]: id }
+    return id
+  }
+
+  saveClient(client: Client): void {
+    const before = this.clients.get(client.id)
+    reindex(this.clientByExternalId, before?.externalId, client.externalId, client.id)
+    reindex(this.clientByMobileNo, before?.mobileNo, client.mobileNo, client.id)
+    this.clients.set(client.id, client)
+    this.#changes.clients = [...(this.#changes.clients ?? []), client]
+  }
+
+  saveLoan(loan: Loan): void {
+    const before = this.loans.get(loan.id)
+    reindex(this.loanByExternalId, before?.externalId, loan.externalId, loan.id)
+    if (before) this.loansOfClient.get(before.clientId)?.delete(loan.id)
+    const ofClient = this.loansOfClient.get(loan.clientId)
+    if (ofClient) ofClient.add(loan.id)
+    else this.loansOfClient.set(loan.clientId, new Set([loan.id]))
+    this.loans.set(loan.id, loan)
+    if (before?.scheduled !== loan.scheduled) this.#accounts.delete(loan.id)
+    this.#changes.loans = [...(this.#changes.loans ?? []), loan]
+  }
+
+  removeLoan(loan: Loan): void {
+    reindex(this.loanByExternalId, loan.externalId, undefined, loan.id)
+    this.loansOfClient.get(loan.clientId)?.delete(loan.id)
+    this.loans.delete(loan.id)
+    this.#accounts.delete(loan.id)
+    for (const transaction of this.#transactionsOfLoan.get(loan.id)?.values() ?? []) {
+      this.transactions.delete(transaction.id)
+      if (transaction.externalId) this.transactionByExternalId.delete(transaction.externalId)
+    }
+    this.#transactionsOfLoan.delete(loan.id)
+    this.#changes.removedLoans = [...(this.#changes.removedLoans ?? []), loan.id]
+  }
+
+  saveTransaction(transaction: Transaction): void {
+    const { id, loanId, externalId } = transaction
+    if (externalId !== undefined) this.transactionByExternalId.set(externalId, id)
+    this.transactions.set(id, transaction)
+    const ofLoan = this.#transactionsOfLoan.get(loanId)
+    if (ofLoan) ofLoan.set(id, transaction)
+    else this.#transactionsOfLoan.set(loanId, new Map([[id, transaction]]))
+    this.#changes.transactions = [...(this.#changes.transactions ?? []), transaction]
+  }
+
+  savePaymentType(type: PaymentType): void {
+    this.paymentTypes.set(type.id, type)
+    this.#changes.paymentTypes = [type]
+  }
+
+  saveCharge(charge: Charge): void {
+    this.charges.set(charge.id, charge)
+    this.#changes.charges = [charge]
+  }
+
+  // In order of day, and of posting within a day.
+  transactionsOf(loan: Loan): Transaction[] {
+    const transactions = [...(this.#transactionsOfLoan.get(loan.id)?.values() ?? [])]
+    return transactions
+      .filter(transaction => !transaction.unlisted)
+      .sort((a, b) => (a.date === b.date ? a.id - b.id : a.date < b.date ? -1 : 1))
+  }
+
+  accountOf(loan: Loan): Account {
+    const kept = this.#accounts.get(loan.id)
+    if (kept) return kept
+    const account = openAccount(scheduleOf(loan))
+    for (const transaction of this.transactionsOf(loan)) {
+      if (isLiveRepayment(transaction)) allocate(account, transaction.amount, transaction.date)
+    }
+    const oldest = this.#accounts.keys().next()
+    if (this.#accounts.size >= ACCOUNTS_AT_MOST && !oldest.done) this.#accounts.delete(oldest.value)
+    this.#accounts.set(loan.id, account)
+    return account
+  }
+
+  forgetAccount(loan: Loan): void {
+    this.#accounts.delete(loan.id)
+  }
+
+  takeChanges(): Changes {
+    const changes = this.#changes
+    this.#changes = {}
+    return changes
+  }
+
+  apply(changes: Changes): void {
+    for (const [kind, id] of Object.entries(changes.ids ?? {})) this.#ids[kind as Kind] = id
+    for (const client of changes.clients ?? []) this.saveClient(client)
+    for (const loan of changes.loans ?? []) this.saveLoan(loan)
+    for (const transaction of changes.transactions ?? []) this.saveTransaction(transaction)
+    for (const type of changes.paymentTypes ?? []) this.savePaymentType(type)
+    for (const charge of changes.charges ?? []) this.saveCharge(charge)
+    for (const id of changes.removedLoans ?? []) {
+      const loan = this.loans.get(id)
+      if (loan) this.removeLoan(loan)
+    }
+    this.#changes = {}
+  }
+
+  *everything(): Generator<Changes> {
+    yield { ids: this.#ids }
+    for (const client of this.clients.values()) yield { clients: [client] }
+    for (const loan of this.loans.values()) yield { loans: [loan] }
+    for (const transaction of this.transactions.values()) yield { transactions: [transaction] }
+    for (const type of this.paymentTypes.values()) yield { paymentTypes: [type] }
+    for (const charge of this.charges.values()) yield { charges: [charge] }
+  }
+}
+
+export function isLiveRepayment(transaction: Transaction): boolean {
+  return transaction.type === 'repayment' && transaction.reversedOn === undefined
+}
+
+function reindex(
+  index: Map<string, number>,
+  before: string | undefined,
+  after: string | undefined,
+  id: number,
+): void {
+  if (before !== undefined && before !== after && index.get(before) === id) index.delete(before)
+  if (after !== undefined) index.set(after, id)
+}

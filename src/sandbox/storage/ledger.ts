@@ -1,0 +1,57 @@
+import { AnswerStore, type StoredAnswer } from './answer-store.ts'
+import { Books, type Changes } from './books.ts'
+import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
+import { type LoggedWrite, WriteLog } from './write-log.ts'
+
+export interface JournalEntry extends Changes {
+  answer?: StoredAnswer
+  stuck?: { scope: string; key: string }
+  write?: LoggedWrite
+  businessDate?: string
+}
+
+export interface Ledger {
+  books: Books
+  answers: AnswerStore
+  log: WriteLog
+  journal: Journal
+  calendarDay(): string
+  businessDate: string | undefined
+}
+
+export function openLedger(booksFile: string | undefined, calendarDay: () => string): Ledger {
+  const ledger: Ledger = { ...empty(), journal: noJournal(), calendarDay, businessDate: undefined }
+  if (booksFile === undefined) return ledger
+  for (const entry of readJournal(booksFile)) restore(ledger, entry as JournalEntry)
+  ledger.journal = openJournal(booksFile)
+  ledger.journal.replaceBy(everything(ledger))
+  return ledger
+}
+
+export function today(ledger: Ledger): string {
+  return ledger.businessDate ?? ledger.calendarDay()
+}
+
+export function emptyLedger(ledger: Ledger): void {
+  Object.assign(ledger, empty(), { businessDate: undefined })
+  ledger.journal.replaceBy([])
+}
+
+function empty() {
+  return { books: new Books(), answers: new AnswerStore(), log: new WriteLog() }
+}
+
+function restore(ledger: Ledger, entry: JournalEntry): void {
+  ledger.books.apply(entry)
+  if (entry.answer) ledger.answers.keep(entry.answer)
+  if (entry.stuck) ledger.answers.stick(entry.stuck.scope, entry.stuck.key, undefined)
+  if (entry.write) ledger.log.restore(entry.write)
+  if (entry.businessDate !== undefined) ledger.businessDate = entry.businessDate || undefined
+}
+
+function* everything(ledger: Ledger): Generator<JournalEntry> {
+  yield* ledger.books.everything()
+  yield* ledger.answers.everything()
+  yield* ledger.log.everything()
+  if (ledger.businessDate) yield { businessDate: ledger.businessDate }
+}

@@ -1,0 +1,101 @@
+import type { Due } from '../loans/schedule.ts'
+import { type Paise, sum } from '../money.ts'
+import type { Split } from './transaction.ts'
+
+export interface Instalment extends Due {
+  principalPaid: Paise
+  interestPaid: Paise
+  feesPaid: Paise
+  paidInAdvance: Paise
+  paidLate: Paise
+  metOn?: string
+}
+
+// What is paid and due on one loan: made from its schedule, and moved by each repayment in order.
+export interface Account {
+  instalments: Instalment[]
+  open: number
+  balance: Paise
+  principalPaid: Paise
+  interestPaid: Paise
+  feesPaid: Paise
+  interestCharged: Paise
+  feesCharged: Paise
+  outstanding: Paise
+  overpaid: Paise
+}
+
+export function openAccount(dues: Due[]): Account {
+  const interestCharged = sum(dues.map(due => due.interest))
+  const feesCharged = sum(dues.map(due => due.fees))
+  const balance = sum(dues.map(due => due.principal))
+  return {
+    instalments: dues.map(due => ({
+      ...due,
+      principalPaid: 0,
+      interestPaid: 0,
+      feesPaid: 0,
+      paidInAdvance: 0,
+      paidLate: 0,
+    })),
+    open: 0,
+    balance,
+    principalPaid: 0,
+    interestPaid: 0,
+    feesPaid: 0,
+    interestCharged,
+    feesCharged,
+    outstanding: balance + interestCharged + feesCharged,
+    overpaid: 0,
+  }
+}
+
+// Instalment by instalment in the order they fall due; in each, fees, interest, then principal.
+export function allocate(account: Account, amount: Paise, date: string): Split {
+  const split = { principal: 0, interest: 0, fees: 0 }
+  let rest = amount
+  while (rest > 0) {
+    const instalment = account.instalments[account.open]
+    if (!instalment) break
+    const fees = Math.min(rest, instalment.fees - instalment.feesPaid)
+    const interest = Math.min(rest - fees, instalment.interest - instalment.interestPaid)
+    const principal = Math.min(
+      rest - fees - interest,
+      instalment.principal - instalment.principalPaid,
+    )
+    pay(instalment, fees, interest, principal, date)
+    split.fees += fees
+    split.interest += interest
+    split.principal += principal
+    rest -= fees + interest + principal
+    if (outstandingOf(instalment) > 0) break
+    instalment.metOn = date
+    account.open++
+  }
+  account.feesPaid += split.fees
+  account.interestPaid += split.interest
+  account.principalPaid += split.principal
+  account.balance -= split.principal
+  account.outstanding -= amount - rest
+  account.overpaid += rest
+  return { ...split, overpayment: rest, balance: account.balance }
+}
+
+export function outstandingOf(instalment: Instalment): Paise {
+  const paid = instalment.principalPaid + instalment.interestPaid + instalment.feesPaid
+  return instalment.principal + instalment.interest + instalment.fees - paid
+}
+
+function pay(
+  instalment: Instalment,
+  fees: Paise,
+  interest: Paise,
+  principal: Paise,
+  date: string,
+): void {
+  instalment.feesPaid += fees
+  instalment.interestPaid += interest
+  instalment.principalPaid += principal
+  if (date < instalment.due) instalment.paidInAdvance += fees + interest + principal
+  if (date > instalment.due) instalment.paidLate += fees + interest + principal
+}

@@ -1,0 +1,101 @@
+import { type Body, refuseUnknownKeys } from '../fields/body.ts'
+import { checks } from '../fields/checks.ts'
+import { dateOf } from '../fields/date.ts'
+import { decimalOf } from '../fields/number.ts'
+import { textAsSent, textOf } from '../fields/text.ts'
+import { domainRule } from '../http/refusal.ts'
+import { loanById } from '../loans/find-loan.ts'
+import type { Loan } from '../loans/loan.ts'
+import { paise } from '../money.ts'
+import { OFFICE_ID } from '../reference/office.ts'
+import { isLiveRepayment } from '../storage/books.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
+import { postRepayment, refuseRepayment, refuseTransactionExternalId } from './post-repayment.ts'
+import { settleLoan, splitAnew } from './settle-loan.ts'
+import type { Transaction } from './transaction.ts'
+
+const KEYS = new Set([
+  ...PAYMENT_KEYS,
+  ...'transactionDate transactionAmount externalId note locale dateFormat reversalExternalId'.split(
+    ' ',
+  ),
+])
+
+// Amount 0 takes a repayment back; any other puts a new one beside it.
+export function adjustTransaction(
+  ledger: Ledger,
+  loan: Loan,
+  transaction: Transaction,
+  body: Body,
+) {
+  refuseUnknownKeys(body, KEYS)
+  const { date, amount } = checkFields(body)
+  const payment = readPayment(ledger, body)
+  refuseAdjustment(transaction)
+  const note = textOf(body, 'note')
+  const externalId = textOf(body, 'externalId')
+  // The day is looked at even where nothing is posted on it.
+  refuseRepayment(ledger, loan, date)
+  if (amount > 0) refuseTransactionExternalId(ledger, externalId)
+  undo(ledger, loan, transaction, textOf(body, 'reversalExternalId'))
+  settleLoan(ledger, loan, date)
+  const undone = loanById(ledger, loan.id)
+  const id =
+    amount > 0
+      ? postRepayment(ledger, undone, { date, amount, externalId, note, payment })
+      : transaction.id
+  return {
+    officeId: OFFICE_ID,
+    clientId: loan.clientId,
+    loanId: loan.id,
+    resourceId: id,
+    changes: {
+      transactionDate: textOf(body, 'transactionDate'),
+      transactionAmount: textAsSent(body, 'transactionAmount'),
+      locale: textOf(body, 'locale'),
+      dateFormat: textOf(body, 'dateFormat'),
+      ...paymentAsChanges(payment),
+      note,
+    },
+    resourceExternalId: amount > 0 ? externalId : transaction.externalId,
+  }
+}
+
+function checkFields(body: Body) {
+  const check = checks('loan.transaction')
+  const date = dateOf(body, 'transactionDate')
+  check.required('transactionDate', date)
+  const amount = decimalOf(body, 'transactionAmount')
+  check.required('transactionAmount', amount)
+  check.zeroOrMore('transactionAmount', amount)
+  check.atMost('note', textOf(body, 'note'), 1000)
+  check.atMost('reversalExternalId', textOf(body, 'reversalExternalId'), 100)
+  checkPayment(check, body)
+  check.throwIfAny()
+  return { date: date ?? '', amount: amount === undefined ? 0 : paise(amount) }
+}
+
+function refuseAdjustment(transaction: Transaction): void {
+  if (isLiveRepayment(transaction)) return
+  const message =
+    'Only (non-reversed) transactions of type repayment, waiver or credit balance refund can be adjusted.'
+  const code =
+    'error.msg.loan.transaction.adjustment.is.only.allowed.to.repayment.or.waiver.or.creditbalancerefund.transactions'
+  throw domainRule(code, message)
+}
+
+function undo(
+  ledger: Ledger,
+  loan: Loan,
+  transaction: Transaction,
+  reversalExternalId: string | undefined,
+): void {
+  ledger.books.saveTransaction({
+    ...transaction,
+    manuallyReversed: true,
+    reversedOn: today(ledger),
+    reversalExternalId,
+  })
+  splitAnew(ledger, loan)
+}

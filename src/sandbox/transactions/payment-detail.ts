@@ -1,0 +1,36 @@
+import type { Body } from '../fields/body.ts'
+import type { Checks } from '../fields/checks.ts'
+import { integerOf } from '../fields/number.ts'
+import { textOf } from '../fields/text.ts'
+import { paymentTypeById } from '../reference/payment-types.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import type { PaymentDetail } from './transaction.ts'
+
+const DETAILS = [
+  'accountNumber',
+  'checkNumber',
+  'routingCode',
+  'receiptNumber',
+  'bankNumber',
+] as const
+
+export const PAYMENT_KEYS = ['paymentTypeId', ...DETAILS]
+
+export function checkPayment(check: Checks, body: Body): void {
+  check.positive('paymentTypeId', integerOf(body, 'paymentTypeId'))
+  for (const name of DETAILS) check.atMost(name, textOf(body, name), 50)
+}
+
+// Without a payment type its details vanish, the receipt number with them.
+export function readPayment(ledger: Ledger, body: Body): PaymentDetail | undefined {
+  const paymentTypeId = integerOf(body, 'paymentTypeId')
+  if (paymentTypeId === undefined) return undefined
+  paymentTypeById(ledger, paymentTypeId)
+  const details = DETAILS.map(name => [name, textOf(body, name) ?? ''])
+  return { paymentTypeId, ...Object.fromEntries(details) }
+}
+
+export function paymentAsChanges(payment: PaymentDetail | undefined): Partial<PaymentDetail> {
+  if (!payment) return {}
+  return Object.fromEntries(Object.entries(payment).filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,32 @@
+import type { Loan } from '../loans/loan.ts'
+import { scheduleOf } from '../loans/schedule.ts'
+import { ACTIVE, CLOSED, OVERPAID } from '../loans/status.ts'
+import { isLiveRepayment } from '../storage/books.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import { allocate, openAccount } from './account.ts'
+import type { Split, Transaction } from './transaction.ts'
+
+// After a repayment in between, or one undone, those behind it are split again.
+export function splitAnew(ledger: Ledger, loan: Loan): void {
+  const { books } = ledger
+  const account = openAccount(scheduleOf(loan))
+  for (const transaction of books.transactionsOf(loan)) {
+    if (!isLiveRepayment(transaction)) continue
+    const split = allocate(account, transaction.amount, transaction.date)
+    if (differs(transaction, split)) books.saveTransaction({ ...transaction, ...split })
+  }
+  books.forgetAccount(loan)
+}
+
+export function settleLoan(ledger: Ledger, loan: Loan, on: string): void {
+  const account = ledger.books.accountOf(loan)
+  const paidUp = account.overpaid > 0 ? OVERPAID : CLOSED
+  const status = account.outstanding > 0 ? ACTIVE : paidUp
+  const closedOn = status === CLOSED ? on : undefined
+  if (status === loan.status && (status !== CLOSED || loan.closedOn === on)) return
+  ledger.books.saveLoan({ ...loan, status, closedOn })
+}
+
+function differs(transaction: Transaction, split: Split): boolean {
+  return (Object.keys(split) as (keyof Split)[]).some(name => transaction[name] !== split[name])
+}

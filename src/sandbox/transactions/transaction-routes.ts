@@ -1,0 +1,65 @@
+import { command, type Plan, read } from '../http/plan.ts'
+import { containerError, notPlayed, unsupportedCommand } from '../http/refusal.ts'
+import type { Loan } from '../loans/loan.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import { adjustTransaction } from './adjust-transaction.ts'
+import { transactionByExternalId, transactionById } from './find-transaction.ts'
+import { payoffQuote } from './payoff-quote.ts'
+import { repayLoan } from './repay-loan.ts'
+import type { Transaction } from './transaction.ts'
+import { transactionView } from './transaction-view.ts'
+
+const NOT_PLAYED = new Set(
+  `merchantIssuedRefund payoutRefund goodwillCredit creditBalanceRefund refundByCash refundByTransfer
+  chargeRefund recoverypayment interestPaymentWaiver waiveinterest writeoff undowriteoff foreclosure
+  close close-rescheduled charge-off undo-charge-off downPayment reAge undoReAge reAmortize
+  undoReAmortize`.split(/\s+/),
+)
+
+export function planForTransactions(
+  ledger: Ledger,
+  method: string,
+  query: URLSearchParams,
+  find: () => Loan,
+  path: string[],
+): Plan {
+  const [first, second] = path
+  const name = query.get('command')
+  if (first === undefined) return planForAll(ledger, method, name, find)
+  if (first === 'template') return planForTemplate(ledger, method, name, find)
+  const byExternalId = first === 'external-id' && second !== undefined
+  if (path.length !== (byExternalId ? 2 : 1)) throw containerError(404)
+  if (!byExternalId && !/^\d{1,18}$/.test(first)) throw containerError(404)
+  const found = byExternalId ? transactionByExternalId(ledger, find(), second).id : Number(first)
+  const transaction = (loan: Loan): Transaction => transactionById(ledger, loan, found)
+  if (method === 'GET') {
+    return read('GET transaction', () => transactionView(ledger, find(), transaction(find())))
+  }
+  if (method !== 'POST') throw containerError(405)
+  if (name === 'chargeback') throw notPlayed('chargebacks')
+  return command('ADJUST/LOAN', body => {
+    const loan = find()
+    return adjustTransaction(ledger, loan, transaction(loan), body)
+  })
+}
+
+function planForAll(ledger: Ledger, method: string, name: string | null, find: () => Loan): Plan {
+  if (method === 'GET') throw notPlayed('the list of transactions, but as an association')
+  if (method !== 'POST') throw containerError(405)
+  if (name === 'repayment') {
+    return command('REPAYMENT/LOAN', body => repayLoan(ledger, find(), body))
+  }
+  if (name !== null && NOT_PLAYED.has(name)) throw notPlayed(`the transaction ${name}`)
+  throw unsupportedCommand(name)
+}
+
+function planForTemplate(
+  ledger: Ledger,
+  method: string,
+  name: string | null,
+  find: () => Loan,
+): Plan {
+  if (method !== 'GET') throw containerError(405)
+  if (name !== 'prepayLoan') throw notPlayed(`the transaction template ${name}`)
+  return read('GET payoff quote', () => payoffQuote(ledger, find()))
+}

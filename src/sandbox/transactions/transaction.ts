@@ -1,0 +1,37 @@
+import type { Paise } from '../money.ts'
+
+export interface PaymentDetail {
+  paymentTypeId: number
+  accountNumber: string
+  checkNumber: string
+  routingCode: string
+  receiptNumber: string
+  bankNumber: string
+}
+
+export interface Split {
+  principal: Paise
+  interest: Paise
+  fees: Paise
+  overpayment: Paise
+  balance: Paise
+}
+
+export interface Transaction extends Split {
+  id: number
+  loanId: number
+  type: 'disbursement' | 'repayment' | 'accrual'
+  date: string
+  amount: Paise
+  externalId?: string | undefined
+  note?: string | undefined
+  payment?: PaymentDetail | undefined
+  submittedOn: string
+  manuallyReversed: boolean
+  reversedOn?: string | undefined
+  reversalExternalId?: string | undefined
+  // An undone disbursement takes its transactions out of the loan's list, not out of the books.
+  unlisted?: boolean | undefined
+}
+
+export const NO_SPLIT: Split = { principal: 0, interest: 0, fees: 0, overpayment: 0, balance: 0 }

@@ -1,0 +1,63 @@
+import { accessSync, constants } from 'node:fs'
+import { isIP } from 'node:net'
+import { FormatRegistry } from '@sinclair/typebox'
+
+const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
+
+FormatRegistry.Set('time-zone', isTimeZone)
+FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
+FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
+FormatRegistry.Set('networks', list => list.split(',').every(one => isNetwork(one.trim())))
+FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
+FormatRegistry.Set('readable-file', isReadable)
+FormatRegistry.Set('cron', isCron)
+
+/** An address, or a network as `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  if (isIP(address) === 0 || rest.length > 0) return false
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+  return (
+    prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= WIDEST_PREFIX[family])
+  )
+}
+
+/** Not by the list that Intl gives: it holds only one name of each zone, and Asia/Kolkata under its old one. */
+function isTimeZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+  } catch {
+    return false
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The largest number of each of a cron's fields: minute, hour, day of the month, month, day of the week. */
+const CRON_MOST = [59, 23, 31, 12, 7]
+
+function isCron(text: string): boolean {
+  const fields = text.split(' ')
+  return (
+    fields.length === CRON_MOST.length &&
+    fields.every((field, i) => isCronField(field, CRON_MOST[i] as number))
+  )
+}
+
+function isCronField(field: string, most: number): boolean {
+  return field.split(',').every(part => {
+    const [, from, to, step] = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [
+      part,
+      'x',
+    ]
+    const numbers = [from, to].filter(number => number !== undefined).map(Number)
+    return numbers.every(number => number <= most) && step !== '0'
+  })
+}

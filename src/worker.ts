@@ -1,0 +1,108 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { PgBoss } from 'pg-boss'
+import type { Config } from './config.ts'
+import type { Database } from './database.ts'
+import { openLedger } from './ledger/client.ts'
+import { openReference } from './ledger/reference.ts'
+import { openSlots } from './ledger/slots.ts'
+import { migrationKinds } from './migration/kinds.ts'
+import { migratedRepayment } from './migration/migrated-repayment.ts'
+import { settleRows } from './migration/rows-final.ts'
+import { workMigrations } from './migration/work-migrations.ts'
+import { operationCatalogue } from './operations/catalogue.ts'
+import { workOperations } from './operations/job.ts'
+import { workPurge } from './operations/purge-job.ts'
+import { purgeQueue, schedulePurge } from './operations/purge-queue.ts'
+import { bulkQueue, liveQueue } from './operations/queue.ts'
+import { startRunner } from './operations/runner.ts'
+import type { Metrics } from './ops/metrics.ts'
+import { workBatches } from './payments/batch-job.ts'
+import { repaymentsEnded } from './payments/fate.ts'
+import { paymentGauges } from './payments/gauges.ts'
+import { batchQueue, deadEventQueue, eventQueue } from './payments/queue.ts'
+import { repayment } from './payments/repayment.ts'
+import { workEvents } from './payments/save-events.ts'
+import type { Queue } from './queue.ts'
+
+/** Every queue, for `migrate` to make. */
+export const allQueues: Queue<object>[] = [
+  liveQueue,
+  bulkQueue,
+  // Before the queue whose dead letters it takes.
+  deadEventQueue,
+  eventQueue,
+  batchQueue,
+  purgeQueue,
+]
+
+/** `ledgerState` is what readyz tells of the ledger. */
+export type Worker = { ledgerState(): object; stop(): Promise<void> }
+
+/** Starts every job. */
+export async function startWorker(
+  db: Database,
+  boss: PgBoss,
+  config: Config,
+  metrics: Metrics,
+  log: FastifyBaseLogger,
+): Promise<Worker> {
+  const ledger = openLedger(config)
+  ledger.onAnswer(({ method, status, outcome }) =>
+    metrics.ledgerAnswers.inc({ method, status: status ?? 'none', outcome }),
+  )
+  const repaymentOperation = repayment(db, config)
+  const reference = openReference(ledger, config)
+  const slots = openSlots(config.LEDGER_CONCURRENCY)
+  const catalogue = operationCatalogue(config.lenders)
+  const runner = startRunner(db, boss, {
+    ledger,
+    reference,
+    slots,
+    catalogue: new Map([
+      ...catalogue,
+      [repaymentOperation.name, repaymentOperation],
+      [migratedRepayment.name, migratedRepayment],
+    ]),
+    deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
+    async whenFinal(trx, ended) {
+      const { overpaid } = await repaymentsEnded(trx, ended)
+      metrics.overpaidRepayments.inc(overpaid)
+      for (const [state, count] of await settleRows(trx, ended))
+        metrics.migrationRows.inc({ state }, count)
+      for (const { claim, ending } of ended) {
+        metrics.operations.inc({ operation_type: claim.operationType, status: ending.status })
+      }
+    },
+    log,
+  })
+  await workOperations(boss, liveQueue, runner)
+  await workOperations(boss, bulkQueue, runner)
+  await schedulePurge(boss, config)
+  await workPurge(db, boss, { retentionDays: config.OPERATION_RETENTION_DAYS, log })
+  await workEvents(db, boss, {
+    onRepeats: (gateway, repeats) => metrics.repeatedEvents.inc({ gateway }, repeats),
+    log,
+  })
+  const batches = await workBatches(db, boss, {
+    ...config,
+    onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),
+    log,
+  })
+  const gauges = paymentGauges(metrics.registry, db, log)
+  const { lenders } = config
+  const kinds = migrationKinds(catalogue)
+  const looker = { ledger, reference, slots, lenders, catalogue, kinds }
+  const migrations = workMigrations(db, boss, looker, log)
+  return {
+    ledgerState: ledger.breaker.state,
+    async stop() {
+      gauges.stop()
+      // Another worker takes what is not fetched any more; what is fetched already goes back with the runner's rest.
+      for (const { name } of allQueues) await boss.offWork(name, { wait: false })
+      await batches.stop()
+      await migrations.stop()
+      await runner.stop()
+      await ledger.close()
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import t from 'tap'
+import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
+
+const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
+
+t.test('an administrator makes an account, which can log in', async t => {
+  const { call, admin } = await startWithAccounts(t)
+  const { status, body } = await call('POST', '/api/account/register', wanted, admin)
+  t.equal(status, 201)
+  t.match(body, { id: /^[0-9a-f-]{36}$/, username: 'ravi', role: 'operator', created_at: /Z$/ })
+  t.equal(Object.keys(body).length, 4)
+  t.equal((await call('POST', '/api/account/login', wantedLogin)).status, 200)
+})
+
+const { role: _, ...wantedLogin } = wanted
+
+t.test('an operator may neither make nor disable accounts', async t => {
+  const { call, operator } = await startWithAccounts(t)
+  for (const path of ['/api/account/register', '/api/account/admin/disable']) {
+    const { status, body } = await call('POST', path, wanted, operator)
+    t.equal(status, 403)
+    t.equal(body.code, 'FORBIDDEN')
+  }
+})
+
+t.test('account calls but login want an access token', async t => {
+  const { call } = await startWithAccounts(t)
+  for (const name of ['register', 'password', 'admin/disable']) {
+    const { status, body } = await call('POST', `/api/account/${name}`, wanted)
+    t.equal(status, 401)
+    t.equal(body.code, 'UNAUTHORIZED')
+  }
+})
+
+t.test('a username is taken in whatever case', async t => {
+  const { call, admin } = await startWithAccounts(t)
+  for (const username of [OPERATOR.username, 'Asha.RAO', 'internal-token']) {
+    const body = { ...wanted, username }
+    const answer = await call('POST', '/api/account/register', body, admin)
+    t.equal(answer.status, 409)
+    t.equal(answer.body.code, 'USERNAME_TAKEN')
+  }
+})
+
+t.test('of two equal registrations at once one is made', async t => {
+  const { call, admin } = await startWithAccounts(t)
+  const register = () => call('POST', '/api/account/register', wanted, admin)
+  const answers = await Promise.all([register(), register()])
+  t.same(answers.map(({ status }) => status).sort(), [201, 409])
+})
+
+t.test('disabling an account ends its tokens at once and its logins', async t => {
+  const { call, admin, operator } = await startWithAccounts(t)
+  const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
+  const path = `/api/account/${OPERATOR.username}/disable`
+  t.equal((await call('POST', path, undefined, admin)).status, 204)
+  const { status, body } = await call('POST', '/api/account/password', change, operator)
+  t.equal(status, 401)
+  t.equal(body.code, 'UNAUTHORIZED')
+  const login = await call('POST', '/api/account/login', OPERATOR)
+  t.equal(login.body.code, 'INVALID_CREDENTIALS')
+  t.equal((await call('POST', path, undefined, admin)).status, 204, 'again')
+})
+
+t.test('nobody can be disabled who is not there', async t => {
+  const { call, admin } = await startWithAccounts(t)
+  for (const name of ['nobody', '%00', '..%2fadmin']) {
+    const { status, body } = await call('POST', `/api/account/${name}/disable`, undefined, admin)
+    t.equal(status, 404)
+    t.equal(body.code, 'NOT_FOUND')
+  }
+})
+
+t.test('a changed password counts from then on, and ends the other tokens', async t => {
+  const { call, operator } = await startWithAccounts(t)
+  const other = await bearer(call, OPERATOR)
+  const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
+  t.equal((await call('POST', '/api/account/password', change, operator)).status, 204)
+  t.equal((await call('POST', '/api/account/login', OPERATOR)).status, 401)
+  const login = { ...OPERATOR, password: change.new_password }
+  t.equal((await call('POST', '/api/account/login', login)).status, 200)
+
+  const back = { current_password: change.new_password, new_password: OPERATOR.password }
+  t.equal((await call('POST', '/api/account/password', back, other)).status, 401)
+  t.equal((await call('POST', '/api/account/password', back, operator)).status, 204)
+})
+
+t.test('the password is not changed without the current one', async t => {
+  const { call, operator } = await startWithAccounts(t)
+  const change = { current_password: 'wrong', new_password: 'a new pass phrase' }
+  const { status, body } = await call('POST', '/api/account/password', change, operator)
+  t.equal(status, 401)
+  t.equal(body.code, 'INVALID_CREDENTIALS')
+  t.equal((await call('POST', '/api/account/login', OPERATOR)).status, 200)
+})
+
+t.test('a new account wants a good name, a long password and a known role', async t => {
+  const { call, admin } = await startWithAccounts(t)
+  const bad = { username: '../admin', password: 'short', role: 'root' }
+  const { status, body } = await call('POST', '/api/account/register', bad, admin)
+  t.equal(status, 400)
+  t.same(body.errors.map((error: { path: string }) => error.path).sort(), [
+    '/password',
+    '/role',
+    '/username',
+  ])
+  t.notMatch(JSON.stringify(body), 'short')
+  t.equal((await call('POST', '/api/account/login', ADMIN)).status, 200)
+})

@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { audit } from '../../src/accounts/audit.ts'
+import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const asker = { actor: 'asha', address: '10.0.0.7', requestId: 'r-1' }
+
+t.test(
+  'account actions are in the audit with who, what, from where and in which request',
+  async t => {
+    const { call, db, admin, operator } = await startWithAccounts(t)
+    const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
+    await call('POST', '/api/account/password', change, operator)
+    await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
+
+    const { rows } = await sql<{ address: string; request_id: string; at: Date }>`
+    select actor, action, subject, address, request_id, detail, at from ops.audit order by id`.execute(
+      db,
+    )
+    t.match(rows, [
+      { actor: 'setting ADMIN_USERNAME', action: 'account.register', subject: ADMIN.username },
+      { actor: 'admin', action: 'account.register', subject: OPERATOR.username },
+      { actor: OPERATOR.username, action: 'account.password', subject: OPERATOR.username },
+      { actor: 'admin', action: 'account.disable', subject: OPERATOR.username },
+    ])
+    t.equal(rows.length, 4)
+    for (const { address, request_id, at } of rows.slice(1)) {
+      t.equal(address, '127.0.0.1')
+      t.match(request_id, /^[0-9a-f-]{36}$/)
+      t.ok(Date.now() - at.getTime() < 60_000)
+    }
+    t.notMatch(JSON.stringify(rows), /pass phrase|argon2/)
+  },
+)
+
+t.test('what is refused leaves no audit', async t => {
+  const { call, db, admin, operator } = await startWithAccounts(t)
+  const count = async () =>
+    (await sql<{ n: string }>`select count(*) as n from ops.audit`.execute(db)).rows[0]?.n
+  const before = await count()
+  const wanted = { ...OPERATOR, role: 'operator' }
+  t.equal((await call('POST', '/api/account/register', wanted, admin)).status, 409)
+  t.equal((await call('POST', '/api/account/register', wanted, operator)).status, 403)
+  t.equal(await count(), before)
+})
+
+t.test('an audit entry is gone when the transaction of its fact is', async t => {
+  const { db } = await freshDatabase(t)
+  const attempt = db.transaction().execute(async trx => {
+    await audit(trx, { ...asker, action: 'payment.assign', subject: 'gateway_a/pay_1' })
+    throw new Error('the fact fails')
+  })
+  await t.rejects(attempt, { message: 'the fact fails' })
+  const { rows } = await sql`select from ops.audit`.execute(db)
+  t.equal(rows.length, 0)
+})
+
+t.test('the database refuses to change, delete or empty the audit', async t => {
+  const { db } = await freshDatabase(t)
+  await db
+    .transaction()
+    .execute(trx => audit(trx, { ...asker, action: 'batch.run', subject: 'b-1', detail: { n: 1 } }))
+  for (const statement of [
+    sql`update loanops.audit set actor = 'nobody'`,
+    sql`delete from loanops.audit`,
+    sql`truncate loanops.audit`,
+    sql`update ops.audit set actor = 'nobody'`,
+  ])
+    await t.rejects(statement.execute(db), { message: /append-only/ })
+  const { rows } = await sql`select actor, detail from ops.audit`.execute(db)
+  t.same(rows, [{ actor: 'asha', detail: { n: 1 } }])
+})

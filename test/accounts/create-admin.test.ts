@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { caller, testEnv } from '../support/service.ts'
+
+const LEDGER = 'http://127.0.0.1:9/api/v1'
+const password = 'a long pass phrase'
+
+t.test(
+  'create-admin makes an administrator of the name and the password on standard input',
+  async t => {
+    const { url } = await freshDatabase(t)
+    const made = createAdmin(url, ['--username', 'root'], `${password}\n`)
+    t.equal(made.status, 0)
+    t.notMatch(made.output, password)
+    const { call } = await start(t, url)
+    t.equal((await call('POST', '/api/account/login', { username: 'root', password })).status, 200)
+
+    const again = createAdmin(url, ['--username', 'ROOT'], 'another pass phrase')
+    t.equal(again.status, 1)
+    t.match(again.output, /^There is an account ROOT already$/m)
+  },
+)
+
+t.test('create-admin says what is wrong with a name or a password', async t => {
+  const { url, db } = await freshDatabase(t)
+  t.match(createAdmin(url, [], password), { status: 1, output: /--username must be/ })
+  t.match(createAdmin(url, ['--username', 'a b'], password), { status: 1, output: /--username/ })
+  t.match(createAdmin(url, ['--username', 'root'], 'short'), {
+    status: 1,
+    output: /^The password must be a text of 12 to 256 characters$/m,
+  })
+  t.equal((await sql`select from loanops.account`.execute(db)).rows.length, 0)
+})
+
+t.test('processes that start together make one first administrator, later starts none', async t => {
+  const { url, db } = await freshDatabase(t)
+  const first = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: password }
+  await Promise.all([start(t, url, first), start(t, url, first), start(t, url, first)])
+  const { call } = await start(t, url, { ...first, ADMIN_PASSWORD: 'a changed pass phrase' })
+  t.equal((await call('POST', '/api/account/login', { username: 'admin', password })).status, 200)
+  for (const table of [sql`loanops.account`, sql`ops.audit`])
+    t.equal((await sql`select from ${table}`.execute(db)).rows.length, 1)
+})
+
+t.test('a start without the settings makes no administrator', async t => {
+  const { url, db } = await freshDatabase(t)
+  await start(t, url)
+  t.equal((await sql`select from loanops.account`.execute(db)).rows.length, 0)
+})
+
+t.test('a name that no account could have stops the start', async t => {
+  const env = testEnv('postgres://nobody@localhost/none', LEDGER, { ADMIN_USERNAME: 'a b' })
+  t.throws(() => readConfig(env), { message: /^ADMIN_USERNAME does not fit/ })
+})
+
+t.test('each secret of a list has to be long enough', async t => {
+  const [url, long] = ['postgres://nobody@localhost/none', 'x'.repeat(40)]
+  const env = testEnv(url, LEDGER, { INTERNAL_TOKEN: `${long},short`, JWT_SECRET: `short,${long}` })
+  t.throws(() => readConfig(env), {
+    message: /^INTERNAL_TOKEN does not fit.*\nJWT_SECRET does not/,
+  })
+})
+
+function createAdmin(url: string, flags: string[], input: string) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [resolve('src/main.ts'), 'create-admin', ...flags],
+    { encoding: 'utf8', input, env: { DATABASE_URL: url } },
+  )
+  return { status, output: stdout + stderr }
+}
+
+async function start(t: Test, url: string, changes: NodeJS.ProcessEnv = {}) {
+  const config = readConfig(testEnv(url, LEDGER, { ROLE: 'api', ...changes }))
+  const service = await startRole(config, logger('silent'))
+  t.teardown(() => service.close())
+  return { call: caller(service.url) }
+}

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import t from 'tap'
+
+/** The import law, from the top: a file imports from its own line or a lower one. */
+const LINES = [
+  ['main', 'migrate', 'embedded', 'role'],
+  ['api', 'unreadable-path', 'worker'],
+  ['migration'],
+  ['payments'],
+  ['operations'],
+  ['ledger'],
+  ['accounts', 'ops'],
+  [
+    'queue',
+    'group-commit',
+    'problem',
+    'cursor',
+    'fields',
+    'json-body',
+    'json-strictness',
+    'validator',
+    'client-error',
+  ],
+  ['database', 'database.types'],
+  [
+    'config',
+    'lenders',
+    'setting-formats',
+    'ids',
+    'log',
+    'public-error',
+    'http-limits',
+    'crash-point',
+    'day',
+  ],
+]
+const MOST_LINES = 300
+const MEDIAN_LINES = 50
+
+const root = resolve(import.meta.dirname, '../src')
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(file =>
+  file.endsWith('.ts'),
+)
+const texts = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
+
+t.test('every file of src has its line in the law', async t => {
+  for (const file of files) if (placeOf(file) !== 'sandbox') t.not(lineOf(file), -1, file)
+})
+
+t.test('imports go downward only, types included', async t => {
+  for (const [file, text] of texts) {
+    for (const imported of importsOf(file, text)) {
+      if ([placeOf(file), 'sandbox'].includes(placeOf(imported))) continue
+      t.ok(lineOf(imported) >= lineOf(file), `${file} imports ${imported}`)
+    }
+  }
+})
+
+t.test('no file imports itself by way of others, types included', async t => {
+  const isDone = new Set<string>()
+  for (const file of files) t.same(cycleFrom(file, [], isDone), [], file)
+})
+
+t.test('the sandbox stands alone, and only the starting files import it', async t => {
+  for (const [file, text] of texts) {
+    for (const imported of importsOf(file, text)) {
+      if (placeOf(file) === 'sandbox')
+        t.equal(placeOf(imported), 'sandbox', `${file} imports ${imported}`)
+      else if (placeOf(imported) === 'sandbox')
+        t.match(file, /^(main|embedded\/start-embedded)\.ts$/, `${file} imports ${imported}`)
+    }
+  }
+})
+
+t.test('no file is a dumping ground or larger than one can hold in mind', async t => {
+  const sizes = [...texts.values()].map(text => text.split('\n').length - 1).sort((a, b) => a - b)
+  t.ok((sizes[Math.floor(sizes.length / 2)] as number) <= MEDIAN_LINES, 'the median')
+  for (const [file, text] of texts) {
+    if (file === 'database.types.ts') continue
+    t.ok(text.split('\n').length - 1 <= MOST_LINES, `${file} has at most ${MOST_LINES} lines`)
+    t.notMatch(file, /(^|\/)(index|utils?|helpers?|common|types|service)\/?(\.ts)?$/, file)
+  }
+})
+
+/** The folder under src, or the file itself where it lies directly in src. */
+function placeOf(file: string): string {
+  return (file.split('/', 1)[0] as string).replace(/\.ts$/, '')
+}
+
+function lineOf(file: string): number {
+  return LINES.findIndex(places => places.includes(placeOf(file)))
+}
+
+function importsOf(file: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)].map(([, specifier]) =>
+    relative(root, resolve(root, dirname(file), specifier as string)),
+  )
+}
+
+/** The way from a file back to itself, or to one that it comes by; empty where there is none. */
+function cycleFrom(file: string, way: string[], isDone: Set<string>): string[] {
+  if (way.includes(file)) return [...way.slice(way.indexOf(file)), file]
+  if (isDone.has(file)) return []
+  for (const imported of importsOf(file, texts.get(file) ?? '')) {
+    const cycle = cycleFrom(imported, [...way, file], isDone)
+    if (cycle.length > 0) return cycle
+  }
+  isDone.add(file)
+  return []
+}

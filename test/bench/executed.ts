@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import { Pool } from 'undici'
+import { clientData, control } from '../support/loans.ts'
+import { cpuTimeMs } from './cpu-time.ts'
+import { fire } from './fire.ts'
+import type { Running, Stage } from './stage.ts'
+
+/** The first part warms processes and connections up, the last part drains: neither counts. */
+const MIDDLE = [0.2, 0.9] as const
+
+/** Operations per second from the door to their end, against a bare loop that makes the same ledger calls. */
+export async function benchExecuted(
+  stage: Stage,
+  options: {
+    label: string
+    latencyMs: number
+    concurrency: number
+    seconds: number
+    profile?: string
+  },
+): Promise<number> {
+  const { label, latencyMs, concurrency, seconds } = options
+  await control(stage, 'POST', '/reset')
+  if (latencyMs > 0) await control(stage, 'PUT', '/faults', [{ kind: 'latency', ms: latencyMs }])
+  const bare = await bareLoop(stage, label, concurrency, seconds)
+  const changes = { LEDGER_CONCURRENCY: String(concurrency) }
+  const profile = options.profile === undefined ? {} : { PROFILE: options.profile }
+  const service = await stage.run('all', { ...changes, ...profile })
+  const cpuBefore = cpuTimes(stage, service)
+  // Twice what the loop does, so that there is always work.
+  const connections = latencyMs > 0 ? 4 : 32
+  await fire(service.url, body(`E-${label}`), {
+    connections,
+    seconds: latencyMs > 0 ? 2 : seconds,
+    warmUpSeconds: 0,
+  })
+  await untilDone(stage)
+  const rate = await rateOfTheMiddle(stage, `C-E-${label}-%`)
+  const cpuAfter = cpuTimes(stage, service)
+  console.log(
+    `CPU time ${label}: ${Object.entries(cpuAfter)
+      .map(([of, ms]) => `${of} ${ms - (cpuBefore[of] ?? 0)} ms`)
+      .join(', ')}`,
+  )
+  console.log(
+    `executed ${label}: ${rate}/s at concurrency ${concurrency}, ${service.peakMiB()} MiB; ` +
+      `bare loop ${bare}/s; ratio ${(rate / bare).toFixed(2)}`,
+  )
+  await service.stop()
+  return rate
+}
+
+const body = (name: string) => (n: number) => ({
+  status: 'CLIENT_CREATE',
+  data: clientData(`C-${name}-${n}`),
+})
+
+function cpuTimes(stage: Stage, service: Running): Record<string, number> {
+  return {
+    service: cpuTimeMs(service.child.pid as number),
+    postgres: cpuTimeMs(stage.postgresPid),
+    ledger: cpuTimeMs(stage.ledger.child.pid as number),
+  }
+}
+
+async function bareLoop(stage: Stage, label: string, concurrency: number, seconds: number) {
+  const { origin, pathname } = new URL(stage.ledger.url)
+  const pool = new Pool(origin, { connections: concurrency, pipelining: 1 })
+  const until = performance.now() + seconds * 1_000
+  const from = performance.now() + seconds * 200
+  let sent = 0
+  let done = 0
+  const loop = async () => {
+    while (performance.now() < until) {
+      const externalId = `C-B-${label}-${sent++}`
+      const { body: answer } = await pool.request({
+        method: 'POST',
+        path: `${pathname}/clients`,
+        headers: {
+          authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
+          'fineract-platform-tenantid': 'default',
+          'content-type': 'application/json',
+          'idempotency-key': externalId,
+        },
+        body: JSON.stringify({
+          officeId: 1,
+          legalFormId: 1,
+          active: true,
+          ...clientData(externalId),
+          dateFormat: 'dd MMMM yyyy',
+          locale: 'en',
+        }),
+      })
+      await answer.json()
+      if (performance.now() >= from) done++
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, loop))
+  await pool.close()
+  return Math.round(done / (seconds * 0.8))
+}
+
+async function untilDone({ db }: Stage): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ open: boolean }>`
+      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
+    if (!rows[0]?.open) return
+    await new Promise(done => setTimeout(done, 200))
+  }
+}
+
+async function rateOfTheMiddle({ db }: Stage, externalIds: string): Promise<number> {
+  const { rows } = await sql<{ rate: number }>`
+    with ended as (
+      select processed_at, percent_rank() over (order by processed_at) as part
+        from loanops.operation where external_id like ${externalIds} and status = 'success')
+    select (count(*) / extract(epoch from max(processed_at) - min(processed_at)))::float8 as rate
+      from ended where part between ${MIDDLE[0]} and ${MIDDLE[1]}`.execute(db)
+  return Math.round(rows[0]?.rate ?? 0)
+}

@@ -1,0 +1,52 @@
+import { Pool } from 'undici'
+import { TOKEN } from '../support/service.ts'
+
+export type Fired = { perSecond: number; p50: number; p99: number; refused: number }
+
+/** Sends `body(n)` over so many connections at once, for the time given; the first part is warm-up and left out. */
+export async function fire(
+  url: string,
+  body: (n: number) => object,
+  options: { connections: number; seconds: number; warmUpSeconds: number },
+): Promise<Fired> {
+  const pool = new Pool(url, { connections: options.connections, pipelining: 1 })
+  const from = performance.now() + options.warmUpSeconds * 1_000
+  const to = from + options.seconds * 1_000
+  const took: number[] = []
+  let refused = 0
+  let sent = 0
+  await Promise.all(Array.from({ length: options.connections }, one))
+  await pool.close()
+  took.sort((a, b) => a - b)
+  return {
+    perSecond: Math.round(took.length / options.seconds),
+    p50: quantile(took, 0.5),
+    p99: quantile(took, 0.99),
+    refused,
+  }
+
+  async function one(): Promise<void> {
+    for (;;) {
+      const at = performance.now()
+      if (at > to) return
+      const { statusCode, body: answer } = await pool.request({
+        method: 'POST',
+        path: '/api/ledger/operate',
+        headers: { 'content-type': 'application/json', 'x-internal-token': TOKEN },
+        body: JSON.stringify(body(sent++)),
+      })
+      await answer.dump()
+      const end = performance.now()
+      if (statusCode !== 202) refused++
+      else if (at >= from && end <= to) took.push(end - at)
+    }
+  }
+}
+
+export function quantile(sorted: number[], part: number): number {
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+  return Math.round(value * 10) / 10
+}
+
+export const median = (values: number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number

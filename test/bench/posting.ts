@@ -1,0 +1,122 @@
+// Posting repayments: rate against a bare undici loop that makes the same calls at the same concurrency.
+// node test/bench/posting.ts [payments] [loans]
+import { spawn } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { sql } from 'kysely'
+import { Pool } from 'undici'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { logger } from '../../src/log.ts'
+import { migrate } from '../../src/migrate.ts'
+import { startRole } from '../../src/role.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { withLedger } from '../support/payments.ts'
+import { caller, testEnv } from '../support/service.ts'
+
+const payments = Number(process.argv[2] ?? 10_000)
+const loans = Number(process.argv[3] ?? 5_000)
+/** Of eight slots a batch gets four. */
+const SLOTS = 8
+const AT_ONCE = 4
+
+const folder = resolve('.data/bench-posting')
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(resolve('.data'), { recursive: true })
+const postgres = await startPostgres({ folder, password: 'bench' })
+const sandbox = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', '0'], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+try {
+  await migrate(postgres.url)
+  const ledgerUrl = await new Promise<string>(done =>
+    sandbox.stdout.once('data', text => done(String(text).trim())),
+  )
+  const db = openDatabase(postgres.url, { max: 4, name: 'bench', onError: console.error })
+  const env = testEnv(postgres.url, ledgerUrl, { LEDGER_CONCURRENCY: String(SLOTS) })
+  const config = readConfig(env)
+  const service = await startRole(config, logger('error'))
+  const controlUrl = ledgerUrl.replace('/fineract-provider/api/v1', '/control')
+  const ledger = { url: ledgerUrl, controlUrl }
+  const call = caller(service.url)
+  const { loan } = withLedger({
+    url: service.url,
+    db,
+    databaseUrl: postgres.url,
+    ledger,
+    config,
+    call,
+  })
+  for (let i = 0; i < loans; i += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, j) => loan(`L-${i + j}`)))
+
+  const bare = await bareLoop(ledgerUrl)
+  await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
+  for (let i = 0; i < payments; i++) {
+    const event = capturedA({ id: `pay_${i}`, loan: `L-${i % loans}`, amount: 100 })
+    await sql`insert into raw.lender_02_gateway_a (body) values (${Buffer.from(JSON.stringify(event))})`.execute(
+      db,
+    )
+  }
+  const run = await batchOf(call)
+  const ours = payments / run.post_seconds
+  console.log(
+    `posted ${run.posted}: ${ours.toFixed(0)}/s; bare loop ${bare.toFixed(0)}/s; ratio ${(ours / bare).toFixed(2)}`,
+  )
+  console.log(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`)
+  await service.close()
+  await db.destroy()
+} finally {
+  sandbox.kill()
+  await postgres.close()
+}
+
+async function batchOf(call: ReturnType<typeof caller>) {
+  const { body } = await call('POST', '/api/payments/batch')
+  for (;;) {
+    const run = await call('GET', `/api/payments/batches/${body.batch_id}`)
+    if (run.body.ended_at !== null) return run.body
+    await new Promise(done => setTimeout(done, 250))
+  }
+}
+
+/** What a repayment costs at least: a look at the loan, and the write. */
+async function bareLoop(ledgerUrl: string): Promise<number> {
+  const url = new URL(ledgerUrl)
+  const pool = new Pool(url.origin, { connections: AT_ONCE })
+  const headers = {
+    authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
+    'fineract-platform-tenantid': 'default',
+    'content-type': 'application/json',
+  }
+  let next = 0
+  const start = performance.now()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let i = next++; i < payments; i = next++) {
+        const path = `${url.pathname}/loans/external-id/L-${i % loans}`
+        const read = await pool.request({ method: 'GET', path, headers })
+        await read.body.json()
+        const written = await pool.request({
+          method: 'POST',
+          path: `${path}/transactions?command=repayment`,
+          headers: { ...headers, 'idempotency-key': `bare-${i}` },
+          body: JSON.stringify({
+            transactionDate: '05 February 2026',
+            transactionAmount: '1',
+            externalId: `bare-${i}`,
+            paymentTypeId: 1,
+            receiptNumber: `bare-${i}`,
+            dateFormat: 'dd MMMM yyyy',
+            locale: 'en',
+          }),
+        })
+        await written.body.json()
+      }
+    }),
+  )
+  const seconds = (performance.now() - start) / 1_000
+  await pool.close()
+  return payments / seconds
+}

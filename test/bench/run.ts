@@ -1,0 +1,49 @@
+// npm run bench [-- intake latency executed history --rows N]: ratios, each against a yardstick of the same run.
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { benchExecuted } from './executed.ts'
+import { addHistory, pagesPerStatement } from './history.ts'
+import { benchIntake } from './intake.ts'
+import { benchLatency } from './latency.ts'
+import { durability, openStage } from './stage.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rows: { type: 'string', default: '10000000' } },
+})
+const isWanted = (name: string) => positionals.length === 0 || positionals.includes(name)
+/** A Fineract on two cores takes as long, and gains nothing beyond so many at once. */
+const REAL_LEDGER = { label: 'ledger-25ms', latencyMs: 25, concurrency: 8, seconds: 6 }
+const AT_ONCE = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
+
+const stage = await openStage()
+console.log(await durability(stage.db))
+// Figures of a machine that is busy with something else are worth nothing.
+console.log(`load of the machine before: ${loadavg()[0]?.toFixed(1)}`)
+if (isWanted('intake')) await benchIntake(stage, 'empty')
+if (isWanted('latency')) await benchLatency(stage)
+if (isWanted('executed')) {
+  await benchExecuted(stage, REAL_LEDGER)
+  await benchExecuted(stage, AT_ONCE)
+}
+if (isWanted('history')) await benchHistory(Number(values.rows))
+await stage.close()
+
+/** Once more with years of work behind it: pages per statement, and the rates against those of just before. */
+async function benchHistory(rows: number): Promise<void> {
+  const empty = await pagesPerStatement(stage)
+  const before = await rates('before')
+  await addHistory(stage, rows)
+  for (const [name, pages] of await pagesPerStatement(stage))
+    console.log(`pages of ${name}: ${empty.get(name)} with empty tables, ${pages} behind ${rows}`)
+  const after = await rates('after')
+  for (const [name, rate] of before)
+    console.log(`${name} behind ${rows}: ${((after.get(name) ?? 0) / rate).toFixed(2)} of the rate`)
+}
+
+async function rates(label: string): Promise<Map<string, number>> {
+  return new Map([
+    ['intake', await benchIntake(stage, label)],
+    ['executed', await benchExecuted(stage, { ...AT_ONCE, label })],
+  ])
+}

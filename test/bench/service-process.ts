@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { migrate } from '../../src/migrate.ts'
+import { startProcess } from '../support/process.ts'
+import { type Call, caller, testEnv } from '../support/service.ts'
+
+export type BenchedService = {
+  url: string
+  call: Call
+  databaseUrl: string
+  /** What the process took at most so far, in MiB. */
+  peakMiB(): number
+  close(): Promise<void>
+}
+
+/** A PostgreSQL with durable commits, and the service in one process of its own. */
+export async function startBenched(
+  name: string,
+  ledgerUrl: string,
+  changes: NodeJS.ProcessEnv = {},
+): Promise<BenchedService> {
+  const folder = resolve(`.data/bench-${name}-${process.pid}`)
+  const postgres = await startPostgres({ folder, password: 'bench' })
+  await migrate(postgres.url)
+  const port = await freePort(0)
+  const url = `http://127.0.0.1:${port}`
+  const env = testEnv(postgres.url, ledgerUrl, {
+    PORT: String(port),
+    LOG_LEVEL: 'error',
+    // As the image runs it.
+    NODE_OPTIONS: '--max-semi-space-size=8',
+    ...changes,
+  })
+  const service = startProcess('all', env)
+  for (let isUp = false; !isUp; ) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+    isUp = await fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  }
+  return {
+    url,
+    call: caller(url),
+    databaseUrl: postgres.url,
+    peakMiB: () => peakOf(service.child.pid as number),
+    async close() {
+      await service.kill('SIGTERM')
+      await postgres.close()
+    },
+  }
+}
+
+/** Linux keeps the most that a process ever held resident. */
+export function peakOf(pid: number): number {
+  const [, kib = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib) / 1024)
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { sql } from 'kysely'
+import { type Database, openDatabase } from '../../src/database.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { migrate } from '../../src/migrate.ts'
+import { testEnv } from '../support/service.ts'
+
+export type Running = { url: string; child: ChildProcess; stop(): Promise<void>; peakMiB(): number }
+export type Stage = Awaited<ReturnType<typeof openStage>>
+
+const ASK_EVERY_MS = 20
+
+/** PostgreSQL with the settings that a durable one has, and the sandbox ledger, each a process of its own. */
+export async function openStage() {
+  const folder = resolve('.data/bench-postgres')
+  rmSync(folder, { recursive: true, force: true })
+  const postgres = await startPostgres({
+    folder,
+    password: 'bench',
+    flags: ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=4GB'],
+  })
+  await migrate(postgres.url)
+  const ledger = await startLedger()
+  const db = openDatabase(postgres.url, { max: 4, name: 'bench', onError: () => undefined })
+  return {
+    db,
+    databaseUrl: postgres.url,
+    postgresPid: Number(readFileSync(resolve(folder, 'postmaster.pid'), 'utf8').split('\n')[0]),
+    ledger,
+    /** A process of ours, or of `file`, ready to be asked. */
+    async run(
+      role: 'api' | 'worker' | 'all',
+      changes: NodeJS.ProcessEnv = {},
+      file = 'src/main.ts',
+    ) {
+      const port = String(await freePort(0))
+      const env = testEnv(postgres.url, ledger.url, {
+        ...changes,
+        PORT: port,
+        DATABASE_POOL_MAX: '20',
+      })
+      const flags = changes.PROFILE === undefined ? [] : profiling(changes.PROFILE)
+      const child = spawn(process.execPath, [...flags, file, '--role', role], {
+        env: { ...env, PATH: process.env.PATH },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      const url = `http://127.0.0.1:${port}`
+      await untilUp(url)
+      return { url, child, stop: () => stopped(child), peakMiB: () => peakMiB(child) }
+    },
+    async close() {
+      await db.destroy()
+      ledger.child.kill('SIGKILL')
+      await postgres.close()
+    },
+  }
+}
+
+/** What makes a commit durable here. */
+export async function durability(db: Database): Promise<string> {
+  const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method']
+  const { rows } = await sql<{ name: string; setting: string }>`
+    select name, setting from pg_settings where name = any(${names}) order by name`.execute(db)
+  return rows.map(({ name, setting }) => `${name}=${setting}`).join(' ')
+}
+
+const profiling = (folder: string) => ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+
+async function startLedger() {
+  const child = spawn(process.execPath, ['test/support/sandbox-process.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return { child, ...(JSON.parse(line) as { url: string; controlUrl: string }) }
+}
+
+async function untilUp(url: string): Promise<void> {
+  while (!(await fetch(`${url}/healthz`).catch(() => undefined))?.ok)
+    await new Promise(done => setTimeout(done, ASK_EVERY_MS))
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM')
+  await once(child, 'close')
+}
+
+/** The most memory that the process ever held. */
+function peakMiB({ pid }: ChildProcess): number {
+  const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Math.round(Number(kib) / 1024)
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/database.ts'
+import { idOf } from '../../src/ids.ts'
+import type { LoggedWrite } from '../support/loans.ts'
+
+/** What the promises come to, once everything is final. All but the first five counts have to be 0. */
+export type Verdict = {
+  accepted: number
+  final: number
+  succeeded: number
+  appliedOnce: number
+  /** An answer was lost, and the ledger had done it. */
+  unknownButApplied: number
+  /** Answered 202, and not there any more. */
+  vanished: number
+  unfinished: number
+  /** Success without an effect at the ledger. */
+  lost: number
+  /** More than one effect. */
+  doubled: number
+  /** Failed, and yet applied. */
+  failedButApplied: number
+  /** Applied after an operation of the same subject that was accepted later. */
+  outOfOrder: number
+  /** Writes at the ledger that belong to no operation. */
+  strangers: number
+}
+
+type Row = {
+  id: string
+  seq: string
+  subject: string
+  status: string
+  keyGeneration: number
+  wasUnknown: boolean
+}
+
+/**
+ * Holds the ledger's log of applied writes against what was accepted.
+ * @param acknowledged the ids of the operations that were answered 202
+ */
+export async function judge(
+  db: Database,
+  acknowledged: Iterable<string>,
+  log: LoggedWrite[],
+): Promise<Verdict> {
+  const { rows } = await sql<Row>`
+    select o.id, o.seq, o.subject, o.status, o.key_generation as "keyGeneration",
+           exists (select from loanops.operation_attempt a
+                    where a.operation_id = o.id and a.outcome = 'unknown') as "wasUnknown"
+      from loanops.operation o order by o.seq`.execute(db)
+  const effects = effectsByOperation(rows, log)
+  const of = (row: Row) => effects.byId.get(row.id) ?? []
+  const known = new Set(rows.map(({ id }) => id))
+  const count = (is: (row: Row) => boolean) => rows.filter(is).length
+  return {
+    accepted: rows.length,
+    final: count(({ status }) => status !== 'processing'),
+    succeeded: count(({ status }) => status === 'success'),
+    appliedOnce: count(row => row.status === 'success' && of(row).length === 1),
+    unknownButApplied: count(row => row.wasUnknown && of(row).length === 1),
+    vanished: [...acknowledged].filter(id => !known.has(id)).length,
+    unfinished: count(({ status }) => status === 'processing'),
+    lost: count(row => row.status === 'success' && of(row).length === 0),
+    doubled: count(row => of(row).length > 1),
+    failedButApplied: count(row => row.status === 'failed' && of(row).length > 0),
+    outOfOrder: outOfOrder(rows, effects.byId),
+    strangers: effects.strangers,
+  }
+}
+
+/** Each Idempotency-Key is made from one operation, so that it tells whose write it was. */
+function effectsByOperation(rows: Row[], log: LoggedWrite[]) {
+  const owner = new Map<string, string>()
+  for (const { id, keyGeneration } of rows) {
+    for (let generation = 1; generation <= keyGeneration; generation++)
+      owner.set(idOf(`${id}:${generation}`), id)
+  }
+  const byId = new Map<string, number[]>()
+  let strangers = 0
+  for (const { idempotencyKey, sequence } of log) {
+    const id = owner.get(idempotencyKey ?? '')
+    if (id === undefined) strangers++
+    else byId.set(id, [...(byId.get(id) ?? []), sequence])
+  }
+  return { byId, strangers }
+}
+
+function outOfOrder(rows: Row[], effects: Map<string, number[]>): number {
+  const lastOf = new Map<string, number>()
+  let count = 0
+  for (const { id, subject } of rows) {
+    for (const sequence of effects.get(id) ?? []) {
+      if (sequence < (lastOf.get(subject) ?? 0)) count++
+      lastOf.set(subject, sequence)
+    }
+  }
+  return count
+}

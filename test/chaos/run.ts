@@ -1,0 +1,99 @@
+// npm run chaos [-- --seed N --operations N --kills N]: everything fails at random; the ledger's books tell the truth.
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import { type Database, openDatabase } from '../../src/database.ts'
+import { migrate } from '../../src/migrate.ts'
+import { dice } from '../../src/sandbox/faults/dice.ts'
+import { control } from '../support/loans.ts'
+import { runCallers } from './callers.ts'
+import { startCluster } from './cluster.ts'
+import { FAULTS } from './faults.ts'
+import { wreakHavoc } from './havoc.ts'
+import { judge } from './model.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    operations: { type: 'string', default: '2000' },
+    kills: { type: 'string', default: '20' },
+  },
+})
+const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
+const operations = Number(values.operations)
+const kills = Number(values.kills)
+/** With the faults over, every operation has to end within this: the longest back-off and a lease. */
+const SETTLE_MS = 120_000
+const CALLERS = 12
+
+console.log(`seed ${seed}: npm run chaos -- --seed ${seed}`)
+const folder = resolve('.data/chaos-postgres')
+rmSync(folder, { recursive: true, force: true })
+const cluster = await startCluster(folder)
+await migrate(cluster.databaseUrl)
+for (const role of ['api', 'api', 'worker', 'worker'] as const) await cluster.add(role)
+await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
+
+const startedAt = Date.now()
+const draw = dice(seed)
+const havoc = wreakHavoc(cluster, dice(seed + 1))
+const acknowledged = await runCallers(
+  cluster.places.filter(({ role }) => role === 'api'),
+  { callers: CALLERS, draw, isEnough: sent => sent >= operations && havoc.kills() >= kills },
+)
+await havoc.stop()
+await control(cluster, 'PUT', '/faults', [])
+const firedMs = Date.now() - startedAt
+
+const db = openDatabase(cluster.databaseUrl, { max: 2, name: 'judge', onError: () => undefined })
+const settleMs = await settled(db)
+const { log, counters } = await control(cluster, 'GET', '/books?log=250000')
+const verdict = await judge(db, acknowledged, log)
+await db.destroy()
+await cluster.close()
+
+const wrong = [
+  'vanished',
+  'unfinished',
+  'lost',
+  'doubled',
+  'failedButApplied',
+  'outOfOrder',
+  'strangers',
+] as const
+const isHeld = wrong.every(name => verdict[name] === 0) && verdict.appliedOnce === verdict.accepted
+const perPoint = Object.groupBy(cluster.died, point => point)
+console.log(
+  JSON.stringify(
+    {
+      seed,
+      ...verdict,
+      acknowledged: acknowledged.length,
+      kills: havoc.kills(),
+      blows: havoc.blows,
+      crashPoints: Object.fromEntries(
+        Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
+      ),
+      ledgerFaults: counters.faults,
+      overlaps: counters.overlaps,
+      underFireSeconds: Math.round(firedMs / 1_000),
+      settledAfterSeconds: Math.round(settleMs / 1_000),
+      held: isHeld,
+    },
+    null,
+    2,
+  ),
+)
+process.exit(isHeld ? 0 : 1)
+
+async function settled(db: Database): Promise<number> {
+  const from = Date.now()
+  while (Date.now() - from < SETTLE_MS) {
+    const { rows } = await sql<{ open: boolean }>`
+      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
+    if (!rows[0]?.open) break
+    await new Promise(done => setTimeout(done, 200))
+  }
+  return Date.now() - from
+}

@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { readConfig, Settings } from '../src/config.ts'
+import { testEnv } from './support/service.ts'
+
+const env = (changes: NodeJS.ProcessEnv = {}) =>
+  testEnv('postgres://u:p@127.0.0.1:5432/d', 'http://127.0.0.1:1/fineract-provider/api/v1', changes)
+
+/** The lines with which a start would end. */
+function complaints(changes: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env(changes))
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+function lendersFile(t: Test, content: unknown): string {
+  const path = join(mkdtempSync(join(t.testdir(), 'lenders-')), 'lenders.json')
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+t.test('what is not set has the default that the documentation names', async t => {
+  const config = readConfig(env())
+  t.match(config, {
+    ROLE: 'all',
+    LEDGER_CONCURRENCY: 4,
+    LEDGER_TIMEZONE: 'Asia/Kolkata',
+    REPAYMENT_CRON: '*/30 * * * *',
+    OPERATION_DEADLINE_SECONDS: 86_400,
+    DOCS_ENABLED: true,
+  })
+})
+
+t.test(
+  'every wrong setting is told at once, each with its name, what is wrong and an example',
+  async t => {
+    const lines = complaints({ PORT: 'eighty', LEDGER_URL: '', INTERNAL_TOKEN: 'short' })
+    t.equal(lines.length, 3)
+    t.match(lines.join('\n'), /^PORT does not fit.*0 to 65535.*Example: PORT=3000$/m)
+    t.match(lines.join('\n'), /^LEDGER_URL is missing.*Example: LEDGER_URL=https:/m)
+    t.match(lines.join('\n'), /^INTERNAL_TOKEN does not fit.*at least 16 characters/m)
+  },
+)
+
+t.test('an empty setting is an unset one', async t => {
+  t.equal(readConfig(env({ LEDGER_CONCURRENCY: '' })).LEDGER_CONCURRENCY, 4)
+  t.equal(
+    readConfig(env({ GATEWAY_A_WEBHOOK_SECRET: '' })).lenders.get('LENDER_02')?.gateway_a
+      .validateSignature,
+    false,
+  )
+})
+
+t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
+  t.match(complaints({ TRUST_PROXY: 'true' }), [/^TRUST_PROXY does not fit/])
+  t.same(readConfig(env({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' })).TRUST_PROXY, [
+    '10.0.0.0/8',
+    '127.0.0.1',
+  ])
+})
+
+t.test('a ledger URL that does not end in /api/v1 stops the start', async t => {
+  t.match(complaints({ LEDGER_URL: 'https://ledger:8443/fineract-provider' }), [
+    /^LEDGER_URL does not fit/,
+  ])
+})
+
+t.test('the nine lenders are always there, each with the product of its own name', async t => {
+  const { lenders } = readConfig(env())
+  t.equal(lenders.size, 9)
+  t.equal(lenders.get('LENDER_09')?.product, 'LENDER_09')
+})
+
+t.test('a lenders file changes lenders and adds to them', async t => {
+  const LENDERS_FILE = lendersFile(t, {
+    LENDER_02: { product: 'Two', gateway_a: { accounts: ['acc_1'], allowedCidrs: ['10.0.0.0/8'] } },
+    LENDER_77: {},
+  })
+  const { lenders } = readConfig(env({ LENDERS_FILE }))
+  t.equal(lenders.size, 10)
+  t.match(lenders.get('LENDER_02'), { product: 'Two', gateway_a: { accounts: ['acc_1'] } })
+})
+
+t.test('a lenders file with an unknown member stops the start and names it', async t => {
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })
+  t.match(complaints({ LENDERS_FILE }), [
+    /^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/secret/,
+  ])
+})
+
+t.test('a lender that wants signatures without a secret stops the start', async t => {
+  const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { validateSignature: true } } })
+  t.match(complaints({ LENDERS_FILE }), [/LENDER_07\/gateway_b.*secret/])
+  const own = lendersFile(t, {
+    LENDER_07: { gateway_b: { validateSignature: true, secretEnv: 'SEVEN' } },
+  })
+  t.match(complaints({ LENDERS_FILE: own }), [/SEVEN is not set/])
+  t.same(complaints({ LENDERS_FILE: own, SEVEN: 'a-secret' }), [])
+})
+
+t.test('gateway A is validated if, and only if, its secret is set', async t => {
+  const set = readConfig(env({ GATEWAY_A_WEBHOOK_SECRET: 'new, old' })).lenders.get('LENDER_05')
+  t.match(set, { gateway_a: { validateSignature: true, secrets: ['new', 'old'] } })
+  t.match(set, { gateway_b: { validateSignature: false, secrets: [] } })
+})
+
+t.test('.env.example lists each setting with its default and one line', async t => {
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+  for (const [name, schema] of Object.entries(Settings.properties)) {
+    t.match(example, `# ${schema.description}\n${name}=${schema.default ?? ''}\n`, name)
+  }
+})
+
+t.test('compose.yaml hands on every setting that is not made up at its first start', async t => {
+  const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
+  for (const name of Object.keys(Settings.properties)) {
+    if (!['ROLE', 'HOST', 'PORT'].includes(name)) t.ok(compose.includes(name), name)
+  }
+})

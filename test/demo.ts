@@ -1,0 +1,183 @@
+// npm run demo: the whole stream once, over HTTP, on a service of its own, each step with its time.
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const START_WITHIN_MS = 60_000
+const BATCH_WITHIN_MS = 30_000
+const ASK_EVERY_MS = 100
+
+const folder = mkdtempSync(join(tmpdir(), 'loanops-demo-'))
+// PostgreSQL runs as another user where we are root.
+chmodSync(folder, 0o755)
+const service = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
+  cwd: folder,
+  stdio: ['ignore', 'pipe', 'inherit'],
+  env: { ...process.env, PORT: '', DATABASE_URL: '', LEDGER_URL: '' },
+})
+const startedAt = performance.now()
+try {
+  const printed = await welcome()
+  const url = found(/API +(\S+)/, printed)
+  const ledgerUrl = found(/Ledger +(\S+)/, printed)
+  const token = readFileSync(join(folder, '.data/internal-token'), 'utf8')
+  told('the service is up: PostgreSQL, sandbox ledger, API and worker', startedAt)
+  await drive(url, token, ledgerUrl)
+  console.log('\nAll as promised.')
+} catch (error) {
+  console.error(`\nNot as promised: ${(error as Error).message}`)
+  process.exitCode = 1
+} finally {
+  service.kill('SIGTERM')
+  await new Promise(done => service.once('exit', done))
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function drive(url: string, token: string, ledgerUrl: string) {
+  const call = caller(url, { 'x-internal-token': token })
+  const step = async (what: string, status: string, data: object) => {
+    const at = performance.now()
+    const { tracking_id } = await call('POST', '/ledger/operate', { status, data }, 202)
+    const record = await call('GET', `/ledger/track/${encodeURIComponent(tracking_id)}?wait=30`)
+    if (record.status !== 'success') throw new Error(`${status} ended as ${JSON.stringify(record)}`)
+    told(what, at)
+  }
+  await step('CLIENT_CREATE: the client stands in the ledger', 'CLIENT_CREATE', {
+    firstname: 'Asha',
+    lastname: 'Rao',
+    externalId: 'C-DEMO',
+    activationDate: '05 January 2026',
+  })
+  await step('LOAN_CREATE: 50,000.00 over 12 months at 18 % a year', 'LOAN_CREATE', {
+    lenderConfig: 'LENDER_02',
+    externalId: 'L-DEMO',
+    clientId: 'C-DEMO',
+    principal: 50000,
+    submittedOnDate: '10 January 2026',
+    loanTermFrequency: 12,
+    numberOfRepayments: 12,
+    interestRatePerPeriod: 18,
+  })
+  await step('LOAN_APPROVE', 'LOAN_APPROVE', {
+    external_loan_id: 'L-DEMO',
+    approvedOnDate: '12 January 2026',
+  })
+  await step('LOAN_DISBURSE: with its bank reference', 'LOAN_DISBURSE', {
+    external_loan_id: 'L-DEMO',
+    actualDisbursementDate: '13 January 2026',
+    utr_payment_id: 'UTR2026011300001',
+  })
+  await payment(call)
+  await books(ledgerUrl)
+}
+
+async function payment(call: Call) {
+  const sentAt = performance.now()
+  await call('POST', '/webhooks/gateway_a?lender=LENDER_02', captured())
+  told('webhook payment.captured: 4,584.00 acknowledged', sentAt)
+  const batchAt = performance.now()
+  const { batch_id } = await call('POST', '/payments/batch', {}, 202)
+  await until(
+    async () => (await call('GET', `/payments/batches/${batch_id}`)).ended_at !== null,
+    'the batch ends',
+  )
+  const { payment } = await call('GET', '/payments/gateway_a/pay_DEMO0000000001')
+  if (payment.state !== 'posted')
+    throw new Error(`the payment is ${payment.state}: ${payment.reason}`)
+  told('batch: raw → base → core → repayment posted', batchAt)
+}
+
+/** Not what LoanOps says, but what the ledger holds. */
+async function books(ledgerUrl: string) {
+  const at = performance.now()
+  const credentials = Buffer.from('mifos:password').toString('base64')
+  const ledger = caller(ledgerUrl, {
+    authorization: `Basic ${credentials}`,
+    'fineract-platform-tenantid': 'default',
+  })
+  const { transactions, summary } = await ledger(
+    'GET',
+    '/loans/external-id/L-DEMO?associations=transactions',
+  )
+  const repayment = transactions.find(
+    (one: any) => one.externalId === 'gateway_a-pay_DEMO0000000001',
+  )
+  if (repayment?.amount !== 4584) throw new Error(`the ledger holds ${JSON.stringify(repayment)}`)
+  told(
+    `the ledger's books: repayment ${repayment.amount}, outstanding ${summary.totalOutstanding}`,
+    at,
+  )
+}
+
+/** As gateway A sends it: the amount in paise. */
+function captured() {
+  return {
+    entity: 'event',
+    account_id: 'acc_DEMO',
+    event: 'payment.captured',
+    contains: ['payment'],
+    payload: {
+      payment: {
+        entity: {
+          id: 'pay_DEMO0000000001',
+          entity: 'payment',
+          amount: 458400,
+          currency: 'INR',
+          status: 'captured',
+          notes: { external_loan_id: 'L-DEMO' },
+          created_at: Math.floor(Date.parse('2026-02-13T10:00:00+05:30') / 1000),
+        },
+      },
+    },
+    created_at: Math.floor(Date.parse('2026-02-13T10:00:05+05:30') / 1000),
+  }
+}
+
+type Call = (method: string, path: string, body?: object, expected?: number) => Promise<any>
+
+function caller(url: string, headers: Record<string, string>): Call {
+  return async (method, path, body, expected = 200) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    if (response.status !== expected)
+      throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return JSON.parse(text)
+  }
+}
+
+async function welcome(): Promise<string> {
+  let printed = ''
+  const exited = new Promise<never>((_, reject) =>
+    service.once('exit', () => reject(new Error('the service did not start'))),
+  )
+  exited.catch(() => undefined)
+  service.stdout.on('data', chunk => {
+    printed += chunk
+  })
+  await Promise.race([
+    exited,
+    until(async () => printed.includes('Ctrl-C'), 'the service starts', START_WITHIN_MS),
+  ])
+  return printed
+}
+
+async function until(isTrue: () => Promise<boolean>, what: string, withinMs = BATCH_WITHIN_MS) {
+  const end = Date.now() + withinMs
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
+    await new Promise(done => setTimeout(done, ASK_EVERY_MS))
+  }
+}
+
+function found(pattern: RegExp, text: string): string {
+  return pattern.exec(text)?.[1] ?? ''
+}
+
+function told(what: string, since: number) {
+  console.log(`${(performance.now() - since).toFixed(0).padStart(6)} ms  ${what}`)
+}

@@ -1,0 +1,94 @@
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { buildApi } from '../../src/api.ts'
+import { readConfig } from '../../src/config.ts'
+import { httpLimits } from '../../src/http-limits.ts'
+import { logger } from '../../src/log.ts'
+import { openMetrics } from '../../src/ops/metrics.ts'
+import { openQueue } from '../../src/queue.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { problemIn, rawHttp } from '../support/raw-http.ts'
+import { caller, TOKEN, testEnv } from '../support/service.ts'
+
+const HEAD = `POST /api/ledger/operate HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`
+const NO_LEDGER = 'http://127.0.0.1:9/api/v1'
+/** The limits of the service, only sooner. */
+const soon = {
+  ...httpLimits,
+  requestTimeout: 300,
+  http: { ...httpLimits.http, headersTimeout: 200, connectionsCheckingInterval: 50 },
+}
+
+t.test('a client that does not finish its headers is cut off', async t => {
+  const url = await start(t, soon)
+  const answer = await rawHttp(url, `${HEAD}x-slow: `)
+  t.match(answer, /^HTTP\/1.1 408 /)
+  t.match(problemIn(answer), { status: 408, code: 'INVALID_PAYLOAD' })
+})
+
+t.test('a client that does not finish its body is cut off', async t => {
+  const url = await start(t, soon)
+  const head = `${HEAD}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{"status":`
+  t.match(await rawHttp(url, head), /^HTTP\/1.1 408 /)
+})
+
+t.test('the service’s own limits end a slow client within half a minute', async t => {
+  t.ok(httpLimits.requestTimeout <= 30_000)
+  t.ok(httpLimits.http.headersTimeout <= httpLimits.requestTimeout)
+})
+
+t.test('a connection beyond the bound is closed at once, the others go on', async t => {
+  const url = await start(t, { ...httpLimits, connections: 3 })
+  const { port } = new URL(url)
+  const open = await Promise.all([1, 2, 3].map(() => connected(Number(port))))
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+  })
+  t.equal(await answerOn(await connected(Number(port))), '')
+  for (const socket of open) t.match(await answerOn(socket), /^HTTP\/1.1 200 /)
+})
+
+t.test('a client that vanishes in the middle of its body harms nobody', async t => {
+  const url = await start(t, httpLimits)
+  const { port } = new URL(url)
+  for (let i = 0; i < 20; i++) {
+    const socket = await connected(Number(port))
+    socket.write(`${HEAD}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{"status":`)
+    socket.resetAndDestroy()
+  }
+  t.equal((await caller(url)('GET', '/healthz')).status, 200)
+})
+
+async function start(t: Test, limits: typeof httpLimits): Promise<string> {
+  const { db, url } = await freshDatabase(t)
+  const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
+  const services = {
+    db,
+    boss: openQueue(url, { isWorker: false, name: 'test', onError() {} }),
+    metrics: openMetrics(),
+    health: async () => ({
+      status: 'ready' as const,
+      database: 'ok',
+      queue: 'ok',
+      ledger: { waiting_for: [] },
+    }),
+  }
+  const app = await buildApi(services, config, logger('silent'), limits)
+  t.teardown(() => app.close())
+  return app.listen({ port: 0, host: '127.0.0.1' })
+}
+
+function connected(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket))
+    socket.on('error', reject)
+  })
+}
+
+function answerOn(socket: Socket): Promise<string> {
+  return new Promise(resolve => {
+    socket.once('data', chunk => resolve(String(chunk)))
+    socket.once('close', () => resolve(''))
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  })
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { startWithAccounts } from '../support/admin.ts'
+import { endpointsOf, type Request, requestsTo } from '../support/openapi-requests.ts'
+import { TOKEN } from '../support/service.ts'
+
+const CASES = Number(process.env.FUZZ_CASES ?? 500)
+
+/** The codes of the contract, each with its status. */
+const STATUS_OF: Record<string, number> = {
+  UNAUTHORIZED: 401,
+  UNKNOWN_OPERATION: 400,
+  INVALID_PAYLOAD: 400,
+  INVALID_QUERY: 400,
+  INVALID_TRACKING_ID: 400,
+  UNKNOWN_TRACKING_ID: 404,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  INVALID_SIGNATURE: 401,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  INVALID_CREDENTIALS: 401,
+  TOO_MANY_ATTEMPTS: 429,
+  FORBIDDEN: 403,
+  USERNAME_TAKEN: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+}
+
+t.test(`${CASES} requests, fitting and broken, get only what the contract names`, async t => {
+  const { url, call, admin, operator } = await startWithAccounts(t, { ROLE: 'all' })
+  const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
+  const answers = new Map<string, number>()
+
+  const bearers = fc.constantFrom(admin, admin, operator, {}, { authorization: 'Bearer x.y.z' })
+  const tokens = fc.constantFrom(TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, 'wrong')
+  const requests = fc.constantFrom(...endpoints).chain(requestsTo)
+  await fc.assert(
+    fc.asyncProperty(requests, bearers, tokens, async (request, bearer, token) => {
+      const headers = { ...request.headers, ...bearer, 'x-internal-token': token }
+      const outcome = await send(url, request, headers)
+      const key = `${request.endpoint.method} ${request.endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
+      answers.set(key, (answers.get(key) ?? 0) + 1)
+    }),
+    { numRuns: CASES },
+  )
+
+  if (process.env.FUZZ_CASES)
+    for (const [answer, count] of [...answers].sort()) t.comment(`${count} × ${answer}`)
+  const reached = new Set([...answers.keys()].map(key => key.split(' ').slice(0, 2).join(' ')))
+  t.equal(reached.size, endpoints.length, 'every endpoint was asked')
+  t.equal((await call('GET', '/readyz')).status, 200, 'the process lives and is ready')
+})
+
+/** @throws Error where the answer is none of the contract's */
+async function send(
+  url: string,
+  request: Request,
+  headers: Record<string, string>,
+): Promise<string> {
+  const { endpoint, path, body } = request
+  const response = await fetch(url + path, {
+    method: endpoint.method,
+    headers,
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+  })
+  const text = await response.text()
+  const { status } = response
+  const told = `${endpoint.method} ${path} got ${status} ${text}`
+  if (status < 400) {
+    if (!(status in endpoint.responses))
+      throw new Error(`${told}, which the contract does not name`)
+    return String(status)
+  }
+  if (!response.headers.get('content-type')?.startsWith('application/problem+json'))
+    throw new Error(`${told}, which is no problem`)
+  const { code, status: said, request_id } = JSON.parse(text)
+  if (STATUS_OF[code] !== status || said !== status || typeof request_id !== 'string')
+    throw new Error(`${told}, which the contract does not name`)
+  if (/node_modules|\.ts:\d|select |insert /i.test(text))
+    throw new Error(`${told}, which tells of our inside`)
+  return `${status} ${code}`
+}

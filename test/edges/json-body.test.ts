@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { parseJsonBody } from '../../src/json-body.ts'
+import type { FieldErrors } from '../../src/problem.ts'
+
+/** What is wrong with a body, as "path message" per breach. */
+function breaches(body: string | Buffer): string[] {
+  try {
+    parseJsonBody(Buffer.from(body as string))
+    return []
+  } catch (error) {
+    return (error as FieldErrors).fields.map(({ path, message }) => `${path} ${message}`)
+  }
+}
+
+t.test('a name given twice is refused, however it is written and wherever it is', async t => {
+  t.same(breaches('{"a":1,"a":1}'), ['/a is there twice'])
+  t.same(breaches('{"a":1,"\\u0061":2}'), ['/a is there twice'])
+  t.same(breaches('{"data":{"x":[{},{"y/z":1,"b":2,"y/z":3}]}}'), ['/data/x/1/y~1z is there twice'])
+  t.same(breaches('{"a":{"b":1},"c":{"b":1}}'), [])
+  t.same(breaches('{"a":"a","b":["a","a"]}'), [])
+})
+
+t.test('__proto__ is no field', async t => {
+  t.same(breaches('{"data":{"__proto__":{"isAdmin":true}}}'), [
+    '/data/__proto__ is not a known field',
+  ])
+  t.same(breaches('{"\\u005f_proto__":1}'), ['/__proto__ is not a known field'])
+})
+
+t.test('numbers that a double does not keep digit for digit are refused', async t => {
+  const refused = ' must keep to 15 significant digits'
+  for (const number of [
+    '1e400',
+    '-1e400',
+    '1e-400',
+    '1234567890123456',
+    '0.1234567890123456',
+    '100000.0000000001',
+  ])
+    t.same(breaches(`[${number}]`), [`/0${refused}`], number)
+  for (const number of [
+    '0',
+    '-0',
+    '0e5',
+    '1e300',
+    '123456789012345',
+    '1.000000000000000000',
+    '12.50',
+    '0.000000000000000000001',
+  ])
+    t.same(breaches(`[${number}]`), [], number)
+})
+
+t.test('a NUL and half a character are refused', async t => {
+  const refused = ' must not hold NUL or half a character'
+  t.same(breaches('{"a":"x\\u0000"}'), [`/a${refused}`])
+  t.same(breaches('{"a":"\\ud800"}'), [`/a${refused}`])
+  t.same(breaches('{"a":"\\ud83d\\ude00 \\\\u0000"}'), [])
+})
+
+t.test('bottomless nesting is refused', async t => {
+  for (const n of [17, 100_000])
+    t.same(breaches('['.repeat(n) + ']'.repeat(n)), [' is nested deeper than 16'])
+  t.same(breaches('['.repeat(16) + ']'.repeat(16)), [])
+})
+
+t.test('what is not UTF-8 or not JSON is refused', async t => {
+  t.same(breaches(Buffer.from([0x22, 0xc3, 0x28, 0x22])), [' is not UTF-8'])
+  t.same(breaches(Buffer.from('"ä"', 'utf16le')), [' is not UTF-8'])
+  t.match(breaches('{"a":1,}')[0], /^ is not JSON/)
+  for (const text of [
+    '{',
+    '[1',
+    '"x',
+    '01',
+    '+1',
+    'NaN',
+    "{'a':1}",
+    '{"a":1}x',
+    '\ufeff{}',
+    '"\u0000"',
+  ])
+    t.match(breaches(text)[0], /^ is not JSON/, text)
+})
+
+t.test('a refusal does not quote the body', async t => {
+  t.notMatch(breaches('{"password":"marked-value" oops')[0], /marked|oops/)
+})
+
+t.test('a hundred breaches are told, not a hundred thousand', async t => {
+  t.equal(breaches(`{${Array(10_000).fill('"a":1').join()}}`).length, 100)
+})
+
+t.test('any other JSON is read as JSON.parse does', async t => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5, noUnicodeString: false }), value => {
+      const text = JSON.stringify(value)
+      if (breaches(text).length === 0) {
+        t.strictSame(parseJsonBody(Buffer.from(text)), JSON.parse(text))
+        return
+      }
+      // Only what is told may be why.
+      const told = breaches(text).every(breach =>
+        / (must keep to 15 significant digits|must not hold NUL or half a character|is not a known field)$/.test(
+          breach,
+        ),
+      )
+      t.ok(told, text)
+    }),
+    { numRuns: 500 },
+  )
+})

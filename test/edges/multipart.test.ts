@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { startTestService, TOKEN } from '../support/service.ts'
+
+const field = (name: string, value: string) =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+const file = (name: string, text: string, filename = 'a.csv') =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"; filename="${filename}"\r\ncontent-type: text/csv\r\n\r\n${text}\r\n`
+const END = '--b--\r\n'
+const type = field('type', 'repayments')
+
+t.test('an upload that is put together wrongly gets a 400, and nothing of it is kept', async t => {
+  const { url, db, call } = await startTestService(t, { ROLE: 'api' })
+  const wrong: Record<string, string> = {
+    'nothing at all': '',
+    'no part': END,
+    'another boundary': `${type}${file('file', 'a')}${END}`.replaceAll('--b', '--c'),
+    'no end': `${type}${file('file', 'a,b')}`,
+    'an end in the middle of a part': `${type}--b\r\ncontent-disposition: form-da`,
+    'the file before its type': file('file', 'a') + type + END,
+    'the type twice': type + type + file('file', 'a') + END,
+    'two files': type + file('file', 'a') + file('file', 'a') + END,
+    'an unknown field': field('__proto__', 'x') + file('file', 'a') + END,
+    'an unknown type': field('type', 'constructor') + file('file', 'a') + END,
+    'a field of a megabyte and more':
+      field('type', 'x'.repeat(1_100_000)) + file('file', 'a') + END,
+    'a name of 10,000 characters': field('x'.repeat(10_000), 'x') + file('file', 'a') + END,
+    'a thousand fields': field('type', 'x').repeat(1_000) + file('file', 'a') + END,
+    'a header of 100 KiB': `--b\r\ncontent-disposition: form-data; name="type"\r\nx: ${'x'.repeat(100_000)}\r\n\r\nloans\r\n${END}`,
+    'a thousand headers': `--b\r\n${'a: b\r\n'.repeat(1_000)}\r\nloans\r\n${END}`,
+    'an empty file': type + file('file', '') + END,
+    'a file that is no CSV of ours': type + file('file', '\0\u0001', '../../etc/passwd') + END,
+  }
+  for (const [how, body] of Object.entries(wrong)) {
+    const response = await fetch(`${url}/api/migration/upload`, {
+      method: 'POST',
+      headers: { 'x-internal-token': TOKEN, 'content-type': 'multipart/form-data; boundary=b' },
+      body,
+    })
+    const problem: any = await response.json()
+    t.match(problem, { status: 400, code: 'INVALID_PAYLOAD' }, how)
+    t.equal(response.status, 400, how)
+  }
+  t.equal((await sql`select from ops.migration`.execute(db)).rows.length, 0)
+  t.equal((await call('GET', '/readyz')).status, 200, 'the process lives')
+})
+
+t.test('a content type without a boundary, or none at all, is refused', async t => {
+  const { url } = await startTestService(t, { ROLE: 'api' })
+  for (const [contentType, status] of [
+    ['multipart/form-data', 400],
+    ['multipart/form-data; boundary=', 400],
+    ['multipart/mixed; boundary=b', 415],
+    ['text/csv', 415],
+    ['application/json', 400],
+  ] as const) {
+    const response = await fetch(`${url}/api/migration/upload`, {
+      method: 'POST',
+      headers: { 'x-internal-token': TOKEN, 'content-type': contentType },
+      body: type + file('file', 'a') + END,
+    })
+    t.equal(response.status, status, contentType)
+  }
+})

@@ -1,0 +1,68 @@
+import t from 'tap'
+import { problemIn, rawHttp } from '../support/raw-http.ts'
+import { startTestService, TOKEN } from '../support/service.ts'
+
+const HEAD = `host: x\r\nx-internal-token: ${TOKEN}\r\ncontent-type: application/json\r\n`
+
+t.test('what two servers could read as two different requests', async t => {
+  const { call, url } = await startTestService(t, { ROLE: 'api' })
+  const raw = (bytes: string) => rawHttp(url, bytes)
+
+  t.test('two ways to tell a body’s length are none', async t => {
+    const body = '{"status":"x"}'
+    const smuggled = `${body}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`
+    for (const lengths of [
+      `content-length: ${body.length}\r\ntransfer-encoding: chunked\r\n`,
+      `transfer-encoding: chunked\r\ncontent-length: ${body.length}\r\n`,
+      `content-length: ${body.length}\r\ncontent-length: 0\r\n`,
+      `content-length: ${body.length}, 0\r\n`,
+      'content-length: +14\r\n',
+      'content-length: 0x0e\r\n',
+      'content-length: -1\r\n',
+      `content-length : ${body.length}\r\n`,
+      `content-length: ${body.length}\n x: y\r\n`,
+      'transfer-encoding: chunked, identity\r\n',
+      'transfer-encoding: xchunked\r\n',
+      'transfer-encoding:\u000bchunked\r\n',
+      'transfer-encoding: identity\r\n',
+    ]) {
+      const answer = await raw(
+        `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}${lengths}\r\n${smuggled}`,
+      )
+      t.match(answer, /^HTTP\/1.1 400 /, JSON.stringify(lengths))
+      t.match(problemIn(answer), { status: 400, code: 'INVALID_PAYLOAD' })
+      t.equal(answer.match(/HTTP\/1.1/g)?.length, 1, 'nothing after it is answered')
+    }
+  })
+
+  t.test('a chunk of a length that is none ends the connection', async t => {
+    for (const chunk of [
+      'zz\r\n{}\r\n0\r\n\r\n',
+      '-2\r\n{}\r\n0\r\n\r\n',
+      '2\n{}\n0\n\n',
+      'ffffffffffffffffff\r\n{}',
+    ]) {
+      const answer = await raw(
+        `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}transfer-encoding: chunked\r\n\r\n${chunk}`,
+      )
+      t.match(answer, /^HTTP\/1.1 400 /, JSON.stringify(chunk))
+    }
+  })
+
+  t.test('what is no HTTP is told so', async t => {
+    for (const bytes of [
+      '\u0016\u0003\u0001\u0002\u0000\u0001',
+      'GET\r\n\r\n',
+      'GET /x HTTP/9.9\r\n\r\n',
+      'GET /a b HTTP/1.1\r\nhost: x\r\n\r\n',
+      `GET / HTTP/1.1\r\nhost: x\r\n a: folded\r\n\r\n`,
+      `GET / HTTP/1.1\r\nhost: x\r\nna\u0000me: x\r\n\r\n`,
+      'GET / HTTP/1.1\r\n\r\n',
+    ])
+      t.match(await raw(bytes), /^HTTP\/1.1 400 /, JSON.stringify(bytes))
+  })
+
+  t.test('after all of this the process lives', async t => {
+    t.equal((await call('GET', '/readyz')).status, 200)
+  })
+})

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { caller } from '../support/service.ts'
+
+/** Below the system's folder for such, which PostgreSQL's own user may pass through. */
+function folderOfItsOwn(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'loanops-embedded-'))
+  chmodSync(folder, 0o755)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** `npm start` in a folder. @returns what it printed, once it has ended or asks to be used */
+async function start(t: Test, folder: string): Promise<{ child: ChildProcess; printed: string }> {
+  const child = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
+    cwd: folder,
+    env: { ...process.env, PORT: '', DATABASE_URL: '', LEDGER_URL: '' },
+  })
+  t.teardown(() => stopped(child, 'SIGTERM'))
+  let printed = ''
+  await new Promise<void>(done => {
+    child.once('exit', () => done())
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', chunk => {
+        printed += chunk
+        if (printed.includes('Ctrl-C')) done()
+      })
+    }
+  })
+  return { child, printed }
+}
+
+async function stopped(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = new Promise(done => child.once('exit', done))
+  child.kill(signal)
+  await exited
+}
+
+const apiOf = (printed: string) => /API +(\S+)\/api/.exec(printed)?.[1] ?? ''
+
+function callsOf(folder: string, printed: string) {
+  const token = readFileSync(join(folder, '.data/internal-token'), 'utf8')
+  const call = caller(apiOf(printed))
+  return (method: string, path: string, body?: object) =>
+    call(method, path, body, { 'x-internal-token': token })
+}
+
+const client = {
+  status: 'CLIENT_CREATE',
+  data: { firstname: 'A', lastname: 'B', externalId: 'C-1', activationDate: '05 January 2026' },
+}
+
+t.test(
+  'a start after a kill goes on with the database and the ledger’s books as they were',
+  async t => {
+    const folder = folderOfItsOwn(t)
+    const first = await start(t, folder)
+    const before = callsOf(folder, first.printed)
+    const { body } = await before('POST', '/api/ledger/operate', client)
+    const track = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}?wait=20`
+    t.match((await before('GET', track)).body, { status: 'success' })
+    await stopped(first.child, 'SIGKILL')
+
+    const second = await start(t, folder)
+    const after = callsOf(folder, second.printed)
+    t.match((await after('GET', track)).body, { status: 'success' })
+    const again = await after('POST', '/api/ledger/operate', client)
+    const retried = `/api/ledger/track/${encodeURIComponent(again.body.tracking_id)}?wait=20`
+    t.match((await after('GET', retried)).body, {
+      status: 'failed',
+      failure_response: {
+        errors: [{ userMessageGlobalisationCode: 'error.msg.client.duplicate.externalId' }],
+      },
+    })
+  },
+)
+
+t.test(
+  'a second start in the same folder is refused, one in another folder finds free ports',
+  async t => {
+    const folder = folderOfItsOwn(t)
+    const first = await start(t, folder)
+    const second = await start(t, folder)
+    t.match(second.printed, /runs in this folder already/)
+    t.equal(second.child.exitCode, 1)
+    const beside = await start(t, folderOfItsOwn(t))
+    t.match(apiOf(beside.printed), /^http/)
+    t.not(apiOf(beside.printed), apiOf(first.printed))
+  },
+)

@@ -1,0 +1,71 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import t from 'tap'
+import { csvLine, defused, fused } from '../../src/migration/csv-line.ts'
+import { errorsOf, uploadCsv } from '../support/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
+
+t.test('errors.csv', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+
+  t.test('has the uploaded columns and each invalid row as it came, with its reason', async t => {
+    const csv = loansCsv(
+      {},
+      {
+        loan_external_id: 'L-2',
+        principal: ' 1,5 ',
+        client_external_id: 'C-2',
+        client_firstname: 'A "B"\nC',
+      },
+    )
+    const { body } = await uploadCsv(service, 'loans', csv)
+    const rows = parse(await errorsOf(service, body.migration_id)) as string[][]
+    const [header, , bad] = parse(csv) as [string[], string[], string[]]
+    t.same(rows[0], [...header, 'reason'])
+    t.same(rows[1]?.slice(0, -1), bad)
+    t.match(rows[1]?.at(-1), /principal must be a number/)
+    t.equal(rows.length, 2)
+  })
+
+  t.test(
+    'mended and uploaded again, it is a file like any other; unmended, its errors are told anew',
+    async t => {
+      const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
+        ',',
+        ';',
+      )
+      const { body } = await uploadCsv(service, 'repayments', csv)
+      const errors = await errorsOf(service, body.migration_id)
+      t.match(errors, /;'=1\+1;/, 'with its own delimiter, and no formula for a spreadsheet')
+      const again = await uploadCsv(service, 'repayments', errors)
+      t.match(again.body, { invalid_rows: 1 })
+      t.equal(await errorsOf(service, again.body.migration_id), errors)
+      const mended = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
+      t.match(mended.body, { valid_rows: 1, invalid_rows: 0 })
+      const { cells } = await service.db
+        .selectFrom('loanops.migration_row')
+        .select('cells')
+        .where('migration_id', '=', mended.body.migration_id)
+        .executeTakeFirstOrThrow()
+      t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one that was uploaded first')
+    },
+  )
+
+  t.test('any cells come back as they were through quoting and defusing', async t => {
+    const cell = fc.oneof(fc.string(), fc.stringMatching(/^'{0,3}[=+\-@\t][a-z",;\r\n ]{0,5}$/))
+    fc.assert(
+      fc.property(
+        fc.array(cell, { minLength: 1 }),
+        fc.constantFrom(',', ';', '\t'),
+        (cells, delimiter) => {
+          const line = csvLine(cells.map(defused), delimiter)
+          const [row] = parse(line, { delimiter, skip_empty_lines: false }) as string[][]
+          t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one)))
+          t.same(row?.map(fused), cells)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { capturedA, PAID_AT_ISO } from '../support/gateway-events.ts'
+import { migrateCsv } from '../support/migrate.ts'
+import { allSaved, paymentService } from '../support/payments.ts'
+import { repaymentsCsv } from '../support/rows.ts'
+
+const DAY = PAID_AT_ISO.slice(0, 10)
+
+t.test(
+  'a row that names a gateway and the webhook of the same payment are one repayment',
+  async t => {
+    const service = await paymentService(t)
+    const rowOf = (loan: string, id: string, amount = '1000.00') =>
+      repaymentsCsv({
+        loan_external_id: loan,
+        payment_reference: id,
+        gateway: 'gateway_a',
+        amount,
+        transaction_date: DAY,
+      })
+    const pay = async (loan: string, id: string) => {
+      await service.webhook('gateway_a', capturedA({ id, loan, amount: 100_000 }), {
+        lender: 'LENDER_02',
+      })
+      await allSaved(service.db)
+      await service.batch()
+    }
+
+    t.test('the webhook first', async t => {
+      await service.loan('W-1')
+      await pay('W-1', 'pay_w1')
+      t.match(await migrateCsv(service, 'repayments', rowOf('W-1', 'pay_w1')), {
+        done: 1,
+        failed: 0,
+      })
+      t.equal((await service.repayments()).length, 1)
+    })
+
+    t.test('the row first', async t => {
+      await service.loan('W-2')
+      t.match(await migrateCsv(service, 'repayments', rowOf('W-2', 'pay w2')), { done: 1 })
+      await pay('W-2', 'pay w2')
+      t.equal((await service.repayments()).length, 2)
+      t.match(await service.payment('pay w2'), { payment: { state: 'posted' } })
+    })
+
+    t.test('a row that says another amount fails and says so', async t => {
+      const run = await migrateCsv(service, 'repayments', rowOf('W-1', 'pay_w1', '999.00'))
+      t.match(run, { done: 0, failed: 1 })
+      t.equal((await service.repayments()).length, 2)
+    })
+  },
+)

@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { CRASH_POINTS, type CrashPoint } from '../../src/crash-point.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { judge } from '../chaos/model.ts'
+import { approval, clientData, control, loanData, newName } from '../support/loans.ts'
+import { ending, submit, until } from '../support/operations.ts'
+import { crashPointsIn, startProcess } from '../support/process.ts'
+import {
+  type Call,
+  caller,
+  startTestService,
+  type TestService,
+  testEnv,
+} from '../support/service.ts'
+
+/** As few as the settings allow. */
+const SLOTS = 2
+
+t.test('wherever a process dies, what was accepted is done once, in its order', async t => {
+  // Takes requests, and works nothing itself.
+  const service = await startTestService(t, { ROLE: 'api' })
+  const accepted: string[] = []
+  const hit: string[] = []
+  for (const point of CRASH_POINTS) {
+    await endLeases(service)
+    hit.push(...(await dieAt(service, point, accepted)))
+  }
+  t.same(hit, [...CRASH_POINTS], 'each of them was passed, and was the end')
+
+  await endLeases(service)
+  const survivor = startProcess('worker', envOf(service))
+  for (const id of accepted) t.match(await ending(service.call, id, 30), { status: 'success' })
+  await survivor.kill('SIGTERM')
+  const { log } = await control(service, 'GET', '/log?limit=250000')
+  const verdict = await judge(
+    service.db,
+    accepted.map(id => id.split('|')[1] as string),
+    log,
+  )
+  t.match(verdict, {
+    vanished: 0,
+    unfinished: 0,
+    lost: 0,
+    doubled: 0,
+    failedButApplied: 0,
+    outOfOrder: 0,
+    strangers: 0,
+  })
+  t.equal(verdict.appliedOnce, verdict.accepted)
+})
+
+/** Lets a process die at the point, with work enough to pass it. @returns where it died */
+async function dieAt(service: TestService, point: CrashPoint, accepted: string[]) {
+  const port = String(await freePort(0))
+  const env = {
+    ...envOf(service),
+    PORT: port,
+    LEDGER_CONCURRENCY: String(SLOTS),
+    LOANOPS_CRASH_AT: point,
+  }
+  const victim = startProcess('all', env)
+  const call = point.startsWith('intake') ? await ready(port) : service.call
+  const isStop = point === 'stop.handing-back'
+  // A stop hands back what has no slot yet: slow calls, and more clients than slots.
+  if (isStop) await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 2_000 }])
+  for (let clients = isStop ? 4 * SLOTS : 1; clients > 0; clients--)
+    accepted.push(...(await work(call)))
+  if (isStop) {
+    // Before that it does not listen to signals.
+    await ready(port)
+    await until(() => isOneWithoutSlot(service))
+    victim.child.kill('SIGTERM')
+  }
+  await victim.ended
+  await control(service, 'PUT', '/faults', [])
+  return crashPointsIn(victim.said)
+}
+
+/** A client with two loans, one of which is deleted again. @returns what was answered 202 */
+async function work(call: Call): Promise<string[]> {
+  const client = newName('C')
+  const kept = newName('L')
+  const gone = newName('L')
+  const operations: [string, object][] = [
+    ['CLIENT_CREATE', clientData(client)],
+    ['LOAN_CREATE', loanData(kept, client)],
+    ['LOAN_CREATE', loanData(gone, client)],
+    ['LOAN_APPROVE', approval(kept)],
+    ['LOAN_DELETE', { external_loan_id: gone }],
+  ]
+  const accepted: string[] = []
+  for (const [status, data] of operations) {
+    // Who gets no answer cannot know; whoever goes on would send what depends on it.
+    const id = await submit(call, status, data).catch(() => undefined)
+    if (id === undefined) return accepted
+    accepted.push(id)
+  }
+  return accepted
+}
+
+async function ready(port: string): Promise<Call> {
+  const call = caller(`http://127.0.0.1:${port}`)
+  await until(() => call('GET', '/healthz').catch(() => undefined))
+  return call
+}
+
+const envOf = (service: TestService) => testEnv(service.databaseUrl, service.ledger.url)
+
+/** As if the ten seconds of a dead process's leases had passed. */
+async function endLeases({ db }: TestService) {
+  await sql`update loanops.operation set claimed_until = now() - interval '1 second'
+    where claimed_until is not null`.execute(db)
+}
+
+async function isOneWithoutSlot({ db }: TestService): Promise<boolean> {
+  const { rows } = await sql<{ held: boolean }>`
+    select count(*) > ${2 * SLOTS} as held from loanops.operation where claimed_until > now()`.execute(
+    db,
+  )
+  return rows[0]?.held ?? false
+}

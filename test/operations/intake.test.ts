@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { groupCommit } from '../../src/group-commit.ts'
+import { clientData, newName } from '../support/loans.ts'
+import { startTestService } from '../support/service.ts'
+
+const AT_ONCE = 50
+const MORE_THAN_MAY_WAIT = 6_000
+
+t.test('the same Idempotency-Key fifty times at once gives one operation', async t => {
+  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
+  const answers = await Promise.all(
+    Array.from({ length: AT_ONCE }, () =>
+      call('POST', '/api/ledger/operate', body, { 'idempotency-key': 'once' }),
+    ),
+  )
+  t.same([...new Set(answers.map(({ status }) => status))], [202])
+  t.equal(new Set(answers.map(one => one.body.tracking_id)).size, 1)
+  const { rows } = await sql<{
+    n: number
+  }>`select count(*)::integer as n from loanops.operation`.execute(db)
+  t.equal(rows[0]?.n, 1)
+})
+
+t.test('a key with another body is refused, its neighbours in the same commit are not', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const send = (externalId: string, key: string) =>
+    call(
+      'POST',
+      '/api/ledger/operate',
+      { status: 'CLIENT_CREATE', data: clientData(externalId) },
+      { 'idempotency-key': key },
+    )
+  const answers = await Promise.all([send('C-1', 'a'), send('C-2', 'a'), send('C-3', 'b')])
+  t.same(answers.map(({ status }) => status).sort(), [202, 202, 422])
+  t.equal(answers[2]?.status, 202)
+})
+
+t.test('the order of the members does not make it another body', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const data = clientData('C-1')
+  const turned = Object.fromEntries(Object.entries(data).reverse())
+  const key = { 'idempotency-key': 'a' }
+  const first = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data }, key)
+  const again = await call(
+    'POST',
+    '/api/ledger/operate',
+    { data: turned, status: 'CLIENT_CREATE' },
+    key,
+  )
+  t.equal(again.body.tracking_id, first.body.tracking_id)
+})
+
+t.test('text that PostgreSQL cannot keep is refused at the door', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  for (const firstname of ['Ash\\u0000a', 'Ash\\ud800a']) {
+    const data = JSON.stringify(clientData('C-1')).replace('Asha', firstname)
+    const { status, body } = await call(
+      'POST',
+      '/api/ledger/operate',
+      `{"status":"CLIENT_CREATE","data":${data}}`,
+    )
+    t.match({ status, code: body.code }, { status: 400, code: 'INVALID_PAYLOAD' })
+  }
+})
+
+t.test('items that arrive while a commit is in flight share the next one', async t => {
+  const groups: number[][] = []
+  const commit = groupCommit(async (items: number[]) => {
+    groups.push(items)
+    await new Promise(resolve => setImmediate(resolve))
+    return items
+  })
+  const sent = Array.from({ length: 1_000 }, (_, n) => n)
+  t.same(await Promise.all(sent.map(commit.submit)), sent)
+  t.ok(groups.length < 10, `${groups.length} commits`)
+})
+
+t.test('a poisoned item fails alone', async t => {
+  const commit = groupCommit(async (items: string[]) => {
+    if (items.includes('poison')) throw new Error('poison')
+    return items
+  })
+  const ends = await Promise.allSettled(['a', 'poison', 'b'].map(commit.submit))
+  t.same(
+    ends.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
+t.test('beyond its bound the intake tells callers to come again', async t => {
+  const { promise: whenOpened, resolve: open } = Promise.withResolvers<void>()
+  const commit = groupCommit(async (items: number[]) => {
+    await whenOpened
+    return items
+  })
+  const ends = Promise.allSettled(
+    Array.from({ length: MORE_THAN_MAY_WAIT }, (_, n) => commit.submit(n)),
+  )
+  open()
+  const refused = (await ends).filter(({ status }) => status === 'rejected')
+  t.ok(refused.length > 0)
+  t.match(refused[0], { reason: { code: 'UNAVAILABLE', statusCode: 503 } })
+})

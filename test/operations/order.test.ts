@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import {
+  approval,
+  clientData,
+  control,
+  disbursal,
+  ledgerLoan,
+  loanData,
+  newName,
+  writesOn,
+} from '../support/loans.ts'
+import { attemptsOf, ending, listed, submit, until } from '../support/operations.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const SUCCESSOR_MS = 50
+
+t.test('an operation’s successor starts within 50 ms of its end', async t => {
+  const service = await startTestService(t)
+  const loan = await ledgerLoan(service)
+  const principals = Array.from({ length: 12 }, (_, n) => 60_000 + n)
+  const ids: string[] = []
+  for (const principal of principals)
+    ids.push(await submit(service.call, 'LOAN_UPDATE', { externalId: loan, principal }))
+  for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })
+  const { rows } = await sql<{ gap: number }>`
+    select extract(milliseconds from a.started_at - lag(o.processed_at) over (order by o.seq))::float8 as gap
+      from ops.operation o join ops.operation_attempt a using (tracking_id)
+     where external_id = ${loan} order by o.seq`.execute(service.db)
+  const gaps = rows.flatMap(({ gap }) => gap ?? []).sort((a, b) => a - b)
+  t.ok(
+    (gaps[Math.floor(gaps.length / 2)] as number) < SUCCESSOR_MS,
+    `the median of ${gaps.map(Math.round)}`,
+  )
+})
+
+t.test('a loan waits for its client, its followers for it, and each says so', async t => {
+  const service = await startTestService(t)
+  const client = newName('C')
+  const [loan, other] = [newName('L'), newName('L')]
+  const { call } = service
+  await control(service, 'PUT', '/faults', [
+    { kind: 'locked', match: { on: 'writes', externalId: client } },
+  ])
+  await submit(call, 'CLIENT_CREATE', clientData(client))
+  const created = await submit(call, 'LOAN_CREATE', loanData(loan, client))
+  const approved = await submit(call, 'LOAN_APPROVE', approval(loan))
+  const created2 = await submit(call, 'LOAN_CREATE', loanData(other, client))
+  t.match(await listed(call, loan, created), { waiting_for: 'client' })
+  t.match(await listed(call, loan, approved), { waiting_for: 'predecessor' })
+  t.match(await listed(call, other, created2), { waiting_for: 'client' })
+  await control(service, 'PUT', '/faults', [])
+  for (const id of [created, approved, created2])
+    t.match(await ending(call, id), { status: 'success' })
+})
+
+t.test(
+  'a loan does not wait for what its client is asked for later, nor for the client’s other loans',
+  async t => {
+    const service = await startTestService(t)
+    const { call } = service
+    const client = newName('C')
+    const [stuck, loan] = [newName('L'), newName('L')]
+    await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client)))
+    const later = { ...clientData(client), emailAddress: 'later@example.in' }
+    await control(service, 'PUT', '/faults', [
+      { kind: 'locked', match: { on: 'writes', externalId: stuck } },
+      { kind: 'locked', match: { on: 'writes', externalId: client } },
+    ])
+    await submit(call, 'LOAN_CREATE', loanData(stuck, client))
+    const created = await submit(call, 'LOAN_CREATE', loanData(loan, client))
+    await submit(call, 'CLIENT_UPDATE', { externalId: client, emailAddress: later.emailAddress })
+    t.match(await ending(call, created), { status: 'success' })
+  },
+)
+
+t.test('a loan whose ledger call hangs delays no other', async t => {
+  const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '8000' })
+  const { call } = service
+  const [hanging, ...others] = await Promise.all(
+    Array.from({ length: 13 }, () => ledgerLoan(service)),
+  )
+  await control(service, 'PUT', '/faults', [{ kind: 'hang', match: { externalId: hanging } }])
+  const hung = await submit(call, 'LOAN_APPROVE', approval(hanging as string))
+  const ids: string[] = []
+  for (const loan of others) ids.push(await submit(call, 'LOAN_APPROVE', approval(loan)))
+  for (const id of ids) t.match(await ending(call, id), { status: 'success' })
+  t.same(await attemptsOf(service, hung), [], 'while it still hangs')
+  await control(service, 'PUT', '/faults', [])
+})
+
+t.test('who comes back after its lease was lost changes nothing', async t => {
+  const service = await startTestService(t)
+  const loan = await ledgerLoan(service, 'approved')
+  await control(service, 'PUT', '/faults', [
+    { kind: 'latency', ms: 1_500, times: 1, match: { on: 'writes', externalId: loan } },
+  ])
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  await until(() => loseLease(service, id))
+  t.match(await ending(service.call, id), { status: 'success' })
+  t.same((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
+  const attempts = await attemptsOf(service, id)
+  t.same(
+    attempts.map(({ attempt, outcome }) => [attempt, outcome]),
+    [
+      [2, 'unknown'],
+      [3, 'done'],
+    ],
+    'the first one’s own end was not taken',
+  )
+})
+
+/** As if another worker had claimed the operation after ten seconds, and died. @returns whether it was under way */
+async function loseLease({ db }: TestService, trackingId: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation
+       set claimed_by = gen_random_uuid(), attempt = attempt + 1, claimed_until = now() - interval '1 second'
+     where id = ${trackingId.split('|')[1]} and claimed_by is not null`.execute(db)
+  return numAffectedRows === 1n
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config.ts'
+import type { Database } from '../../src/database.ts'
+import { logger } from '../../src/log.ts'
+import { purgeOperations } from '../../src/operations/purge.ts'
+import { purgeQueue } from '../../src/operations/purge-queue.ts'
+import { startRole } from '../../src/role.ts'
+import { operate, startTestService, testEnv } from '../support/service.ts'
+
+const marked = {
+  firstname: 'Marked-Asha',
+  lastname: 'Marked-Rao',
+  mobileNo: 'Marked-98765',
+  emailAddress: 'marked@example.org',
+}
+const client = { ...marked, externalId: 'C-1', activationDate: '05 January 2026' }
+
+t.test(
+  'after so many days a finished operation no longer tells of a person, but of its end',
+  async t => {
+    const { call, db } = await startTestService(t)
+    const made = await operate(call, 'CLIENT_CREATE', client)
+    const changed = await operate(call, 'CLIENT_UPDATE', {
+      externalId: 'C-1',
+      lastname: 'Marked-Rai',
+    })
+    const refused = await operate(call, 'CLIENT_CREATE', client)
+    t.match(
+      [made, changed, refused].map(({ status }) => status),
+      ['success', 'success', 'failed'],
+    )
+    t.match(await everything(db), /marked/i)
+
+    t.equal(await purgeOperations(db, 1), 0, 'not before its time')
+    await sql`update loanops.operation set processed_at = now() - interval '25 hours'`.execute(db)
+    t.equal(await purgeOperations(db, 1), 3)
+    t.notMatch(await everything(db), /marked/i)
+    t.equal(await purgeOperations(db, 1), 0, 'once is enough')
+
+    const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
+    t.match(body.operations, [
+      {
+        tracking_id: refused.tracking_id,
+        status: 'failed',
+        failure_response: { httpStatusCode: '403' },
+        error_message: 'Refused with 403; the details have been purged',
+      },
+      { tracking_id: changed.tracking_id, status: 'success' },
+      { tracking_id: made.tracking_id, success_response: made.success_response },
+    ])
+  },
+)
+
+t.test('an operation that has not ended is kept whole, however old', async t => {
+  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data: client })
+  await sql`update loanops.operation set accepted_at = now() - interval '10 years'`.execute(db)
+  t.equal(await purgeOperations(db, 1), 0)
+  t.match(await everything(db), /Marked-Asha/)
+})
+
+t.test('the schedule is there when the setting is, and gone when it is not', async t => {
+  const { db, databaseUrl, ledger } = await startTestService(t, { OPERATION_RETENTION_DAYS: '30' })
+  t.equal(await isScheduled(db), true)
+  await startAgain(t, databaseUrl, ledger.url)
+  t.equal(await isScheduled(db), false)
+})
+
+/** All rows of operations and their attempts, as text. */
+async function everything(db: Database): Promise<string> {
+  const { rows } = await sql`
+    select row_to_json(o) as o, (select json_agg(a) from loanops.operation_attempt a where operation_id = o.id) as a
+      from loanops.operation o`.execute(db)
+  return JSON.stringify(rows)
+}
+
+async function isScheduled(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from pgboss.schedule where name = ${purgeQueue.name}`.execute(db)
+  return rows.length === 1
+}
+
+async function startAgain(t: Test, databaseUrl: string, ledgerUrl: string): Promise<void> {
+  const config = readConfig(testEnv(databaseUrl, ledgerUrl))
+  const service = await startRole(config, logger('silent'))
+  t.teardown(() => service.close())
+}

@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { approval, givenLoan } from '../support/loans.ts'
+import { listed, submit, until } from '../support/operations.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const resolvePath = (trackingId: string) =>
+  `/api/ledger/operations/${encodeURIComponent(trackingId)}/resolve`
+const trackPath = (trackingId: string) =>
+  `/api/ledger/track/${encodeURIComponent(trackingId)}?wait=20`
+
+async function faults({ ledger }: TestService, rules: object[]) {
+  await fetch(`${ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
+}
+
+/** An approval whose key is "still processing" at the ledger for ever. */
+async function hanging(service: TestService, fault: object = { kind: 'stuck' }) {
+  const loan = await givenLoan(service.call)
+  await faults(service, [{ ...fault, match: { on: 'writes', externalId: loan } }])
+  const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await listed(service.call, loan, trackingId)).waiting_for !== null)
+  await faults(service, [])
+  return { loan, trackingId }
+}
+
+t.test('an operation that an operator has tried anew is done under a new key', async t => {
+  const service = await startTestService(t)
+  const { trackingId } = await hanging(service)
+  const said = await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  t.same([said.status, said.body], [202, { tracking_id: trackingId, status: 'processing' }])
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+})
+
+t.test(
+  'an operation that an operator declares failed ends so, unless the ledger holds it',
+  async t => {
+    const service = await startTestService(t)
+    const absent = await hanging(service)
+    await service.call('POST', resolvePath(absent.trackingId), { outcome: 'failed' })
+    t.match((await service.call('GET', trackPath(absent.trackingId))).body, {
+      status: 'failed',
+      failure_response: {
+        httpStatusCode: '409',
+        errors: [{ userMessageGlobalisationCode: 'loanops.resolved.by.operator' }],
+      },
+    })
+    const applied = await hanging(service, { kind: 'stuck', applied: true })
+    await service.call('POST', resolvePath(applied.trackingId), { outcome: 'failed' })
+    t.match((await service.call('GET', trackPath(applied.trackingId))).body, { status: 'success' })
+  },
+)
+
+t.test(
+  'what waits for a second person at the ledger is asked for anew on an operator’s word',
+  async t => {
+    const service = await startTestService(t)
+    const { loan, trackingId } = await hanging(service, { kind: 'makerChecker' })
+    t.equal((await listed(service.call, loan, trackingId)).waiting_for, 'ledger_approval')
+    await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+  },
+)
+
+t.test('only an operation that hangs can be resolved', async t => {
+  const service = await startTestService(t)
+  const { trackingId } = await hanging(service)
+  await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  await service.call('GET', trackPath(trackingId))
+  const again = await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
+  t.match([again.status, again.body.code], [409, 'CONFLICT'])
+  const nobody = 'LOAN_APPROVE|00000000-0000-7000-8000-000000000000'
+  const unknown = await service.call('POST', resolvePath(nobody), { outcome: 'failed' })
+  t.match([unknown.status, unknown.body.code], [404, 'UNKNOWN_TRACKING_ID'])
+  const wrong = await service.call('POST', resolvePath(trackingId), { outcome: 'done' })
+  t.match([wrong.status, wrong.body.errors[0].path], [400, '/outcome'])
+})
+
+t.test('who resolved what stands in the audit', async t => {
+  const service = await startTestService(t)
+  const { trackingId } = await hanging(service)
+  await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  const { body } = await service.call('GET', trackPath(trackingId))
+  t.equal(body.status, 'success')
+  const { rows } = await sql`select actor, action, subject, detail from ops.audit`.execute(
+    service.db,
+  )
+  t.match(rows, [
+    {
+      actor: 'internal-token',
+      action: 'operation.resolve',
+      subject: trackingId,
+      detail: { outcome: 'retry' },
+    },
+  ])
+})

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { control, disbursal, ledgerLoan } from '../support/loans.ts'
+import { attemptsOf, ending, submit, until } from '../support/operations.ts'
+import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
+import { startTestService, type TestService, testEnv } from '../support/service.ts'
+
+const STOP_WITHIN_MS = 25_000
+const GOES_ON_WITHIN_MS = 15_000
+const WAITING = 20
+
+// Each of them waits for a lease or a patience to run out: together they take no longer than one.
+t.jobs = 3
+
+t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const [hanging, ...loans] = await Promise.all(
+    Array.from({ length: WAITING }, () => ledgerLoan(service, 'approved')),
+  )
+  await control(service, 'PUT', '/faults', [
+    { kind: 'hang', match: { externalId: hanging } },
+    { kind: 'latency', ms: 200 },
+  ])
+  const worker = startProcess('worker', envOf(service, { LEDGER_CONCURRENCY: '2' }))
+  const hung = await submit(service.call, 'LOAN_DISBURSE', disbursal(hanging as string))
+  const ids: string[] = []
+  for (const loan of loans) ids.push(await submit(service.call, 'LOAN_DISBURSE', disbursal(loan)))
+  t.match(await ending(service.call, ids[0] as string), { status: 'success' })
+  const from = Date.now()
+  await worker.kill('SIGTERM')
+  t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  t.equal(worker.child.exitCode, 0, 'in order')
+  t.same(await heldBy(service), [], 'nothing is held any more')
+  t.match(await attemptsOf(service, hung), [{ outcome: 'unknown' }])
+
+  await control(service, 'PUT', '/faults', [])
+  const next = startProcess('worker', envOf(service))
+  for (const id of [hung, ...ids]) t.match(await ending(service.call, id), { status: 'success' })
+  await next.kill('SIGTERM')
+})
+
+t.test('a dead worker’s operation goes on within 15 s', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const loan = await ledgerLoan(service, 'approved')
+  await control(service, 'PUT', '/faults', [
+    { kind: 'hang', times: 1, match: { externalId: loan } },
+  ])
+  const worker = startProcess('worker', envOf(service))
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  await until(async () => (await control(service, 'GET', '/counters')).faults.hang === 1)
+  const heir = startProcess('worker', envOf(service))
+  await worker.kill('SIGKILL')
+  const from = Date.now()
+  t.match(await ending(service.call, id, 30), { status: 'success' })
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  await heir.kill('SIGTERM')
+})
+
+t.test('a worker that was frozen before its write does not write after its lease', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const loan = await ledgerLoan(service, 'approved')
+  const freeze = { LOANOPS_CRASH_AT: 'write.unsent:1:SIGSTOP' }
+  const frozen = startProcess('worker', envOf(service, freeze))
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  await until(async () => crashPointsIn(frozen.said).length > 0)
+  const heir = startProcess('worker', envOf(service))
+  t.match(await ending(service.call, id, 30), { status: 'success' })
+  await heir.kill('SIGTERM')
+
+  frozen.child.kill('SIGCONT')
+  await settled(frozen)
+  const { calls } = await control(service, 'GET', '/counters')
+  t.equal(calls['DISBURSE/LOAN'], 1)
+  t.match(await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
+})
+
+const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>
+  testEnv(service.databaseUrl, service.ledger.url, { LEDGER_TIMEOUT_MS: '30000', ...changes })
+
+/** A stop waits for what is under way. */
+async function settled(worker: Service): Promise<void> {
+  await worker.kill('SIGTERM')
+}
+
+async function heldBy({ db }: TestService): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from loanops.operation where claimed_by is not null`.execute(db)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,278 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import t from 'tap'
+import { logger } from '../../src/log.ts'
+import { migrate } from '../../src/migrate.ts'
+import { startRole } from '../../src/role.ts'
+import { capturedA, successB } from '../support/gateway-events.ts'
+import { paymentService, runBatch, until } from '../support/payments.ts'
+import { caller } from '../support/service.ts'
+import { databaseUrl } from '../support/template.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const bytes = (event: object) => Buffer.from(JSON.stringify(event))
+
+t.test('asked for while one waits, a batch run is that one; while one runs, the next', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  await service.faults([{ kind: 'latency', ms: 1_500, match: { on: 'writes' } }])
+  const ask = async () => (await service.call('POST', '/api/payments/batch')).body.batch_id
+  const statusOf = async (id: string) =>
+    (await service.call('GET', `/api/payments/batches/${id}`)).body.status
+  const first = await ask()
+  await until(async () => ((await statusOf(first)) === 'running' ? true : undefined), 'it runs')
+  const [second, third] = [await ask(), await ask()]
+  t.not(second, first)
+  t.equal(third, second)
+  t.same([await statusOf(first), await statusOf(second)], ['running', 'waiting'])
+  await until(async () => ((await statusOf(second)) === 'completed' ? true : undefined), 'it ends')
+  const { body } = await service.call('GET', '/api/payments/batches?limit=1')
+  t.match(body.batches, [{ batch_id: second, status: 'completed', trigger: 'request' }])
+  const next = await service.call('GET', `/api/payments/batches?cursor=${body.next_cursor}`)
+  t.match(next.body, {
+    batches: [{ batch_id: first, posted: 1, transformed: 1, discovered: 1 }],
+    next_cursor: null,
+  })
+})
+
+t.test('one batch runs at a time, however many workers there are', async t => {
+  const service = await paymentService(t)
+  const second = await startRole(service.config, logger('silent'))
+  t.teardown(() => second.close())
+  await sql`create table overlapping (count integer)`.execute(service.db)
+  await sql`
+    create function note_overlap() returns trigger language plpgsql security definer as $$ begin
+      insert into overlapping select count(*) from core.batch_run where status = 'running' having count(*) > 1;
+      return null; end $$`.execute(service.db)
+  await sql`create trigger note_overlap after update on core.batch_run for each row execute function note_overlap()`.execute(
+    service.db,
+  )
+  const calls = [service.call, caller(second.url)]
+  await Promise.all(Array.from({ length: 6 }, (_, i) => runBatch(calls[i % 2] as never)))
+  const { rows } = await sql`select from overlapping`.execute(service.db)
+  t.equal(rows.length, 0)
+})
+
+t.test(
+  'a body that a batch does not want is 400, an unknown batch 404, a foreign cursor 400',
+  async t => {
+    const { call } = await paymentService(t)
+    t.match(await call('POST', '/api/payments/batch', { now: true }), {
+      status: 400,
+      body: { errors: [{ path: '/now' }] },
+    })
+    t.equal((await call('POST', '/api/payments/batch', {})).status, 202)
+    t.equal((await call('GET', '/api/payments/batches/x')).status, 404)
+    t.equal((await call('GET', '/api/payments/batches?cursor=x')).status, 400)
+    t.equal((await call('GET', '/api/payments?state=lost')).status, 400)
+    t.equal((await call('GET', '/api/payments?limit=201')).status, 400)
+  },
+)
+
+t.test(
+  'a row that commits late, with an id and a time before others that were taken, is not skipped',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
+    await service.batch()
+    const late = new pg.Client(service.databaseUrl)
+    await late.connect()
+    t.teardown(() => late.end())
+    await late.query('begin')
+    await late.query(
+      `insert into raw.lender_02_gateway_a (id, received_at, body) values ('00000000-0000-7000-8000-000000000001', now() - interval '1 day', $1)`,
+      [bytes(capturedA({ id: 'pay_late', loan: 'L-1' }))],
+    )
+    await service.webhook('gateway_a', capturedA({ id: 'pay_early', loan: 'L-1' }), LENDER)
+    await service.batch()
+    t.match((await service.payment('pay_early')).payment, { state: 'posted' })
+    await late.query('commit')
+    await service.batch()
+    t.match((await service.payment('pay_late')).payment, { state: 'posted' })
+  },
+)
+
+t.test(
+  'a raw table made by hand, for a lender nobody configured, is in the next batch with all its rows',
+  async t => {
+    const service = await paymentService(t)
+    await service.ledgerCall('GET', '/loanproducts')
+    await sql`create table raw.lender_11_gateway_a (like raw.template including all)`.execute(
+      service.db,
+    )
+    await sql`insert into raw.lender_11_gateway_a (body) values (${bytes(capturedA({ id: 'pay_11' }))})`.execute(
+      service.db,
+    )
+    const run = await service.batch()
+    t.match(run, { discovered: 1, transformed: 1, suspended: 1 })
+    t.match((await service.payment('pay_11')).payment, {
+      lender: 'LENDER_11',
+      reason: 'no_loan_named',
+    })
+    await t.rejects(sql`delete from raw.lender_11_gateway_a`.execute(service.db))
+    await sql`insert into raw.lender_11_gateway_a (body) values (${bytes(capturedA({ id: 'pay_12' }))})`.execute(
+      service.db,
+    )
+    t.match(await service.batch(), { discovered: 0, transformed: 1 })
+    const { rows } = await sql`select * from ops.source`.execute(service.db)
+    t.match(rows, [
+      {
+        source: 'lender_11_gateway_a',
+        lender: 'LENDER_11',
+        gateway: 'gateway_a',
+        events: '2',
+        events_behind: '0',
+      },
+    ])
+  },
+)
+
+t.test('a table of another shape keeps nobody waiting, and the run says so', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await sql`create table raw.lender_03_gateway_a (id integer)`.execute(service.db)
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  const run = await service.batch()
+  t.match(run, { status: 'completed', discovered: 1, posted: 1, last_error: /lender_03_gateway_a/ })
+})
+
+t.test(
+  'an operator’s view stays through discovery and migrate; a row it raises on is set aside alone',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
+    await service.batch()
+    await sql`
+    create or replace view base.lender_02_gateway_a as
+    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
+           f.kind, f.payment_id, f.of_payment_id, f.status, f.amount + 0 / (f.amount - 13)::integer as amount, f.currency,
+           f.paid_at, (convert_from(r.body, 'UTF8')::jsonb ->> 'our_loan')::text as external_loan_id, f.problem, f.hints
+      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(
+      service.db,
+    )
+    await migrate(
+      databaseUrl(
+        process.env.TEST_DATABASE_URL as string,
+        new URL(service.databaseUrl).pathname.slice(1),
+      ),
+    )
+    for (let i = 1; i <= 9; i++) {
+      const event = {
+        ...capturedA({ id: `pay_${i}`, amount: i === 5 ? 1_300 : 100_000 }),
+        our_loan: 'L-1',
+      }
+      await service.webhook('gateway_a', event, LENDER)
+    }
+    t.match(await service.batch(), { transformed: 9, posted: 8, suspended: 1 })
+    t.match((await service.payment('pay_1')).payment, { external_loan_id: 'L-1', state: 'posted' })
+    const { body } = await service.call('GET', '/api/payments?state=suspense')
+    t.match(body.payments, [{ reason: 'unreadable', hints: { error: /division by zero/ } }])
+  },
+)
+
+t.test('a view that is broken keeps its rows for later, and the other sources go on', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
+  await service.batch()
+  await sql`alter view base.lender_02_gateway_a rename column payment_id to pid`.execute(service.db)
+  await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), LENDER)
+  await service.webhook('gateway_b', successB({ loan: 'L-1' }), LENDER)
+  t.match(await service.batch(), { posted: 1, last_error: /payment_id/ })
+  const { rows } =
+    await sql`select events_behind from ops.source where gateway = 'gateway_a'`.execute(service.db)
+  t.match(rows, [{ events_behind: '1' }])
+  await sql`alter view base.lender_02_gateway_a rename column pid to payment_id`.execute(service.db)
+  t.match(await service.batch(), { posted: 1 })
+})
+
+t.test('the payments of a loan are booked in the order in which they were paid', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.loan('L-2')
+  const times = [5, 3, 9, 1, 7, 2, 8, 4, 6]
+  await Promise.all(
+    times.flatMap(hour =>
+      ['L-1', 'L-2'].map(loan =>
+        service.webhook(
+          'gateway_a',
+          capturedA({
+            id: `pay_${loan.at(-1)}_${hour}`,
+            loan,
+            payment: { created_at: 1_770_000_000 + hour * 3_600 },
+          }),
+          LENDER,
+        ),
+      ),
+    ),
+  )
+  await service.batch()
+  const booked = await service.repayments()
+  for (const loan of ['1', '2']) {
+    const hours = booked
+      .map(one => one.externalId ?? '')
+      .filter(id => id.startsWith(`gateway_a-pay_${loan}_`))
+      .map(id => Number(id.split('_').at(-1)))
+    t.same(hours, [...times].sort(), `loan ${loan}`)
+  }
+})
+
+t.test(
+  'one call tells a payment’s way: each raw event with its bytes and verdict, and each attempt',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.faults([{ kind: 'drop', match: { on: 'writes' }, times: 1 }])
+    const body = JSON.stringify(capturedA({ loan: 'L-1' }))
+    await service.webhook('gateway_a', body, {
+      ...LENDER,
+      headers: { 'x-gatewaya-event-id': 'evt_1' },
+    })
+    await service.webhook('gateway_a', `${body} `)
+    await service.batch()
+    const told = await until(async () => {
+      const answer = await service.payment('pay_1')
+      return answer.payment.state === 'posted' ? answer : undefined
+    }, 'it is posted')
+    t.match(told.events, [
+      {
+        raw_table: 'raw.lender_02_gateway_a',
+        event_id: 'evt_1',
+        event_type: 'payment.captured',
+        verified_by: null,
+        address: '127.0.0.1',
+      },
+      { raw_table: 'raw.unknown_gateway_a', event_id: null },
+    ])
+    t.equal(Buffer.from(told.events[0].body_base64, 'base64').toString(), body)
+    t.match(told.attempts, [{ attempt: 1, outcome: 'unknown', http_status: null }])
+    t.equal((await service.repayments()).length, 1)
+  },
+)
+
+t.test('lists go on by their cursor, each payment once', async t => {
+  const service = await paymentService(t)
+  const ids = Array.from({ length: 7 }, (_, i) => `pay_${i}`)
+  for (const id of ids) await service.webhook('gateway_a', capturedA({ id, loan: 'L-9' }), LENDER)
+  await service.batch()
+  const seen: string[] = []
+  let cursor = ''
+  do {
+    const path = `/api/payments?loan=L-9&state=suspense&gateway=gateway_a&limit=3${cursor}`
+    const { body } = await service.call('GET', path)
+    seen.push(...body.payments.map((one: any) => one.gateway_payment_id))
+    cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
+  } while (cursor !== '')
+  t.same(seen.sort(), ids)
+})
+
+t.test('the metrics tell the seconds of each stage', async t => {
+  const service = await paymentService(t)
+  await service.batch()
+  const { body } = await service.call('GET', '/metrics')
+  for (const stage of ['discover', 'transform', 'post'])
+    t.match(body, new RegExp(`loanops_batch_seconds_count\\{stage="${stage}"\\} 1`))
+})

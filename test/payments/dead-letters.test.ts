@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import t from 'tap'
+import { capturedA } from '../support/gateway-events.ts'
+import { allSaved, type PaymentService, paymentService, until } from '../support/payments.ts'
+
+const eventIds = async ({ db }: PaymentService, store = 'lender_02_gateway_a') => {
+  const { rows } = await sql<{ event_id: string }>`
+    select event_id from ${sql.table(`raw.${store}`)} order by event_id`.execute(db)
+  return rows.map(({ event_id }) => event_id)
+}
+const failedJobs = async ({ db }: PaymentService) =>
+  (await sql<{ queue: string; data: any; error: any }>`select * from ops.job_failed`.execute(db))
+    .rows
+
+function send(service: PaymentService, id: string, lender = 'LENDER_02') {
+  const headers = { 'x-gatewaya-event-id': id }
+  return service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), { lender, headers })
+}
+
+t.test('a locked raw table delays its own events only, and gives up none of them', async t => {
+  const service = await paymentService(t)
+  await send(service, 'evt_0')
+  await allSaved(service.db)
+  const holder = new pg.Client(service.databaseUrl.replace(/\/\/[^@]*@/, ownerLogin()))
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('begin')
+  await holder.query('lock table raw.lender_02_gateway_a in access exclusive mode')
+  await Promise.all([send(service, 'evt_1'), send(service, 'evt_2', 'LENDER_03')])
+  await until(async () => {
+    const { rows } = await sql`
+        select from pgboss.job where name = 'payment-event' and retry_count > 0`.execute(service.db)
+    return rows.length > 0 ? true : undefined
+  }, 'the events are put off')
+  t.same(await eventIds(service, 'lender_03_gateway_a'), ['evt_2'])
+  await holder.query('rollback')
+  await allSaved(service.db)
+  t.same(await eventIds(service), ['evt_0', 'evt_1'])
+  t.same(await failedJobs(service), [])
+})
+
+t.test(
+  'what nothing could save is shown with its error, and put back to work by one query',
+  async t => {
+    const service = await paymentService(t)
+    await send(service, 'evt_0')
+    await allSaved(service.db)
+    await sql`
+      alter table raw.lender_02_gateway_a add constraint no_poison check (event_id <> 'poison')`.execute(
+      service.db,
+    )
+    await send(service, 'poison')
+    const [job] = await until(async () => {
+      const jobs = await failedJobs(service)
+      return jobs.length > 0 ? jobs : undefined
+    }, 'it is given up')
+    t.match(job, {
+      queue: 'payment-event-dead',
+      data: { events: [{ eventId: 'poison' }] },
+      error: { code: '23514', message: /no_poison/ },
+    })
+    await sql`alter table raw.lender_02_gateway_a drop constraint no_poison`.execute(service.db)
+    const redrive = async (queue: string) =>
+      (await sql<{ jobs: string }>`select ops.redrive(${queue}) as jobs`.execute(service.db)).rows
+    t.same(await redrive('payment-event-dead'), [{ jobs: '1' }])
+    t.same(await failedJobs(service), [])
+    await allSaved(service.db)
+    t.same(await eventIds(service), ['evt_0', 'poison'])
+    t.same(await redrive('payment-event-dead'), [{ jobs: '0' }])
+  },
+)
+
+t.test('a queue that is nobody’s dead letters loses nothing to a redrive', async t => {
+  const service = await paymentService(t)
+  await sql`insert into pgboss.job (name, data) values ('payment-event-dead', '{"events":[]}')`.execute(
+    service.db,
+  )
+  await sql`select ops.redrive('payment-event')`.execute(service.db)
+  t.equal((await failedJobs(service)).length, 1)
+})
+
+t.test(
+  'a view that is cut off by a time-out sets nothing aside: its rows wait for the next batch',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await send(service, 'evt_0')
+    await service.batch()
+    await sql`create table base.trouble ()`.execute(service.db)
+    await sql`grant select on base.trouble to public`.execute(service.db)
+    await sql`
+      create function base.untroubled(amount numeric) returns numeric language plpgsql as $$ begin
+        if exists (select from base.trouble) then
+          raise exception 'canceling statement due to statement timeout' using errcode = 'query_canceled';
+        end if;
+        return amount;
+      end $$`.execute(service.db)
+    await sql`
+      create or replace view base.lender_02_gateway_a as
+      select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
+             f.kind, f.payment_id, f.of_payment_id, f.status, base.untroubled(f.amount) as amount, f.currency,
+             f.paid_at, f.external_loan_id, f.problem, f.hints
+        from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(
+      service.db,
+    )
+    await sql`insert into base.trouble default values`.execute(service.db)
+    await send(service, 'evt_1')
+    t.match(await service.batch(), { transformed: 0, suspended: 0, last_error: /timeout/ })
+    await sql`delete from base.trouble`.execute(service.db)
+    t.match(await service.batch(), { transformed: 1, suspended: 0, posted: 1 })
+    t.match((await service.payment('evt_1')).payment, { state: 'posted' })
+  },
+)
+
+/** The service may not lock tables; their owner may. */
+function ownerLogin(): string {
+  const { username, password } = new URL(process.env.TEST_DATABASE_URL as string)
+  return `//${username}:${password}@`
+}

@@ -1,0 +1,552 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import {
+  capturedA,
+  disputeA,
+  eventA,
+  eventB,
+  refundA,
+  refundB,
+  signedA,
+  successB,
+} from '../support/gateway-events.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+
+/** Sends events one after the other, runs a batch, and tells the payment. */
+async function sent(service: PaymentService, events: unknown[], id = 'pay_1') {
+  for (const event of events) await service.webhook('gateway_a', event, LENDER)
+  await service.batch()
+  return (await service.payment(id)).payment
+}
+
+t.test(
+  'posted: a captured payment is booked on its loan, with the right day, amount and receipt',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const payment = await sent(service, [capturedA({ loan: 'L-1', amount: 100_050 })])
+    t.match(payment, {
+      state: 'posted',
+      reason: null,
+      kind: 'payment',
+      lender: 'LENDER_02',
+      external_loan_id: 'L-1',
+      amount: '1000.50',
+      currency: 'INR',
+      paid_at: '2026-02-05T04:30:00.000Z',
+      verified: false,
+      raw_table: 'raw.lender_02_gateway_a',
+    })
+    t.match(await service.repayments(), [
+      {
+        id: Number(payment.ledger_transaction_id),
+        loanExternalId: 'L-1',
+        externalId: 'gateway_a-pay_1',
+        amount: '1000.50',
+        date: '2026-02-05',
+        receiptNumber: 'pay_1',
+        reversed: false,
+      },
+    ])
+  },
+)
+
+t.test('the day of a repayment is the payment’s in the ledger’s time zone', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const late = { created_at: Date.parse('2026-02-05T23:30:00Z') / 1000 }
+  await sent(service, [capturedA({ loan: 'L-1', payment: late })])
+  t.match(await service.repayments(), [{ date: '2026-02-06' }])
+})
+
+t.test(
+  'an id that is no plain name becomes its SHA-256 in the external id; the receipt keeps its first 50 characters',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const id = `pay/1?ü-${'x'.repeat(60)}`
+    t.match(await sent(service, [capturedA({ loan: 'L-1', id })], id), { state: 'posted' })
+    const [repayment] = await service.repayments()
+    t.match(repayment?.externalId, /^gateway_a-[0-9a-f]{32}$/)
+    t.equal(repayment?.receiptNumber, id.slice(0, 50))
+  },
+)
+
+t.test('a payment of gateway B is booked in rupees', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_b', successB({ loan: 'L-1', amount: '1,5' }), LENDER)
+  await service.webhook('gateway_b', successB({ loan: 'L-1', amount: 999.5, id: 7 }), LENDER)
+  await service.batch()
+  t.match(await service.repayments(), [{ externalId: 'gateway_b-7', amount: '999.50' }])
+})
+
+t.test('overpaid: what comes for a closed loan is booked, and said', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const whole = capturedA({ loan: 'L-1', amount: 1_200_000 })
+  t.match(await sent(service, [whole]), { state: 'posted', reason: null })
+  const more = capturedA({ loan: 'L-1', id: 'pay_2' })
+  t.match(await sent(service, [more], 'pay_2'), { state: 'posted', reason: 'overpaid' })
+  const { body: metrics } = await service.call('GET', '/metrics')
+  t.match(metrics, /loanops_overpaid_repayments_total 1/)
+})
+
+t.test('no_loan_named: in suspense until somebody assigns it', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  t.match(await sent(service, [capturedA()]), { state: 'suspense', reason: 'no_loan_named' })
+  const assigned = await service.assign('pay_1', 'L-1')
+  t.match(assigned, {
+    status: 200,
+    body: { state: 'waiting', reason: null, external_loan_id: 'L-1' },
+  })
+  t.match(await sent(service, []), { state: 'posted', external_loan_id: 'L-1' })
+  const { rows } = await sql`select actor, action, subject, detail from ops.audit`.execute(
+    service.db,
+  )
+  t.match(rows, [
+    {
+      actor: 'internal-token',
+      action: 'payment.assign',
+      subject: 'gateway_a/pay_1',
+      detail: { external_loan_id: 'L-1', reason: 'no_loan_named' },
+    },
+  ])
+})
+
+t.test(
+  'loan_unknown: tried again by the next batch, and booked once the loan is there',
+  async t => {
+    const service = await paymentService(t)
+    const payment = await sent(service, [capturedA({ loan: 'L-1' })])
+    t.match(payment, { state: 'suspense', reason: 'loan_unknown' })
+    t.ok(payment.next_try_at)
+    t.equal((await service.repayments()).length, 0)
+    await service.loan('L-1')
+    t.match(await sent(service, []), { state: 'posted', next_try_at: null })
+  },
+)
+
+t.test(
+  'a loan’s name that the ledger cannot have is loan_unknown without asking, and can be assigned',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const payment = await sent(service, [capturedA({ loan: '../clients/1?x=' })])
+    t.match(payment, { state: 'suspense', reason: 'loan_unknown', next_try_at: null })
+    await service.assign('pay_1', 'L-1')
+    t.match(await sent(service, []), { state: 'posted' })
+  },
+)
+
+t.test('loan_not_active: booked by a later batch, once the loan is disbursed', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1', { until: 'approved' })
+  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+    state: 'suspense',
+    reason: 'loan_not_active',
+  })
+  await disburse(service, 'L-1')
+  t.match(await sent(service, []), { state: 'posted' })
+})
+
+t.test('a payment type that the ledger lacks is our setting: the payment waits for it', async t => {
+  const service = await paymentService(t, { LEDGER_PAYMENT_TYPE: 'Nobody made it' })
+  await service.loan('L-1')
+  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+    state: 'waiting',
+    waiting_for: 'ledger_credentials',
+    detail: /Nobody made it/,
+  })
+})
+
+t.test('a refused payment that somebody holds keeps no other from being tried again', async t => {
+  const service = await paymentService(t)
+  const ids = ['pay_1', 'pay_2']
+  await sent(
+    service,
+    ids.map(id => capturedA({ id, loan: 'L-1' })),
+  )
+  await service.loan('L-1')
+  await service.db.transaction().execute(async trx => {
+    await sql`select from core.transaction where gateway_payment_id = 'pay_1' for update`.execute(
+      trx,
+    )
+    await service.batch()
+    t.match((await service.payment('pay_2')).payment, { state: 'posted' })
+  })
+  t.match(await sent(service, []), { state: 'posted' })
+})
+
+t.test('what is refused is tried ever more rarely, and after seven days only by hand', async t => {
+  const service = await paymentService(t)
+  const minutes: number[] = []
+  await sent(service, [capturedA({ loan: 'L-1' })])
+  for (let i = 0; i < 4; i++) {
+    await sql`update core.transaction set next_try_at = now()`.execute(service.db)
+    await service.batch()
+    const { rows } = await sql<{ minutes: number }>`
+      select round(extract(epoch from next_try_at - now()) / 60)::integer as minutes from core.transaction`.execute(
+      service.db,
+    )
+    minutes.push(rows[0]?.minutes ?? 0)
+  }
+  t.same(minutes, [15, 30, 60, 120])
+  await sql`update core.transaction set next_try_at = now(), refused_at = now() - interval '8 days'`.execute(
+    service.db,
+  )
+  t.match(await sent(service, []), { state: 'suspense', reason: 'loan_unknown', next_try_at: null })
+  await service.loan('L-1')
+  t.match(await service.assign('pay_1', 'L-1'), { status: 200 })
+  t.match(await sent(service, []), { state: 'posted' })
+})
+
+t.test(
+  'ledger_refused: what the ledger says no to is tried again, and can be assigned',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.loan('L-2')
+    const before = { created_at: Date.parse('2024-01-02T10:00:00Z') / 1000 }
+    const payment = await sent(service, [capturedA({ loan: 'L-1', payment: before })])
+    t.match(payment, { state: 'suspense', reason: 'ledger_refused', detail: /disbursement/ })
+    t.ok(payment.next_try_at)
+  },
+)
+
+t.test('currency_mismatch: money in another currency than the loan’s', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  t.match(await sent(service, [capturedA({ loan: 'L-1', currency: 'USD' })]), {
+    state: 'suspense',
+    reason: 'currency_mismatch',
+  })
+  t.equal((await service.assign('pay_1', 'L-1')).status, 409)
+  t.equal((await service.repayments()).length, 0)
+})
+
+t.test(
+  'lender_mismatch: an event that names another lender than the loan’s, until somebody assigns it',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1', { product: 3 })
+    t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+      state: 'suspense',
+      reason: 'lender_mismatch',
+    })
+    await service.assign('pay_1', 'L-1')
+    t.match(await sent(service, []), { state: 'posted' })
+  },
+)
+
+t.test(
+  'signature_not_verified: naming another lender, or none, gets nobody round a check',
+  async t => {
+    const file = lendersFile(t, {
+      LENDER_02: { gateway_a: { validateSignature: true, secretEnv: 'SECRET_02' } },
+    })
+    const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
+    await service.loan('L-1')
+    await service.webhook('gateway_a', capturedA({ id: 'pay_none', loan: 'L-1' }))
+    await service.webhook('gateway_a', capturedA({ id: 'pay_other', loan: 'L-1' }), {
+      lender: 'LENDER_03',
+    })
+    const body = JSON.stringify(capturedA({ id: 'pay_signed', loan: 'L-1' }))
+    await service.webhook('gateway_a', body, { headers: signedA('s2', body) })
+    await service.batch()
+    const reasonOf = async (id: string) => (await service.payment(id)).payment.reason
+    t.equal(await reasonOf('pay_none'), 'signature_not_verified')
+    t.equal(await reasonOf('pay_other'), 'signature_not_verified')
+    t.match((await service.payment('pay_signed')).payment, { state: 'posted', verified: true })
+
+    // The true event comes after the forged one, and beats it.
+    const late = JSON.stringify(capturedA({ id: 'pay_none', loan: 'L-1', amount: 77_700 }))
+    await service.webhook('gateway_a', late, { ...LENDER, headers: signedA('s2', late) })
+    await service.batch()
+    t.match((await service.payment('pay_none')).payment, { state: 'posted', amount: '777.00' })
+
+    // An operator who vouches for it lets it through.
+    await service.assign('pay_other', 'L-1')
+    await service.batch()
+    t.equal(await reasonOf('pay_other'), 'lender_mismatch')
+    await service.assign('pay_other', 'L-1')
+    await service.batch()
+    t.match((await service.payment('pay_other')).payment, { state: 'posted' })
+  },
+)
+
+t.test('sender_not_allowed: from outside the lender’s networks, whoever assigns it', async t => {
+  const file = lendersFile(t, {
+    LENDER_02: { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } },
+    LENDER_03: { gateway_b: { allowedCidrs: ['127.0.0.0/8', '::1'] } },
+  })
+  const service = await paymentService(t, { LENDERS_FILE: file })
+  await service.loan('L-2', { product: 2 })
+  await service.loan('L-3', { product: 3 })
+  await service.webhook('gateway_b', successB({ id: 2, loan: 'L-2' }))
+  await service.webhook('gateway_b', successB({ id: 3, loan: 'L-3' }))
+  await service.batch()
+  t.match((await service.payment(2, 'gateway_b')).payment, {
+    state: 'suspense',
+    reason: 'sender_not_allowed',
+  })
+  t.match((await service.payment(3, 'gateway_b')).payment, { state: 'posted' })
+  t.equal((await service.assign('2', 'L-2', 'gateway_b')).status, 409)
+})
+
+t.test(
+  'events_disagree: on amount, currency or loan; a missing loan disagrees with nothing',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const pair = (id: string, other: object) => [
+      capturedA({ id, loan: 'L-1' }),
+      eventA('order.paid', { id, loan: 'L-1', ...other }),
+    ]
+    await sent(
+      service,
+      [
+        ...pair('pay_a', { amount: 200 }),
+        ...pair('pay_c', { currency: 'USD' }),
+        ...pair('pay_l', { loan: 'L-2' }),
+        ...pair('pay_n', { loan: undefined }),
+      ],
+      'pay_a',
+    )
+    for (const id of ['pay_a', 'pay_c', 'pay_l'])
+      t.match(
+        (await service.payment(id)).payment,
+        { state: 'suspense', reason: 'events_disagree' },
+        id,
+      )
+    t.match((await service.payment('pay_n')).payment, { state: 'posted', external_loan_id: 'L-1' })
+  },
+)
+
+t.test('refund: it stands beside its payment, which stays posted', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await sent(service, [capturedA({ loan: 'L-1' })])
+  const refund = await sent(service, [refundA({ payment: { loan: 'L-1' } })], 'rfnd_1')
+  t.match(refund, { kind: 'refund', of_payment_id: 'pay_1', state: 'suspense', reason: 'refund' })
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', reason: null })
+})
+
+t.test(
+  'a payment that is not posted yet goes to suspense with its refund, and comes out when that fails',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const refund = refundA({ status: 'created', payment: { loan: 'L-1' } })
+    t.match(await sent(service, [capturedA({ loan: 'L-1' }), refund]), {
+      state: 'suspense',
+      reason: 'refund',
+    })
+    t.equal((await service.repayments()).length, 0)
+    t.match(await sent(service, [refundA({ status: 'failed' })]), { state: 'posted' })
+    t.match((await service.payment('rfnd_1')).payment, { state: 'failed', reason: null })
+  },
+)
+
+t.test(
+  'a payment first seen in its refund’s event, and one that comes after its refund, are in suspense too',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    t.match(await sent(service, [refundA({ payment: { loan: 'L-1' } })]), {
+      state: 'suspense',
+      reason: 'refund',
+    })
+    await service.webhook('gateway_b', refundB(), LENDER)
+    await service.batch()
+    await service.webhook('gateway_b', successB({ loan: 'L-1' }), LENDER)
+    await service.batch()
+    t.match((await service.payment(1453002795, 'gateway_b')).payment, {
+      state: 'suspense',
+      reason: 'refund',
+    })
+    t.equal((await service.repayments()).length, 0)
+  },
+)
+
+t.test('returned: a refund of a payment that was never captured', async t => {
+  const service = await paymentService(t)
+  const never = { status: 'authorized', payment: { captured: false } }
+  const events = [eventA('payment.failed', { status: 'failed' }), refundA({ payment: never })]
+  t.match(await sent(service, events, 'rfnd_1'), {
+    kind: 'refund',
+    state: 'returned',
+    reason: null,
+  })
+  t.match((await service.payment('pay_1')).payment, { state: 'failed', reason: null })
+  await service.webhook('gateway_b', eventB('PAYMENT_FAILED_WEBHOOK', { status: 'FAILED' }), LENDER)
+  await service.webhook('gateway_b', refundB(), LENDER)
+  await service.webhook('gateway_b', refundB({ id: 8, of: 9, type: 'PAYMENT_AUTO_REFUND' }), LENDER)
+  await service.batch()
+  t.match((await service.payment(11325632, 'gateway_b')).payment, { state: 'returned' })
+  t.match((await service.payment(8, 'gateway_b')).payment, { state: 'returned' })
+})
+
+t.test('failed: no money came; and captured after all, it is booked', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const failed = eventA('payment.failed', { status: 'failed', loan: 'L-1' })
+  t.match(await sent(service, [failed]), { state: 'failed', reason: null })
+  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), { state: 'posted' })
+  const late = eventA('payment.authorized', { status: 'authorized', loan: 'L-1' })
+  t.match(await sent(service, [late, failed]), { state: 'posted' })
+  t.equal((await service.repayments()).length, 1)
+})
+
+t.test('chargeback: an open or lost dispute holds its payment, a won one lets it go', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const events = [capturedA({ loan: 'L-1' }), disputeA('created', { loan: 'L-1' })]
+  t.match(await sent(service, events), { state: 'suspense', reason: 'chargeback' })
+  t.match((await service.payment('disp_1')).payment, {
+    kind: 'chargeback',
+    of_payment_id: 'pay_1',
+    state: 'suspense',
+    reason: 'chargeback',
+  })
+  t.match(await sent(service, [disputeA('won', { loan: 'L-1' })]), { state: 'posted' })
+  t.match((await service.payment('disp_1')).payment, { state: 'failed' })
+})
+
+t.test(
+  'amount_invalid and unreadable: neither stops its neighbours, and nobody can assign them',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const text = JSON.stringify(capturedA({ id: 'pay_big', loan: 'L-1', amount: 1 }))
+    await sent(service, [
+      capturedA({ id: 'pay_0', loan: 'L-1', amount: 0 }),
+      capturedA({ id: 'pay_minus', loan: 'L-1', amount: -5 }),
+      text.replace('"amount":1,', '"amount":1e999999,'),
+      text.replace('INR', '\\u0000'),
+      capturedA({ id: null, loan: 'L-1' }),
+      capturedA({ id: 'pay_word', loan: 'L-1', amount: 'ten' }),
+      capturedA({ loan: 'L-1' }),
+    ])
+    t.match((await service.payment('pay_0')).payment, {
+      state: 'suspense',
+      reason: 'amount_invalid',
+    })
+    t.match((await service.payment('pay_minus')).payment, {
+      state: 'suspense',
+      reason: 'amount_invalid',
+    })
+    t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+    const { body } = await service.call('GET', '/api/payments?state=suspense')
+    const unreadable = body.payments.filter((one: any) => one.reason === 'unreadable')
+    t.equal(unreadable.length, 4)
+    for (const one of unreadable) {
+      t.equal(one.gateway_payment_id, one.raw_id)
+      t.equal((await service.assign(one.gateway_payment_id, 'L-1')).status, 409)
+    }
+    t.match(
+      unreadable.find((one: any) => one.hints?.payment_id === 'pay_word'),
+      { amount: null },
+    )
+    t.equal((await service.assign('pay_0', 'L-1')).status, 409)
+  },
+)
+
+t.test(
+  'reversed_at_ledger: a repayment undone there is posted anew, with -r2, only by assigning it',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.ledgerCall('POST', '/loans/external-id/L-1/transactions?command=repayment', {
+      transactionDate: '2026-02-05',
+      transactionAmount: 1000,
+      externalId: 'gateway_a-pay_1',
+      dateFormat: 'yyyy-MM-dd',
+      locale: 'en',
+    })
+    await service.ledgerCall(
+      'POST',
+      '/loans/external-id/L-1/transactions/external-id/gateway_a-pay_1',
+      {
+        transactionDate: '2026-02-05',
+        transactionAmount: 0,
+        dateFormat: 'yyyy-MM-dd',
+        locale: 'en',
+      },
+    )
+    t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+      state: 'suspense',
+      reason: 'reversed_at_ledger',
+      next_try_at: null,
+    })
+    await service.assign('pay_1', 'L-1')
+    t.match(await sent(service, []), { state: 'posted' })
+    t.same(
+      (await service.repayments()).map(({ externalId, reversed }) => `${externalId} ${reversed}`),
+      ['gateway_a-pay_1 true', 'gateway_a-pay_1-r2 false'],
+    )
+  },
+)
+
+t.test('an equal repayment that is there already, from a migration, is taken as done', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.ledgerCall('POST', '/loans/external-id/L-1/transactions?command=repayment', {
+    transactionDate: '2026-02-05',
+    transactionAmount: 1000,
+    externalId: 'gateway_a-pay_1',
+    dateFormat: 'yyyy-MM-dd',
+    locale: 'en',
+  })
+  const [there] = await service.repayments()
+  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+    state: 'posted',
+    ledger_transaction_id: String(there?.id),
+  })
+  t.match(await sent(service, [capturedA({ id: 'pay_2', loan: 'L-1' })], 'pay_2'), {
+    state: 'posted',
+  })
+  t.equal((await service.repayments()).length, 2)
+})
+
+t.test(
+  'waiting: while the ledger is down a payment says why and until when, and is booked afterwards',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.faults([{ kind: 'locked', match: { on: 'writes' }, times: 3 }])
+    const payment = await sent(service, [capturedA({ loan: 'L-1' })])
+    t.ok(['waiting', 'posted'].includes(payment.state))
+    if (payment.state === 'waiting') {
+      t.equal(payment.waiting_for, 'ledger_busy')
+      t.ok(payment.next_try_at)
+    }
+    await finalState(t, service, 'pay_1', 'posted')
+    t.equal((await service.repayments()).length, 1)
+  },
+)
+
+t.test(
+  'a state that is not in suspense cannot be assigned, and an unknown payment is 404',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await sent(service, [capturedA({ loan: 'L-1' })])
+    t.match(await service.assign('pay_1', 'L-1'), { status: 409, body: { code: 'CONFLICT' } })
+    t.match(await service.assign('pay_2', 'L-1'), { status: 404, body: { code: 'NOT_FOUND' } })
+    t.equal((await service.assign('pay_1', '../x')).status, 400)
+  },
+)
+
+async function finalState(t: Test, service: PaymentService, id: string, state: string) {
+  const { until } = await import('../support/payments.ts')
+  await until(async () => {
+    const { payment } = await service.payment(id)
+    return payment.state === state ? payment : undefined
+  }, `${id} is ${state}`)
+  t.pass(`${id} is ${state}`)
+}

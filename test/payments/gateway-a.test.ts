@@ -1,0 +1,233 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
+
+type Fact = Record<string, unknown>
+
+async function setup(t: Test) {
+  const { db } = await freshDatabase(t)
+  const factsOf = async (event: unknown): Promise<Fact[]> => {
+    const text = typeof event === 'string' ? event : JSON.stringify(event)
+    const body = Buffer.isBuffer(event) ? event : Buffer.from(text)
+    const { rows } = await sql<Fact>`
+      select kind, payment_id, of_payment_id, status, amount::text, currency, paid_at, external_loan_id, problem, hints
+        from base.gateway_a(${body})`.execute(db)
+    return rows
+  }
+  return { factsOf }
+}
+
+const paid = {
+  kind: 'payment',
+  payment_id: 'pay_1',
+  status: 'captured',
+  currency: 'INR',
+  paid_at: new Date('2026-02-05T10:00:00+05:30'),
+  problem: null,
+}
+const notes = { external_loan_id: 'L-9' }
+
+t.test(
+  'payment.captured says who paid what, when, and on which loan; paise become rupees',
+  async t => {
+    const { factsOf } = await setup(t)
+    t.match(await factsOf(capturedA({ amount: 458_401, loan: 'L-1' })), [
+      { ...paid, amount: '4584.01', external_loan_id: 'L-1' },
+    ])
+  },
+)
+
+t.test(
+  'each event that carries a captured payment speaks of that payment, and names its loan in its own notes',
+  async t => {
+    const { factsOf } = await setup(t)
+    const sum = { amount: 900_000, amount_paid: 900_000, notes }
+    for (const [event, entity] of [
+      ['order.paid', 'order'],
+      ['payment_link.paid', 'payment_link'],
+      ['payment_link.partially_paid', 'payment_link'],
+      ['virtual_account.credited', 'virtual_account'],
+      ['qr_code.credited', 'qr_code'],
+      ['invoice.paid', 'invoice'],
+      ['subscription.charged', 'subscription'],
+    ] as const) {
+      const said = await factsOf(eventA(event, { payload: { [entity]: { entity: sum } } }))
+      t.match(said, [{ ...paid, amount: '1000.00', external_loan_id: 'L-9' }], event)
+    }
+  },
+)
+
+t.test('the payment’s own notes go before those of its order', async t => {
+  const { factsOf } = await setup(t)
+  const order = { entity: { notes } }
+  t.match(await factsOf(eventA('order.paid', { loan: 'L-1', payload: { order } })), [
+    { external_loan_id: 'L-1' },
+  ])
+})
+
+t.test('notes may be an empty list, an object, null, a text or full of other things', async t => {
+  const { factsOf } = await setup(t)
+  for (const [given, loan] of [
+    [[], null],
+    [null, null],
+    ['external_loan_id', null],
+    [['loan_id'], null],
+    [{}, null],
+    [{ loan_id: 'L-2' }, 'L-2'],
+    [{ loan_id: 123456789012345 }, '123456789012345'],
+    [{ external_loan_id: ' L-3 ' }, 'L-3'],
+    [{ external_loan_id: '', loan_id: 'L-4' }, 'L-4'],
+    [{ external_loan_id: { a: 1 } }, null],
+    [{ customer_id: 'L-5' }, null],
+  ]) {
+    t.match(
+      await factsOf(eventA('payment.captured', { payment: { notes: given } })),
+      [{ ...paid, external_loan_id: loan }],
+      JSON.stringify(given),
+    )
+  }
+})
+
+t.test('other references are hints, and never name a loan', async t => {
+  const { factsOf } = await setup(t)
+  const [said] = await factsOf(
+    eventA('payment_link.paid', {
+      payment: { description: 'L-7', order_id: 'order_1' },
+      payload: { payment_link: { entity: { notes: null, reference_id: 'L-8' } } },
+    }),
+  )
+  t.equal(said?.external_loan_id, null)
+  t.match(said?.hints, { description: 'L-7', order_id: 'order_1', reference_id: 'L-8' })
+  t.notMatch(JSON.stringify(said?.hints), /email|contact/)
+})
+
+t.test('a payment that is only authorized, and what nobody has heard of, says nothing', async t => {
+  const { factsOf } = await setup(t)
+  const authorized = { status: 'authorized', payment: { captured: true } }
+  t.same(await factsOf(eventA('payment.authorized', authorized)), [])
+  t.same(await factsOf({ event: 'settlement.processed', payload: { settlement: {} } }), [])
+  t.same(await factsOf({ event: 'moon.risen' }), [])
+  t.same(await factsOf({}), [])
+  t.same(await factsOf({ event: 7, payload: 'x' }), [])
+})
+
+t.test('payment.failed says that no money came', async t => {
+  const { factsOf } = await setup(t)
+  t.match(await factsOf(eventA('payment.failed', { status: 'failed' })), [
+    { kind: 'payment', payment_id: 'pay_1', status: 'failed' },
+  ])
+})
+
+t.test('a refund speaks of itself and of its payment', async t => {
+  const { factsOf } = await setup(t)
+  t.match(await factsOf(refundA({ payment: { loan: 'L-1' } })), [
+    { ...paid, external_loan_id: 'L-1' },
+    {
+      kind: 'refund',
+      payment_id: 'rfnd_1',
+      of_payment_id: 'pay_1',
+      status: 'done',
+      amount: '1000.00',
+    },
+  ])
+  t.match(await factsOf(refundA()), [{ kind: 'refund', status: 'done' }])
+  t.match(await factsOf(refundA({ status: 'created' })), [{ status: 'open' }])
+  t.match(await factsOf(refundA({ status: 'failed' })), [{ status: 'undone' }])
+})
+
+t.test('a refund of a payment that was never captured is told apart', async t => {
+  const { factsOf } = await setup(t)
+  const never = { status: 'authorized', payment: { captured: false } }
+  t.match(await factsOf(refundA({ payment: never })), [
+    { kind: 'refund', status: 'never_captured' },
+  ])
+  const whole = { status: 'refunded', payment: { captured: true } }
+  t.match(await factsOf(refundA({ payment: whole })), [paid, { kind: 'refund', status: 'done' }])
+})
+
+t.test('a dispute is a chargeback: open, lost, or won', async t => {
+  const { factsOf } = await setup(t)
+  for (const [status, said] of [
+    ['created', 'open'],
+    ['under_review', 'open'],
+    ['lost', 'done'],
+    ['won', 'undone'],
+    ['closed', 'undone'],
+  ] as const) {
+    t.match(await factsOf(disputeA(status)), [
+      paid,
+      { kind: 'chargeback', payment_id: 'disp_1', of_payment_id: 'pay_1', status: said },
+    ])
+  }
+})
+
+t.test('ids are texts, numbers beyond 2^53 keep every digit', async t => {
+  const { factsOf } = await setup(t)
+  const text = JSON.stringify(capturedA({ amount: 1, id: 2 }))
+  const big = text.replace('"id":2', '"id":90071992547409931')
+  t.match(await factsOf(big.replace('"amount":1,', '"amount":12345678901234567,')), [
+    { payment_id: '90071992547409931', amount: '123456789012345.67', problem: 'amount_invalid' },
+  ])
+  t.match(await factsOf(big.replace('"amount":1,', '"amount":999999999999999,')), [
+    { amount: '9999999999999.99', problem: null },
+  ])
+})
+
+t.test(
+  'of a key that is there twice the last one counts, as for everybody who reads JSON',
+  async t => {
+    const { factsOf } = await setup(t)
+    const text = JSON.stringify(capturedA()).replace('"amount":100000', '"amount":1,"amount":200')
+    t.match(await factsOf(text), [{ amount: '2.00' }])
+  },
+)
+
+t.test('a number that is no money is amount_invalid', async t => {
+  const { factsOf } = await setup(t)
+  for (const amount of [0, -100, 0.5, 100.5, 1e20]) {
+    t.match(
+      await factsOf(capturedA({ amount })),
+      [{ payment_id: 'pay_1', problem: 'amount_invalid' }],
+      String(amount),
+    )
+  }
+})
+
+t.test('what cannot be read is unreadable, and nothing raises', async t => {
+  const { factsOf } = await setup(t)
+  const whole = JSON.stringify(capturedA({ amount: 1 }))
+  const unreadable = [
+    { kind: 'payment', payment_id: null, status: 'captured', problem: 'unreadable' },
+  ]
+  for (const body of [
+    whole.replace('"amount":1,', '"amount":"many",'),
+    whole.replace('"amount":1,', '"amount":1e999999,'),
+    whole.replace('"amount":1,', '"amount":null,'),
+    whole.replace('"amount":1,', ''),
+    whole.replace('INR', 'IN\\u0000R'),
+    Buffer.from(whole.replace('INR', 'IN\xffR'), 'latin1'),
+    `${'['.repeat(200_000)}${']'.repeat(200_000)}`,
+    'no json at all',
+    '',
+    { event: 'payment.captured' },
+    { event: 'order.paid', payload: { order: {} } },
+    { event: 'refund.processed', payload: {} },
+    { event: 'payment.dispute.lost', payload: {} },
+  ]) {
+    t.match(await factsOf(body), unreadable, String(body).slice(0, 60))
+  }
+  for (const payment of [
+    { created_at: null },
+    { created_at: 'now' },
+    { created_at: -1 },
+    { created_at: 1e18 },
+    { id: null },
+    { id: '' },
+    { id: {} },
+    { id: 'x'.repeat(300_000) },
+  ]) {
+    const said = await factsOf(eventA('payment.captured', { payment }))
+    t.match(said, [{ problem: 'unreadable' }], JSON.stringify(payment).slice(0, 60))
+  }
+})

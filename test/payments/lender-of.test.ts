@@ -1,0 +1,51 @@
+import t from 'tap'
+import { lendersFrom } from '../../src/lenders.ts'
+import { lenderOf } from '../../src/payments/lender-of.ts'
+
+const lenders = lendersFrom(
+  {
+    LENDER_02: { gateway_a: { accounts: ['acc_2', 'acc_shared'] } },
+    LENDER_06: { gateway_a: { accounts: ['acc_6', 'acc_shared'] } },
+  },
+  [],
+  () => [],
+)
+const of = (inUrl: unknown[], accounts: unknown[] = [], inNotes: unknown[] = []) =>
+  lenderOf(lenders, 'gateway_a', { inUrl, accounts, inNotes })
+
+t.test('the URL names the lender, else the account, else the notes', async t => {
+  t.equal(of(['LENDER_07']), 'LENDER_07')
+  t.equal(of([], ['acc_2']), 'LENDER_02')
+  t.equal(of([], ['acc_9'], ['LENDER_03']), 'LENDER_03')
+  t.equal(of([''], [undefined], [null, 'LENDER_03']), 'LENDER_03')
+})
+
+t.test('nobody named, or a code that is not configured, is UNKNOWN', async t => {
+  t.equal(of([]), 'UNKNOWN')
+  t.equal(of(['LENDER_99'], ['acc_2']), 'UNKNOWN')
+  t.equal(of(['lender_02']), 'UNKNOWN')
+  t.equal(of(['__proto__']), 'UNKNOWN')
+  t.equal(of([], [], [{ a: 1 }]), 'UNKNOWN')
+  t.equal(of([], [], ['my bank']), 'UNKNOWN')
+})
+
+t.test(
+  'two that contradict each other are UNKNOWN; what no lender is called contradicts nobody',
+  async t => {
+    t.equal(of(['LENDER_02', 'LENDER_06']), 'UNKNOWN')
+    t.equal(of(['LENDER_02'], ['acc_6']), 'UNKNOWN')
+    t.equal(of(['LENDER_02'], ['acc_2'], ['LENDER_06']), 'UNKNOWN')
+    t.equal(of([], ['acc_2'], ['LENDER_06']), 'UNKNOWN')
+    t.equal(of(['LENDER_02'], ['acc_9'], ['my bank']), 'LENDER_02')
+  },
+)
+
+t.test('an account that lenders share names none of them, and contradicts none', async t => {
+  t.equal(of([], ['acc_shared']), 'UNKNOWN')
+  t.equal(of(['LENDER_06'], ['acc_shared']), 'LENDER_06')
+  t.equal(of(['LENDER_07'], ['acc_shared']), 'UNKNOWN')
+})
+
+t.test('no lender can be called UNKNOWN: its raw table would be everybody’s', async t => {
+  t.throws(() => lendersFrom({ UNKNOWN: {} }, [], () => []))
+})

@@ -1,0 +1,147 @@
+import { sql } from 'kysely'
+import { Registry } from 'prom-client'
+import t from 'tap'
+import { paymentGauges } from '../../src/payments/gauges.ts'
+import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { type PaymentService, paymentService, until } from '../support/payments.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]
+
+/** A payment on its way while the ledger is down. @returns the run that sent it */
+async function onItsWay(service: PaymentService) {
+  await service.loan('L-1')
+  await service.loan('L-2')
+  await service.faults(DOWN)
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  const run = await service.batch()
+  const { payment } = await service.payment('pay_1')
+  if (payment.waiting_for !== 'ledger_unavailable') throw new Error(JSON.stringify(payment))
+  return run
+}
+
+const ended = (service: PaymentService, id = 'pay_1') =>
+  until(async () => {
+    const { payment } = await service.payment(id)
+    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
+  }, `${id} ends`)
+
+for (const [name, event, reason] of [
+  ['a refund', refundA(), 'refund'],
+  ['a chargeback', disputeA('created', { loan: 'L-1' }), 'chargeback'],
+  [
+    'an event of another amount',
+    eventA('order.paid', { loan: 'L-1', amount: 7 }),
+    'events_disagree',
+  ],
+  ['an event of another loan', eventA('order.paid', { loan: 'L-2' }), 'events_disagree'],
+] as const)
+  t.test(`${name} stops a payment that waits for the ledger`, async t => {
+    const service = await paymentService(t)
+    await onItsWay(service)
+    await service.webhook('gateway_a', event, LENDER)
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { objection: reason })
+    await service.faults([])
+    t.match(await ended(service), { state: 'suspense', reason, objection: null })
+    t.equal((await service.repayments()).length, 0)
+  })
+
+t.test('a payment whose refund failed in the meantime is booked', async t => {
+  const service = await paymentService(t)
+  await onItsWay(service)
+  await service.webhook('gateway_a', refundA({ status: 'created' }), LENDER)
+  await service.batch()
+  await service.webhook('gateway_a', refundA({ status: 'failed' }), LENDER)
+  await service.batch()
+  await service.faults([])
+  t.match(await ended(service), { state: 'posted', objection: null })
+})
+
+t.test(
+  'a payment that may have arrived is not stopped: it goes on until the ledger has it',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.faults([
+      { kind: 'reset', match: { on: 'writes' }, times: 1 },
+      { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
+    ])
+    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+    await service.batch()
+    await service.webhook('gateway_a', refundA(), LENDER)
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, {
+      waiting_for: 'outcome_unknown',
+      objection: 'refund',
+    })
+    await service.faults([])
+    t.match(await ended(service), { state: 'posted', objection: null })
+    t.match((await service.payment('rfnd_1')).payment, { state: 'suspense' })
+  },
+)
+
+t.test(
+  'an event that contradicts a posted payment marks it: it stays posted, and is counted',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const cases = {
+      pay_amount: { amount: 7 },
+      pay_currency: { currency: 'USD' },
+      pay_loan: { loan: 'L-2' },
+      pay_same: {},
+    }
+    for (const id of Object.keys(cases))
+      await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), LENDER)
+    t.match(await service.batch(), { posted: 4 })
+    for (const [id, other] of Object.entries(cases))
+      await service.webhook(
+        'gateway_a',
+        eventA('order.paid', { id, loan: 'L-1', ...other }),
+        LENDER,
+      )
+    await service.batch()
+    const objection = async (id: string) => {
+      const { payment } = await service.payment(id)
+      t.equal(payment.state, 'posted')
+      return payment.objection
+    }
+    for (const id of ['pay_amount', 'pay_currency', 'pay_loan'])
+      t.equal(await objection(id), 'events_disagree', id)
+    t.equal(await objection('pay_same'), null)
+    const registry = new Registry()
+    const gauges = paymentGauges(registry, service.db, { warn: () => undefined })
+    t.teardown(() => gauges.stop())
+    await until(async () => {
+      const text = await registry.metrics()
+      const line = 'loanops_payments_with_objection{objection="events_disagree"} 3'
+      return text.includes(line) ? true : undefined
+    }, 'they are counted')
+    t.equal((await service.repayments()).length, 4)
+  },
+)
+
+t.test('an unverified event says nothing against a verified payment that is posted', async t => {
+  const file = lendersFile(t, { LENDER_02: { gateway_a: { secretEnv: 'SECRET_02' } } })
+  const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
+  await service.loan('L-1')
+  const body = JSON.stringify(capturedA({ loan: 'L-1' }))
+  await service.webhook('gateway_a', body, { ...LENDER, headers: signedA('s2', body) })
+  await service.batch()
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1', amount: 7 }), LENDER)
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', objection: null })
+})
+
+t.test('a payment that is posted after its run has ended is counted for that run', async t => {
+  const service = await paymentService(t)
+  const run = await onItsWay(service)
+  t.match(run, { status: 'completed', posted: 0 })
+  await service.faults([])
+  t.match(await ended(service), { state: 'posted' })
+  const { rows } =
+    await sql`select posted from ops.batch_run where batch_id = ${run.batch_id}`.execute(service.db)
+  t.same(rows, [{ posted: '1' }])
+})

@@ -1,0 +1,53 @@
+import type { ExpectedLoan } from './portfolio.ts'
+import { rupees } from './portfolio.ts'
+
+const AUTHORIZATION = `Basic ${Buffer.from('mifos:password').toString('base64')}`
+
+export async function booksOf(controlUrl: string): Promise<any> {
+  return (await fetch(`${controlUrl}/books?log=0`)).json()
+}
+
+/** What the sandbox's books say of each loan that the generator made, in the form of what it expects. */
+export async function loansAsExpected(
+  ledger: { url: string; controlUrl: string },
+  expected: ExpectedLoan[],
+) {
+  const books = await booksOf(ledger.controlUrl)
+  const repayments = new Map<string, number>()
+  for (const one of books.transactions) {
+    if (one.type === 'repayment' && !one.reversed)
+      repayments.set(one.loanExternalId, (repayments.get(one.loanExternalId) ?? 0) + 1)
+  }
+  const loans = new Map<string, any>(books.loans.map((loan: any) => [loan.externalId, loan]))
+  const found = []
+  for (const { externalId, status } of expected) {
+    const loan = loans.get(externalId)
+    const principalPaid = status >= 300 ? await principalPaidOn(ledger.url, externalId) : '0.00'
+    found.push({
+      externalId,
+      status: loan?.status,
+      principalPaid,
+      outstanding: loan?.outstanding ?? '0.00',
+      overpaid: loan?.overpaid ?? '0.00',
+      repayments: repayments.get(externalId) ?? 0,
+    })
+  }
+  return found
+}
+
+export function asText(expected: ExpectedLoan[]) {
+  return expected.map(({ principalPaid, outstanding, overpaid, ...rest }) => ({
+    ...rest,
+    principalPaid: rupees(principalPaid),
+    outstanding: rupees(outstanding),
+    overpaid: rupees(overpaid),
+  }))
+}
+
+async function principalPaidOn(url: string, externalId: string): Promise<string> {
+  const response = await fetch(`${url}/loans/external-id/${externalId}`, {
+    headers: { authorization: AUTHORIZATION, 'fineract-platform-tenantid': 'default' },
+  })
+  const loan = (await response.json()) as any
+  return Number(loan.summary.principalPaid).toFixed(2)
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Test } from 'tap'
+import { type Database, openDatabase } from '../../src/database.ts'
+import { databaseUrl, serviceUrl, TEMPLATE } from './template.ts'
+
+export type FreshDatabase = {
+  /** For a service: under the runtime role. */
+  url: string
+  /** For the test: under the owner's. */
+  db: Database
+  ownerUrl: string
+}
+
+/** A database of the test's own, as `migrate` leaves it. */
+export async function freshDatabase(t: Test): Promise<FreshDatabase> {
+  const server = process.env.TEST_DATABASE_URL
+  if (!server) throw new Error('Tests want the PostgreSQL that "npm test" starts')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const client = new pg.Client(server)
+  await client.connect()
+  await client.query(`create database ${name} template ${TEMPLATE}`)
+  await client.end()
+  const ownerUrl = databaseUrl(server, name)
+  const db = openDatabase(ownerUrl, {
+    max: 10,
+    name: 'test',
+    onError: error => t.comment(error.message),
+  })
+  t.teardown(() => db.destroy())
+  return { url: serviceUrl(ownerUrl), db, ownerUrl }
+}

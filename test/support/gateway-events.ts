@@ -1,0 +1,158 @@
+import { createHmac } from 'node:crypto'
+
+/** 5 February 2026, 10:00 in India. */
+export const PAID_AT = 1_770_265_800
+export const PAID_AT_ISO = '2026-02-05T10:00:00+05:30'
+
+type A = {
+  id?: unknown
+  /** In paise. */
+  amount?: unknown
+  currency?: unknown
+  status?: string
+  loan?: string
+  notes?: unknown
+  payment?: object
+  payload?: object
+  account?: string
+}
+
+/** An event of gateway A that carries a payment entity. */
+export function eventA(event: string, { id, amount, currency, status, loan, ...more }: A = {}) {
+  const { notes, payment, payload, account = 'acc_1' } = more
+  return {
+    entity: 'event',
+    account_id: account,
+    event,
+    contains: ['payment'],
+    payload: {
+      payment: {
+        entity: {
+          id: id === undefined ? 'pay_1' : id,
+          entity: 'payment',
+          amount: amount === undefined ? 100_000 : amount,
+          currency: currency === undefined ? 'INR' : currency,
+          status: status ?? 'captured',
+          captured: (status ?? 'captured') === 'captured',
+          notes: notes ?? (loan === undefined ? [] : { external_loan_id: loan }),
+          created_at: PAID_AT,
+          ...payment,
+        },
+      },
+      ...payload,
+    },
+    created_at: PAID_AT + 5,
+  }
+}
+
+export const capturedA = (facts: A = {}) => eventA('payment.captured', facts)
+
+/** A refund of gateway A; without `payment` it carries no payment entity. */
+export function refundA(
+  facts: { id?: string; of?: string; status?: string; payment?: A | null } = {},
+) {
+  const { id = 'rfnd_1', of = 'pay_1', status = 'processed', payment = null } = facts
+  const refund = {
+    id,
+    entity: 'refund',
+    amount: 100_000,
+    currency: 'INR',
+    payment_id: of,
+    notes: [],
+    created_at: PAID_AT + 600,
+    status,
+  }
+  const event = eventA(`refund.${status}`, { id: of, ...payment })
+  const parts = payment === null ? {} : event.payload
+  return { ...event, payload: { ...parts, refund: { entity: refund } } }
+}
+
+/** A dispute of gateway A over a captured payment. */
+export function disputeA(status: string, payment: A = {}) {
+  const { id = 'pay_1' } = payment
+  const dispute = {
+    id: 'disp_1',
+    entity: 'dispute',
+    payment_id: id,
+    amount: 100_000,
+    currency: 'INR',
+    status,
+    phase: 'chargeback',
+    created_at: PAID_AT + 900,
+  }
+  return eventA(`payment.dispute.${status}`, {
+    ...payment,
+    payload: { dispute: { entity: dispute } },
+  })
+}
+
+type B = {
+  id?: unknown
+  /** In rupees. */
+  amount?: unknown
+  currency?: unknown
+  status?: string
+  loan?: string
+  tags?: unknown
+  time?: unknown
+}
+
+/** A payment event of gateway B. */
+export function eventB(type: string, { id, amount, currency, status, loan, tags, time }: B = {}) {
+  return {
+    type,
+    event_time: '2026-02-05T10:00:05+05:30',
+    data: {
+      order: {
+        order_id: 'order-1',
+        order_amount: 2,
+        order_currency: 'INR',
+        order_tags: tags ?? (loan === undefined ? null : { external_loan_id: loan }),
+      },
+      payment: {
+        cf_payment_id: id === undefined ? 1_453_002_795 : id,
+        payment_status: status ?? 'SUCCESS',
+        payment_amount: amount === undefined ? 1000 : amount,
+        payment_currency: currency === undefined ? 'INR' : currency,
+        payment_time: time === undefined ? PAID_AT_ISO : time,
+        bank_reference: 'NA',
+        auth_id: 'null',
+      },
+      customer_details: { customer_id: 'cust-7', customer_email: 'a@example.in' },
+    },
+  }
+}
+
+export const successB = (facts: B = {}) => eventB('PAYMENT_SUCCESS_WEBHOOK', facts)
+
+export function refundB(
+  facts: { id?: unknown; of?: unknown; status?: string; type?: string } = {},
+) {
+  const { id = 11_325_632, of = 1_453_002_795, status = 'SUCCESS', type } = facts
+  return {
+    type: type === 'PAYMENT_AUTO_REFUND' ? 'AUTO_REFUND_STATUS_WEBHOOK' : 'REFUND_STATUS_WEBHOOK',
+    event_time: '2026-02-06T10:00:00+05:30',
+    data: {
+      [type === 'PAYMENT_AUTO_REFUND' ? 'auto_refund' : 'refund']: {
+        cf_refund_id: id,
+        cf_payment_id: of,
+        order_id: 'order-1',
+        refund_amount: 1000,
+        refund_currency: 'INR',
+        refund_status: status,
+        refund_type: type ?? 'MERCHANT_INITIATED',
+        processed_at: '2026-02-06T09:59:00+05:30',
+        refund_arn: 'ARN1',
+      },
+    },
+  }
+}
+
+export const signedA = (secret: string, body: string | Buffer) => ({
+  'x-gatewaya-signature': createHmac('sha256', secret).update(body).digest('hex'),
+})
+
+export const signedB = (secret: string, body: string | Buffer, time = '1770265805000') => ({
+  'x-webhook-timestamp': time,
+  'x-webhook-signature': createHmac('sha256', secret).update(time).update(body).digest('base64'),
+})

@@ -1,0 +1,113 @@
+import type { booksView } from '../../src/sandbox/books-view.ts'
+import type { Traffic } from '../../src/sandbox/http/traffic.ts'
+import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
+
+export type Books = ReturnType<typeof booksView> & {
+  log: LoggedWrite[]
+  counters: ReturnType<Traffic['view']>
+}
+
+export async function booksAt(controlUrl: string): Promise<Books> {
+  const response = await fetch(`${controlUrl}/books`)
+  return (await response.json()) as Books
+}
+
+export interface Reply {
+  status: number
+  fromStore: boolean
+  body: any
+}
+
+export interface Extra {
+  key?: string
+  fault?: string | object
+  signal?: AbortSignal
+}
+
+const HEADERS = {
+  authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
+  'fineract-platform-tenantid': 'default',
+  'content-type': 'application/json',
+}
+
+const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
+
+// A few calls of the ledger, as a caller without any care makes them.
+export function driver(url: string) {
+  const call = async (
+    method: string,
+    path: string,
+    body?: object,
+    { key, fault, signal }: Extra = {},
+  ): Promise<Reply> => {
+    const headers: Record<string, string> = { ...HEADERS }
+    if (key !== undefined) headers['idempotency-key'] = key
+    if (fault !== undefined) {
+      headers['x-sandbox-fault'] = typeof fault === 'string' ? fault : JSON.stringify(fault)
+    }
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      fromStore: response.headers.get('x-served-from-cache') === 'true',
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+  }
+  const repay = (loan: string, externalId: string, extra: Extra = {}, transactionAmount = 100) =>
+    call(
+      'POST',
+      `/loans/external-id/${loan}/transactions?command=repayment`,
+      { transactionDate: '2024-02-15', transactionAmount, externalId, ...DATES },
+      extra,
+    )
+  const repayment = (loan: string, externalId: string) =>
+    call('GET', `/loans/external-id/${loan}/transactions/external-id/${externalId}`)
+  return { call, repay, repayment, activeLoan: (loan: string) => activeLoan(call, loan) }
+}
+
+type Call = (method: string, path: string, body?: object) => Promise<Reply>
+
+async function activeLoan(call: Call, externalId: string): Promise<void> {
+  const client = await call('POST', '/clients', {
+    officeId: 1,
+    legalFormId: 1,
+    firstname: 'Asha',
+    lastname: 'Rao',
+    active: true,
+    activationDate: '2023-01-05',
+    ...DATES,
+  })
+  const loan = {
+    loanType: 'individual',
+    clientId: client.body.clientId,
+    productId: 2,
+    externalId,
+    principal: 12_000,
+    loanTermFrequency: 12,
+    loanTermFrequencyType: 2,
+    numberOfRepayments: 12,
+    repaymentEvery: 1,
+    repaymentFrequencyType: 2,
+    interestRatePerPeriod: 0,
+    interestType: 0,
+    interestCalculationPeriodType: 1,
+    amortizationType: 1,
+    transactionProcessingStrategyCode: 'mifos-standard-strategy',
+    submittedOnDate: '2024-01-15',
+    expectedDisbursementDate: '2024-01-15',
+    ...DATES,
+  }
+  const path = `/loans/external-id/${externalId}?command`
+  const replies = [
+    await call('POST', '/loans', loan),
+    await call('POST', `${path}=approve`, { approvedOnDate: '2024-01-15', ...DATES }),
+    await call('POST', `${path}=disburse`, { actualDisbursementDate: '2024-01-15', ...DATES }),
+  ]
+  const refused = replies.find(reply => reply.status !== 200)
+  if (refused) throw new Error(JSON.stringify(refused.body))
+}

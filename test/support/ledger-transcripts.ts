@@ -1,0 +1,237 @@
+// Plays recorded transcripts against a ledger and says where its answers differ. What is compared:
+// status and x-served-from-cache; of an error its fields, codes with their parameters, public
+// messages (digits apart) and httpStatusCode; of a write its fields and `changes`; of a read the
+// values at the paths in `compare`. Ids differ from run to run and are not compared.
+import { createHash, randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+
+type Any = any
+
+export interface Step {
+  what: string
+  request: {
+    method: string
+    path: string
+    headers?: Record<string, string | null>
+    body?: unknown
+    text?: string
+  }
+  bind?: Record<string, string>
+  compare?: string[]
+  loosely?: boolean
+  response: { status: number; headers: Record<string, string>; body?: Any }
+}
+
+export interface Transcript {
+  name: string
+  steps: Step[]
+}
+
+export interface LedgerAddress {
+  url: string
+  username?: string | undefined
+  password?: string | undefined
+  tenant?: string | undefined
+}
+
+interface Reply {
+  status: number
+  headers: Record<string, string | null>
+  body: Any
+}
+
+type Names = Record<string, Any> & { run: string; digits: string; day: string }
+
+// What differs, step by step; an empty list where a step agrees.
+export async function replay(ledger: LedgerAddress, transcript: Transcript): Promise<string[][]> {
+  const run = randomBytes(5).toString('hex')
+  const digits = String(Number.parseInt(run, 16) % 1e10).padStart(10, '0')
+  const names: Names = { run, digits, day: today() }
+  const differences: string[][] = []
+  for (const step of transcript.steps) {
+    try {
+      const reply = await send(ledger, step.request, names)
+      for (const [name, path] of Object.entries(step.bind ?? {})) names[name] = at(reply.body, path)
+      differences.push(compare(step, reply, names))
+    } catch (error) {
+      differences.push([String(error)])
+    }
+  }
+  return differences
+}
+
+async function send(ledger: LedgerAddress, request: Step['request'], names: Names): Promise<Reply> {
+  const { username = 'mifos', password = 'password', tenant = 'default' } = ledger
+  const sent: Record<string, string | null> = {
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+    'fineract-platform-tenantid': tenant,
+    ...(request.body === undefined && request.text === undefined
+      ? {}
+      : { 'content-type': 'application/json' }),
+    ...(fill(request.headers ?? {}, names) as Record<string, string | null>),
+  }
+  const headers = Object.fromEntries(
+    Object.entries(sent).filter((entry): entry is [string, string] => entry[1] !== null),
+  )
+  const filled = request.body === undefined ? undefined : JSON.stringify(fill(request.body, names))
+  const payload = request.text === undefined ? filled : String(fill(request.text, names))
+  const response = await fetch(ledger.url + fill(request.path, names), {
+    method: request.method,
+    headers,
+    // As bytes, because fetch would add a content type of its own to a string.
+    ...(payload === undefined ? {} : { body: Buffer.from(payload) }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(60_000),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: {
+      'x-served-from-cache': response.headers.get('x-served-from-cache'),
+      'www-authenticate': response.headers.get('www-authenticate'),
+    },
+    body: text === '' ? undefined : parsed(text),
+  }
+}
+
+function compare(step: Step, heard: Reply, names: Names): string[] {
+  const told = step.response
+  const body = unnamed(heard.body, names)
+  const out: string[] = []
+  const check = (what: string, a: unknown, b: unknown) => {
+    if (!isDeepStrictEqual(a, b)) out.push(`${what}: recorded ${show(a)}, answered ${show(b)}`)
+  }
+  check('status', told.status, heard.status)
+  if (out.length > 0) return [...out, `answered body ${show(body)}`]
+  if (step.loosely) return out
+  const header = (name: string) => check(name, told.headers[name] ?? null, heard.headers[name])
+  header('x-served-from-cache')
+  if (told.status === 401) header('www-authenticate')
+  if (told.status >= 400) {
+    check('fields', fields(told.body), fields(body))
+    check('codes', codes(told.body), codes(body))
+    check('messages', messages(told.body), messages(body))
+    check('httpStatusCode', told.body?.httpStatusCode, body?.httpStatusCode)
+  } else if (step.request.method !== 'GET') {
+    check('fields', fields(told.body), fields(body))
+    check('changes', values(told.body?.changes), values(body?.changes))
+  }
+  for (const path of step.compare ?? [])
+    check(path, values(at(told.body, path)), values(at(body, path)))
+  return out
+}
+
+function fill(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map(element => fill(element, names))
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(Object.entries(value).map(([name, v]) => [name, fill(v, names)]))
+  }
+  if (typeof value !== 'string') return value
+  const whole = /^\{\{([^}]+)\}\}$/.exec(value)?.[1]
+  if (whole !== undefined) return lookUp(whole, names)
+  return value.replace(/\{\{([^}]+)\}\}/g, (_, name) => String(lookUp(name, names)))
+}
+
+function lookUp(name: string, names: Names): unknown {
+  const day = /^today([+-]\d+)?$/.exec(name)
+  if (day) {
+    const date = new Date(`${today()}T00:00:00Z`)
+    date.setUTCDate(date.getUTCDate() + Number(day[1] ?? 0))
+    return date.toISOString().slice(0, 10)
+  }
+  if (name.startsWith('key:')) {
+    return `k-${createHash('sha256')
+      .update(names.run + name)
+      .digest('hex')
+      .slice(0, 32)}`
+  }
+  if (!(name in names)) throw new Error(`no earlier step bound {{${name}}}`)
+  return names[name]
+}
+
+function today(): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(new Date())
+}
+
+// `errors.0.code`; `name=LENDER_01.id` is the id of the element whose name is LENDER_01;
+// `periods.*.dueDate` is every period's dueDate.
+function at(from: Any, path: string): Any {
+  const [part = '', ...rest] = path.split('.')
+  const value = typeof from === 'string' ? parsed(from) : from
+  const below = rest.join('.')
+  if (part === '*') {
+    if (!Array.isArray(value)) return undefined
+    return value.map(element => (below ? at(element, below) : element))
+  }
+  const wanted = /^(\w+)=(.*)$/.exec(part)
+  const found =
+    wanted && Array.isArray(value)
+      ? value.find(element => String(element?.[wanted[1] ?? '']) === wanted[2])
+      : value?.[part]
+  return below ? at(found, below) : found
+}
+
+// The run's own ids and the day are taken out again, so that two runs can be compared.
+function unnamed(value: Any, names: Names): Any {
+  if (typeof value === 'string') {
+    if (value === names.day) return '{{today}}'
+    return value.replaceAll(names.run, '{{run}}').replaceAll(names.digits, '{{digits}}')
+  }
+  if (Array.isArray(value)) {
+    if (value.join() === names.day.split('-').map(Number).join()) return '{{today}}'
+    return value.map(element => unnamed(element, names))
+  }
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name, unnamed(v, names)]))
+}
+
+function fields(value: Any): unknown {
+  if (value === null || typeof value !== 'object') return typeof value
+  return Object.keys(value)
+    .filter(name => value[name] !== null)
+    .sort()
+}
+
+function codes(body: Any): unknown {
+  if (body === null || typeof body !== 'object') return undefined
+  const errors = (body.errors ?? []).map(
+    (error: Any) => `${error.userMessageGlobalisationCode} ${error.parameterName ?? ''}`,
+  )
+  return [body.userMessageGlobalisationCode, ...errors.sort()]
+}
+
+// Ids stand among the digits, and what a JSON parser says is its own affair.
+function messages(body: Any): unknown {
+  if (body === null || typeof body !== 'object') return undefined
+  const errors = (body.errors ?? []).map((error: Any) => error.defaultUserMessage)
+  return [body.defaultUserMessage, ...errors.sort()].map(message =>
+    message?.replace(/: (java|com)\.[\s\S]*/, '').replace(/\{\{(run|digits)\}\}|\d+/g, '#'),
+  )
+}
+
+function values(value: Any): Any {
+  if (typeof value === 'number') return Math.round(value * 1e6) / 1e6
+  if (Array.isArray(value)) return value.map(values)
+  if (value === null || typeof value !== 'object') return value
+  const isId = (name: string) => /[a-z]Id$/.test(name) || (name === 'id' && !('code' in value))
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== null)
+    .map(([name, member]) => [
+      name,
+      typeof member === 'number' && isId(name) ? 'an id' : values(member),
+    ])
+  return Object.fromEntries(members.sort())
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

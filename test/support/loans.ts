@@ -1,0 +1,145 @@
+import { type Call, operate, type TestService } from './service.ts'
+
+let made = 0
+/** An external id that no other test of this run has. */
+export const newName = (prefix: string) => `${prefix}-${process.pid}-${++made}`
+
+export const DAY = '05 January 2026'
+export const LATER_DAY = '06 January 2026'
+
+export const clientData = (externalId: string) => ({
+  firstname: 'Asha',
+  lastname: 'Rao',
+  externalId,
+  activationDate: DAY,
+})
+
+export const loanData = (externalId: string, clientId: string) => ({
+  lenderConfig: 'LENDER_01',
+  externalId,
+  principal: 50_000,
+  submittedOnDate: DAY,
+  loanTermFrequency: 12,
+  numberOfRepayments: 12,
+  interestRatePerPeriod: 18,
+  clientId,
+})
+
+export const approval = (external_loan_id: string) => ({ external_loan_id, approvedOnDate: DAY })
+export const disbursal = (external_loan_id: string) => ({
+  external_loan_id,
+  actualDisbursementDate: DAY,
+})
+
+/** A client and a loan of its own, as far as `until`. @returns the loan's external id */
+export async function givenLoan(
+  call: Call,
+  until: 'created' | 'approved' | 'disbursed' = 'created',
+): Promise<string> {
+  const client = newName('C')
+  const loan = newName('L')
+  await given(call, 'CLIENT_CREATE', clientData(client))
+  await given(call, 'LOAN_CREATE', loanData(loan, client))
+  if (until !== 'created') await given(call, 'LOAN_APPROVE', approval(loan))
+  if (until === 'disbursed') await given(call, 'LOAN_DISBURSE', disbursal(loan))
+  return loan
+}
+
+async function given(call: Call, status: string, data: object) {
+  const record = await operate(call, status, data)
+  if (record.status !== 'success') throw new Error(`${status}: ${JSON.stringify(record)}`)
+}
+
+/** What is asked of the ledger directly, as a stranger would. */
+export async function atLedger(
+  { ledger }: Pick<TestService, 'ledger'>,
+  method: string,
+  path: string,
+  body?: object,
+) {
+  const response = await fetch(ledger.url + path, {
+    method,
+    headers: {
+      authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
+      'fineract-platform-tenantid': 'default',
+      'content-type': 'application/json',
+    },
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify({ ...body, dateFormat: 'dd MMMM yyyy', locale: 'en' }) }),
+  })
+  return (await response.json()) as any
+}
+
+/** The sandbox's controls: `control(service, 'PUT', '/faults', rules)`. */
+export async function control(
+  { ledger }: Pick<TestService, 'ledger'>,
+  method: string,
+  path: string,
+  body?: unknown,
+) {
+  const response = await fetch(ledger.controlUrl + path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(await response.text())
+  return (await response.json()) as any
+}
+
+/** The applied writes on a loan or client, oldest first. */
+export async function writesOn(service: Pick<TestService, 'ledger'>, externalId: string) {
+  const { log } = await control(service, 'GET', '/log?limit=250000')
+  return (log as LoggedWrite[])
+    .filter(write => write.externalId === externalId)
+    .map(({ command }) => command)
+}
+
+export type LoggedWrite = {
+  sequence: number
+  command: string
+  externalId: string | null
+  idempotencyKey: string | null
+}
+
+/** A loan made at the ledger directly, where how it came there does not matter. @returns its external id */
+export async function ledgerLoan(
+  service: Pick<TestService, 'ledger'>,
+  until: 'created' | 'approved' = 'created',
+): Promise<string> {
+  const externalId = newName('L')
+  const client = {
+    officeId: 1,
+    legalFormId: 1,
+    firstname: 'Asha',
+    lastname: 'Rao',
+    externalId: newName('C'),
+    active: true,
+    activationDate: DAY,
+  }
+  const { clientId } = await atLedger(service, 'POST', '/clients', client)
+  await atLedger(service, 'POST', '/loans', ledgerLoanBody(externalId, clientId))
+  const approve = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
+  if (until === 'approved')
+    await atLedger(service, 'POST', `/loans/external-id/${externalId}?command=approve`, approve)
+  return externalId
+}
+
+export const ledgerLoanBody = (externalId: string, clientId: number) => ({
+  loanType: 'individual',
+  clientId,
+  productId: 1,
+  externalId,
+  principal: 50_000,
+  loanTermFrequency: 12,
+  loanTermFrequencyType: 2,
+  numberOfRepayments: 12,
+  repaymentEvery: 1,
+  repaymentFrequencyType: 2,
+  interestRatePerPeriod: 18,
+  interestType: 0,
+  interestCalculationPeriodType: 1,
+  amortizationType: 1,
+  transactionProcessingStrategyCode: 'mifos-standard-strategy',
+  submittedOnDate: DAY,
+  expectedDisbursementDate: DAY,
+})

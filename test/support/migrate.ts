@@ -1,0 +1,46 @@
+import { type TestService, TOKEN } from './service.ts'
+
+type At = Pick<TestService, 'url' | 'call'>
+
+export async function uploadCsv(
+  { url }: { url: string },
+  type: string,
+  csv: string | Uint8Array<ArrayBuffer>,
+) {
+  const form = new FormData()
+  form.set('type', type)
+  form.set('file', new Blob([csv]), `${type}.csv`)
+  const response = await fetch(`${url}/api/migration/upload`, {
+    method: 'POST',
+    body: form,
+    headers: { 'x-internal-token': TOKEN },
+  })
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+export async function textOf({ url }: { url: string }, path: string): Promise<string> {
+  const response = await fetch(url + path, { headers: { 'x-internal-token': TOKEN } })
+  // Not text(): it would swallow a BOM.
+  return Buffer.from(await response.arrayBuffer()).toString()
+}
+
+export const errorsOf = (service: { url: string }, id: string) =>
+  textOf(service, `/api/migration/${id}/errors.csv`)
+
+/** Asks until the run has ended. */
+export async function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
+  for (;;) {
+    const { body } = await call('GET', `/api/migration/${id}`)
+    if (body.status !== 'running') return body
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+/** Uploads, runs, and waits for the end. */
+export async function migrateCsv(service: At, type: string, csv: string, options: object = {}) {
+  const { body } = await uploadCsv(service, type, csv)
+  const run = { migration_id: body.migration_id, ...options }
+  const { status, body: started } = await service.call('POST', '/api/migration/run', run)
+  if (status !== 202) throw new Error(`not run: ${JSON.stringify(started)}`)
+  return ended(service, body.migration_id)
+}

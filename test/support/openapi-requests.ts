@@ -1,0 +1,164 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { broken, brokenText } from './broken.ts'
+import { fitting, type Schema } from './from-schema.ts'
+
+type Parameter = {
+  in: 'path' | 'query' | 'header'
+  name: string
+  required?: boolean
+  schema: Schema
+}
+type Call = {
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema?: Schema }> }
+  responses: Record<string, unknown>
+  security?: object[]
+}
+export type OpenApi = { paths: Record<string, Record<string, Call>> }
+export type Endpoint = Call & { path: string; method: string }
+export type Request = {
+  endpoint: Endpoint
+  isFitting: boolean
+  path: string
+  headers: Record<string, string>
+  body: Uint8Array | undefined
+}
+
+export function endpointsOf(openapi: OpenApi): Endpoint[] {
+  return Object.entries(openapi.paths).flatMap(([path, calls]) =>
+    Object.entries(calls).map(([method, call]) => ({
+      ...call,
+      path,
+      method: method.toUpperCase(),
+    })),
+  )
+}
+
+/** Requests to one endpoint: some fit its contract, some are wrong in one place. */
+export function requestsTo(endpoint: Endpoint): Arbitrary<Request> {
+  return fc.boolean().chain(isFitting =>
+    fc
+      .record({
+        path: pathOf(endpoint, isFitting),
+        headers: headersOf(endpoint, isFitting),
+        body: bodyOf(endpoint, isFitting),
+      })
+      .map(({ path, headers, body }) => ({
+        endpoint,
+        isFitting,
+        path,
+        headers: { ...headers, ...(body.type === undefined ? {} : { 'content-type': body.type }) },
+        body: body.bytes,
+      })),
+  )
+}
+
+function pathOf({ path, parameters = [] }: Endpoint, isFitting: boolean): Arbitrary<string> {
+  const inPath = parameters.filter(parameter => parameter.in === 'path')
+  const inQuery = parameters.filter(parameter => parameter.in === 'query')
+  return fc
+    .tuple(valuesOf(inPath, isFitting, true), valuesOf(inQuery, isFitting, false))
+    .map(([params, query]) => {
+      const filled = path.replace(/\{(\w+)\}/g, (_, name) => encoded(params[name]) || '-')
+      const pairs = Object.entries(query).map(
+        ([name, value]) => `${encoded(name)}=${encoded(value)}`,
+      )
+      return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`
+    })
+}
+
+function valuesOf(parameters: Parameter[], isFitting: boolean, isPath: boolean) {
+  const members = Object.fromEntries(
+    parameters.map(({ name, schema }) => [name, knownOr(name, fitting(schema))]),
+  )
+  const values = fc.record(members, isPath ? {} : { requiredKeys: [] })
+  if (isFitting) return values as Arbitrary<Record<string, unknown>>
+  return broken(values).map(bad =>
+    typeof bad === 'object' && bad !== null ? { ...bad } : { extra: bad },
+  ) as Arbitrary<Record<string, unknown>>
+}
+
+/** Random text finds no record: some of the names lead to one. */
+function knownOr(name: string, arbitrary: Arbitrary<unknown>): Arbitrary<unknown> {
+  const known: Record<string, string[]> = {
+    gateway: ['gateway_a', 'gateway_b'],
+    type: ['loans', 'repayments'],
+    lender: ['LENDER_01', 'LENDER_02', 'UNKNOWN'],
+    username: ['asha.rao', 'nobody'],
+    id: ['019a0000-0000-7000-8000-000000000000'],
+    cursor: ['WyIxIl0'],
+    tracking_id: ['LOAN_CREATE|019a0000-0000-7000-8000-000000000000'],
+  }
+  return known[name] ? fc.oneof(fc.constantFrom(...known[name]), arbitrary) : arbitrary
+}
+
+function headersOf({ parameters = [] }: Endpoint, isFitting: boolean) {
+  const values = valuesOf(
+    parameters.filter(parameter => parameter.in === 'header'),
+    isFitting,
+    false,
+  )
+  return values.map(headers =>
+    Object.fromEntries(
+      Object.entries(headers)
+        // What HTTP itself does not carry is tried byte by byte elsewhere.
+        .filter(([name, value]) => /^[\w-]+$/.test(name) && /^[\x20-\x7e]+$/.test(String(value)))
+        .map(([name, value]) => [
+          `x-${name}`.replace('x-idempotency', 'idempotency'),
+          String(value).trim(),
+        ]),
+    ),
+  )
+}
+
+function bodyOf(
+  { requestBody }: Endpoint,
+  isFitting: boolean,
+): Arbitrary<{ type?: string; bytes?: Uint8Array }> {
+  const [type, { schema = {} } = {}] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  if (type === undefined) return fc.constant({})
+  if (type.startsWith('multipart/')) return multipart(isFitting)
+  const value = fitting(schema)
+  const asText = (values: Arbitrary<unknown>) => values.map(one => JSON.stringify(one) ?? '')
+  if (isFitting) return asText(value).map(text => ({ type, bytes: new TextEncoder().encode(text) }))
+  const types = fc.constantFrom(
+    type,
+    type,
+    type,
+    type,
+    'text/plain',
+    'application/xml',
+    'multipart/form-data',
+  )
+  const texts = fc.oneof(
+    asText(broken(value)).map(text => new TextEncoder().encode(text)),
+    brokenText(asText(value)),
+  )
+  return fc.record({ type: types, bytes: texts })
+}
+
+function multipart(isFitting: boolean): Arbitrary<{ type: string; bytes: Uint8Array }> {
+  const file = isFitting ? fc.string() : fc.string({ unit: 'binary', maxLength: 300 })
+  const name = isFitting
+    ? fc.constant('type')
+    : fc.constantFrom('type', 'file', '__proto__', 'x'.repeat(300))
+  return fc
+    .record({
+      name,
+      kind: fc.constantFrom('loans', 'repayments', 'x', ''),
+      file,
+      boundary: fc.constantFrom('b', 'b', 'c'),
+    })
+    .map(parts => ({
+      type: `multipart/form-data; boundary=${isFitting ? 'b' : parts.boundary}`,
+      bytes: new TextEncoder().encode(
+        `--b\r\ncontent-disposition: form-data; name="${parts.name}"\r\n\r\n${parts.kind}\r\n--b\r\n` +
+          `content-disposition: form-data; name="file"; filename="a.csv"\r\ncontent-type: text/csv\r\n\r\n${parts.file}\r\n--b--\r\n`,
+      ),
+    }))
+}
+
+const encoded = (value: unknown) =>
+  encodeURIComponent(
+    String(typeof value === 'object' ? JSON.stringify(value) : value).toWellFormed(),
+  )

@@ -1,0 +1,160 @@
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Test } from 'tap'
+import type { Database } from '../../src/database.ts'
+import { booksAt, driver } from './ledger-driver.ts'
+import { type Call, startTestService, type TestService } from './service.ts'
+
+const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
+/** Seldom enough that many who wait leave the machine to what they wait for. */
+const ASK_EVERY_MS = 50
+const PATIENCE_MS = 30_000
+
+/** The whole service with what payment tests need of it and of its ledger. */
+export async function paymentService(t: Test, changes: NodeJS.ProcessEnv = {}) {
+  return withLedger(await startTestService(t, changes))
+}
+
+export function withLedger(service: TestService) {
+  const ledger = driver(service.ledger.url)
+  return {
+    ...service,
+    ledgerCall: ledger.call,
+    /** A loan at the ledger as far as `until` says, of the product LENDER_0<product>. */
+    loan: (externalId: string, options: LoanOptions = {}) =>
+      makeLoan(ledger.call, externalId, options),
+    webhook: webhooks(service.url),
+    batch: () => runBatch(service.call),
+    payment: async (id: unknown, gateway = 'gateway_a') =>
+      (await service.call('GET', `/api/payments/${gateway}/${encodeURIComponent(String(id))}`))
+        .body,
+    assign: (id: string, loan: string, gateway = 'gateway_a') =>
+      service.call('POST', `/api/payments/${gateway}/${encodeURIComponent(id)}/assign`, {
+        external_loan_id: loan,
+      }),
+    books: () => booksAt(service.ledger.controlUrl),
+    faults: (rules: object[]) =>
+      fetch(`${service.ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) }),
+    repayments: async () =>
+      (await booksAt(service.ledger.controlUrl)).transactions.filter(one =>
+        one.externalId?.startsWith('gateway_'),
+      ),
+  }
+}
+
+export type PaymentService = Awaited<ReturnType<typeof paymentService>>
+
+/** Sends an event as a gateway does: without a token, and without a content type of its own choosing. */
+export function webhooks(url: string) {
+  return async (
+    gateway: 'gateway_a' | 'gateway_b',
+    event: unknown,
+    { lender, headers = {} }: { lender?: string; headers?: Record<string, string> } = {},
+  ) => {
+    const query = lender === undefined ? '' : `?lender=${encodeURIComponent(lender)}`
+    const isRaw = typeof event === 'string' || Buffer.isBuffer(event)
+    const response = await fetch(`${url}/api/webhooks/${gateway}${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: (isRaw ? event : JSON.stringify(event)) as string,
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text ? JSON.parse(text) : null,
+    }
+  }
+}
+
+/** Asks for a batch run and waits for its end. */
+export async function runBatch(call: Call) {
+  const { body } = await call('POST', '/api/payments/batch')
+  return until(async () => {
+    const run = await call('GET', `/api/payments/batches/${body.batch_id}`)
+    return run.body.ended_at === null ? undefined : run.body
+  }, 'the batch ends')
+}
+
+/** Asks until there is an answer. */
+export async function until<T>(ask: () => Promise<T | undefined>, what: string): Promise<T> {
+  const end = Date.now() + PATIENCE_MS
+  while (Date.now() < end) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    await setTimeout(ASK_EVERY_MS)
+  }
+  throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
+}
+
+/** Waits until every acknowledged event is in its raw table. */
+export async function allSaved(db: Database): Promise<void> {
+  await until(async () => {
+    const { rows } = await sql`
+      select from pgboss.job where name = 'payment-event' and state < 'completed' limit 1`.execute(
+      db,
+    )
+    return rows.length === 0 ? true : undefined
+  }, 'the events are saved')
+}
+
+type LoanOptions = {
+  until?: 'submitted' | 'approved' | 'active'
+  product?: number
+  principal?: number
+}
+
+async function makeLoan(
+  call: ReturnType<typeof driver>['call'],
+  externalId: string,
+  { until: state = 'active', product = 2, principal = 12_000 }: LoanOptions,
+): Promise<void> {
+  const client = await call('POST', '/clients', {
+    officeId: 1,
+    legalFormId: 1,
+    firstname: 'Asha',
+    lastname: 'Rao',
+    active: true,
+    activationDate: '2023-01-05',
+    ...DATES,
+  })
+  const made = await call('POST', '/loans', {
+    loanType: 'individual',
+    clientId: client.body.clientId,
+    productId: product,
+    externalId,
+    principal,
+    loanTermFrequency: 12,
+    loanTermFrequencyType: 2,
+    numberOfRepayments: 12,
+    repaymentEvery: 1,
+    repaymentFrequencyType: 2,
+    interestRatePerPeriod: 0,
+    interestType: 0,
+    interestCalculationPeriodType: 1,
+    amortizationType: 1,
+    transactionProcessingStrategyCode: 'mifos-standard-strategy',
+    submittedOnDate: '2024-01-15',
+    expectedDisbursementDate: '2024-01-15',
+    ...DATES,
+  })
+  if (made.status !== 200) throw new Error(JSON.stringify(made.body))
+  const command = async (name: string, body: object) => {
+    const done = await call('POST', `/loans/external-id/${externalId}?command=${name}`, {
+      ...body,
+      ...DATES,
+    })
+    if (done.status !== 200) throw new Error(JSON.stringify(done.body))
+  }
+  if (state === 'submitted') return
+  await command('approve', { approvedOnDate: '2024-01-15' })
+  if (state === 'active') await command('disburse', { actualDisbursementDate: '2024-01-15' })
+}
+
+/** Disburses a loan that was made `approved`. */
+export async function disburse(service: PaymentService, externalId: string): Promise<void> {
+  await service.ledgerCall('POST', `/loans/external-id/${externalId}?command=disburse`, {
+    actualDisbursementDate: '2024-01-15',
+    ...DATES,
+  })
+}

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export type Service = {
+  child: ChildProcess
+  /** The crash points it died or froze at, and what else it had to say on standard error. */
+  said: string[]
+  /** Resolves when it has ended. */
+  ended: Promise<void>
+  kill(signal: NodeJS.Signals): Promise<void>
+}
+
+/** A process of ours in its role: `node src/main.ts --role …`. */
+export function startProcess(role: 'api' | 'worker' | 'all', env: NodeJS.ProcessEnv): Service {
+  const child = spawn(process.execPath, ['src/main.ts', '--role', role], {
+    env: { ...env, PATH: process.env.PATH },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const said: string[] = []
+  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', line =>
+    said.push(line),
+  )
+  const ended = once(child, 'close').then(() => undefined)
+  return {
+    child,
+    said,
+    ended,
+    async kill(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/** The crash points of `said`, in order. */
+export const crashPointsIn = (said: string[]) =>
+  said.flatMap(line => /^crash point (\S+)/.exec(line)?.[1] ?? [])

@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Test } from 'tap'
+
+/** What stands between us and the ledger does instead of passing a call on, or with its answer. */
+export type Interference = {
+  /** Calls whose path or body names this loan or client. */
+  of: string
+  on: 'writes' | 'reads'
+  /** An answer of its own; without one the connection is cut, or left hanging. */
+  status?: number
+  body?: string | object
+  hangs?: boolean
+  /** The ledger gets the call, and only its answer is lost. */
+  afterwards?: boolean
+}
+
+export type Proxy = {
+  url: string
+  /** Where calls go: up to `/api/v1`. */
+  target: string
+  interferences: Interference[]
+}
+
+/** A proxy before the ledger, which can answer as proxies and containers do. */
+export async function startProxy(t: Test): Promise<Proxy> {
+  const proxy: Proxy = { url: '', target: '', interferences: [] }
+  const server = createServer(async (request, response) => {
+    const sent = await text(request)
+    const found = proxy.interferences.find(one => isMeant(one, request, sent))
+    const passed = found && !found.afterwards ? undefined : await passOn(proxy, request, sent)
+    if (found?.hangs) return
+    if (found && found.status === undefined) return void request.socket.destroy()
+    const { status, body, headers } = found ? answerOf(found) : (passed as Passed)
+    response.writeHead(status, headers)
+    response.end(body)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fineract-provider/api/v1`
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return proxy
+}
+
+type Passed = { status: number; body: string; headers: Record<string, string> }
+
+function isMeant({ of, on }: Interference, request: IncomingMessage, sent: string): boolean {
+  return (request.method === 'GET') === (on === 'reads') && `${request.url} ${sent}`.includes(of)
+}
+
+async function passOn({ target }: Proxy, request: IncomingMessage, sent: string): Promise<Passed> {
+  const { host, connection, 'transfer-encoding': _, ...headers } = request.headers
+  const answer = await fetch(new URL(request.url ?? '', target), {
+    method: request.method as string,
+    headers: headers as Record<string, string>,
+    ...(sent === '' ? {} : { body: sent }),
+  })
+  const fromStore = answer.headers.get('x-served-from-cache')
+  return {
+    status: answer.status,
+    body: await answer.text(),
+    headers: {
+      'content-type': 'application/json',
+      ...(fromStore === null ? {} : { 'x-served-from-cache': fromStore }),
+    },
+  }
+}
+
+function answerOf({ status = 200, body = '' }: Interference): Passed {
+  return typeof body === 'string'
+    ? { status, body, headers: { 'content-type': 'text/html' } }
+    : { status, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+}
+
+/** As Tomcat and Spring answer. */
+export const containerBody = (status: number) => ({
+  timestamp: '2026-01-05T10:00:00.000+00:00',
+  status,
+  error: 'Error',
+  path: '/fineract-provider/api/v1/loans',
+})
+
+/** As Fineract itself answers. */
+export const ledgerBody = (status: number, code: string, message = 'No, because of a rule.') => ({
+  developerMessage: message,
+  httpStatusCode: String(status),
+  defaultUserMessage: message,
+  userMessageGlobalisationCode: 'validation.msg.domain.rule.violation',
+  errors: [
+    {
+      developerMessage: message,
+      defaultUserMessage: message,
+      userMessageGlobalisationCode: code,
+      parameterName: 'id',
+    },
+  ],
+})

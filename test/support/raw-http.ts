@@ -1,0 +1,28 @@
+import { connect } from 'node:net'
+
+/** Sends bytes as they are and gives back what comes until the server or, after a whole answer, we close. */
+export async function rawHttp(url: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  return new Promise((resolve, reject) => {
+    socket.on('connect', () => socket.write(bytes))
+    socket.on('data', chunk => {
+      answer += chunk
+      if (isWhole(answer)) socket.destroy()
+    })
+    socket.on('error', error => (answer === '' ? reject(error) : resolve(answer)))
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+/** The body of an answer of ours. */
+export function problemIn(answer: string): unknown {
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+}
+
+function isWhole(answer: string): boolean {
+  const [head = '', ...rest] = answer.split('\r\n\r\n')
+  const length = /content-length: (\d+)/i.exec(head)?.[1]
+  return length !== undefined && Buffer.byteLength(rest.join('\r\n\r\n')) >= Number(length)
+}

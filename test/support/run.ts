@@ -1,0 +1,35 @@
+// Starts the PostgreSQL that the suite runs on, then the suite: npm test [-- file …]
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { makeTemplate } from './template.ts'
+
+const folder = resolve('.data/test-postgres')
+rmSync(folder, { recursive: true, force: true })
+const postgres = await startPostgres({
+  folder,
+  password: 'test',
+  // Tests kill processes, never the machine: what the disk keeps is not what they are about.
+  flags: ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=400'].flatMap(
+    setting => ['-c', setting],
+  ),
+})
+try {
+  await makeTemplate(postgres.url)
+  const tap = resolve('node_modules/.bin/tap')
+  // After a fresh install tap still knows the plugins it came with, whose TypeScript loader ours cannot be read with.
+  spawnSync(tap, ['build'], { stdio: 'ignore' })
+  const { status } = spawnSync(tap, process.argv.slice(2), {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      TEST_DATABASE_URL: postgres.url,
+      // Half of a process's start is reading our own sources: of all processes only the first one does.
+      NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
+    },
+  })
+  process.exitCode = status ?? 1
+} finally {
+  await postgres.close()
+}

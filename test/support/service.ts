@@ -1,0 +1,106 @@
+import type { Test } from 'tap'
+import { type Config, readConfig } from '../../src/config.ts'
+import type { Database } from '../../src/database.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { freshDatabase } from './fresh-database.ts'
+
+export const TOKEN = 'token-for-tests-only'
+
+/** Settings for a test, reaching `databaseUrl` and `ledgerUrl`; whatever is in `changes` goes before. */
+export function testEnv(
+  databaseUrl: string,
+  ledgerUrl: string,
+  changes: NodeJS.ProcessEnv = {},
+): NodeJS.ProcessEnv {
+  return {
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_MAX: '10',
+    INTERNAL_TOKEN: TOKEN,
+    JWT_SECRET: 'a-secret-of-32-characters-for-tests',
+    LEDGER_URL: ledgerUrl,
+    LEDGER_USERNAME: 'mifos',
+    LEDGER_PASSWORD: 'password',
+    LEDGER_TIMEOUT_MS: '5000',
+    LOG_LEVEL: 'silent',
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+    ...changes,
+  }
+}
+
+export type TestService = {
+  /** Up to the port. */
+  url: string
+  db: Database
+  databaseUrl: string
+  ledger: { url: string; controlUrl: string }
+  config: Config
+  call: Call
+}
+
+/** One HTTP call with the internal token; the answer's body is read as JSON where it is some. */
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<{ status: number; headers: Headers; body: any }>
+
+/** The whole service in this process, on a database and a ledger of the test's own. */
+export async function startTestService(
+  t: Test,
+  changes: NodeJS.ProcessEnv = {},
+): Promise<TestService> {
+  const { url: databaseUrl, db } = await freshDatabase(t)
+  const ledger = await startSandbox({ port: 0 })
+  const config = readConfig(testEnv(databaseUrl, ledger.url, changes))
+  const service = await startRole(config, logger(config.LOG_LEVEL))
+  t.teardown(async () => {
+    await service.close()
+    await ledger.close()
+  })
+  return { url: service.url, db, databaseUrl, ledger, config, call: caller(service.url) }
+}
+
+export function caller(url: string): Call {
+  return async (method, path, body, headers = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        'x-internal-token': TOKEN,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: json(text) }
+  }
+}
+
+/** Submits an operation and waits for its end. */
+export async function operate(
+  call: Call,
+  status: string,
+  data: object,
+  headers?: Record<string, string>,
+) {
+  const { body } = await call('POST', '/api/ledger/operate', { status, data }, headers)
+  const tracked = await call(
+    'GET',
+    `/api/ledger/track/${encodeURIComponent(body.tracking_id)}?wait=20`,
+  )
+  return tracked.body
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

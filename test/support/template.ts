@@ -1,0 +1,37 @@
+import pg from 'pg'
+import { migrate } from '../../src/migrate.ts'
+
+export const TEMPLATE = 'loanops_template'
+/** A login that is nothing but a member of the runtime role. */
+const SERVICE = { user: 'loanops_service', password: 'test' }
+
+/** The database from which each test's own is copied. */
+export async function makeTemplate(serverUrl: string): Promise<void> {
+  const client = new pg.Client(serverUrl)
+  await client.connect()
+  try {
+    await client.query(`create database ${TEMPLATE}`)
+    await migrate(databaseUrl(serverUrl, TEMPLATE))
+    await client.query(
+      `create role ${SERVICE.user} login password '${SERVICE.password}' in role loanops_runtime`,
+    )
+    // PostgreSQL copies a template only while nobody is connected to it.
+    await client.query(`alter database ${TEMPLATE} with allow_connections false`)
+  } finally {
+    await client.end()
+  }
+}
+
+export function databaseUrl(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+/** The same database, reached as a service reaches it in production. */
+export function serviceUrl(ownerUrl: string): string {
+  const url = new URL(ownerUrl)
+  url.username = SERVICE.user
+  url.password = SERVICE.password
+  return url.href
+}
