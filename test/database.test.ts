@@ -1,0 +1,28 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { isPassing } from '../src/database.ts'
+import { freshDatabase } from './support/fresh-database.ts'
+import { until } from './support/operations.ts'
+
+t.test(
+  'a connection cut between two statements fails its transaction, and not the process',
+  async t => {
+    const { db } = await freshDatabase(t)
+    const cut = db.transaction().execute(async trx => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+      await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db)
+      // What the server said last has reached this side, while no statement was there to take it.
+      await until(async () => {
+        const { rows: left } = await sql`
+        select from pg_stat_activity where pid = ${rows[0]?.pid}`.execute(db)
+        return left.length === 0
+      })
+      await sql`select 1`.execute(trx)
+    })
+    const error = await cut.then(
+      () => undefined,
+      error => error,
+    )
+    t.ok(isPassing(error), 'what it throws is told from an error of the statement')
+  },
+)
