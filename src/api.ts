@@ -22,7 +22,7 @@ import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { errorHandler, notFound } from './problem.ts'
 import { unreadablePath } from './unreadable-path.ts'
-import { validator } from './validator.ts'
+import { closeQuery, validator } from './validator.ts'
 
 export type Services = { db: Database; boss: PgBoss; health: Health; metrics: Metrics }
 
@@ -74,6 +74,7 @@ export async function buildApi(
     async api => {
       await api.register(async trusted => {
         trusted.addHook('onRequest', requireToken)
+        trusted.addHook('onRoute', closeQuery)
         // A handler of its own, so that the token is asked for also where there is nothing.
         trusted.setNotFoundHandler(notFound)
         await trusted.register(accessTokens(db, config))

@@ -1,6 +1,8 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
+import type { RouteOptions } from 'fastify'
+import { closed } from './fields.ts'
 import { type FieldError, FieldErrors } from './problem.ts'
 
 /** Numbers of a query as we document them: neither 1e1 nor true, and none that a double would round. */
@@ -25,6 +27,13 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
       error: new FieldErrors(code, firstPerPath(check.Errors(value)), PARTS[httpPart ?? '']),
     }
   }
+}
+
+const NO_QUERY = Type.Object({}, closed)
+
+/** A route that declares no query takes none: who misspells a filter must not get an answer to another question. */
+export function closeQuery(route: RouteOptions): void {
+  route.schema = { querystring: NO_QUERY, ...route.schema }
 }
 
 /** The first error of each field: what else is wrong with it mostly follows from that one. */

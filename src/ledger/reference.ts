@@ -18,8 +18,10 @@ const PAYMENT_TYPES = '/paymenttypes'
 export type Reference = {
   officeId: number
   product(name: string): Promise<LoanProduct | undefined>
-  /** The payment type under which Fineract keeps a receipt number; without one it drops the number. */
-  /** @throws LedgerTrouble where the ledger does not have it: that is a setting of ours, and nobody's payment's fault */
+  /**
+   * The payment type under which Fineract keeps a receipt number; without one it drops the number.
+   * @throws LedgerTrouble where the ledger does not have it: that is a setting of ours, and nobody's payment's fault
+   */
   paymentTypeId(): Promise<number>
 }
 

@@ -25,7 +25,7 @@ export async function finishAttempts(
   whenFinal: (trx: Trx, ended: Ended[]) => Promise<void>,
 ): Promise<boolean[]> {
   const counted = await db.transaction().execute(async trx => {
-    const nextTries = await record(trx, ended)
+    const nextTries = await recordEnds(trx, ended)
     const effective = ended.filter(({ claim }) => nextTries.has(claim.id))
     await whenFinal(
       trx,
@@ -49,7 +49,7 @@ export async function finishAttempts(
 }
 
 /** @returns when each operation whose end counted is due again, by the database's own clock */
-async function record(trx: Trx, ended: Ended[]): Promise<Map<string, Date>> {
+export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, Date>> {
   const { rows } = await sql<{ id: string; nextTryAt: Date }>`
     with ended as (
       select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
@@ -89,7 +89,7 @@ async function record(trx: Trx, ended: Ended[]): Promise<Map<string, Date>> {
   return new Map(rows.map(({ id, nextTryAt }) => [id, nextTryAt]))
 }
 
-/** As `record` reads it. */
+/** As `recordEnds` reads it. */
 function row({ claim, key, answer, ending }: Ended) {
   const isOpen = ending.status === 'processing'
   const isCall = answer !== null && 'method' in answer

@@ -4,7 +4,6 @@ import { dayThere, difference } from './difference.ts'
 import { loanPath } from './ledger-loan.ts'
 import { isStanding, type LedgerTransaction, transactionPath } from './ledger-transaction.ts'
 import { absent, compared, type Found, type Run } from './operation.ts'
-import type { Refusal } from './refusal.ts'
 
 /** A repayment as the ledger keeps it. The amount is a decimal text: it goes there as it is. */
 export type LedgerRepayment = {
@@ -23,7 +22,7 @@ const MOST_RECEIPT_CHARACTERS = 50
 export async function postRepayment(
   { ledger, reference, key }: Pick<Run, 'ledger' | 'reference' | 'key'>,
   { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
-): Promise<Answer | Refusal> {
+): Promise<Answer> {
   const paymentTypeId = await reference.paymentTypeId()
   return ledger.write({
     method: 'POST',

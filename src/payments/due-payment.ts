@@ -24,9 +24,6 @@ export type DuePayment = {
   objection: string | null
 }
 
-/** The ledger keeps so many characters of a receipt number. */
-const RECEIPT_CHARACTERS = 50
-
 export async function duePayment(db: Database, id: string, timeZone: string): Promise<DuePayment> {
   type Row = Omit<DuePayment, 'externalId' | 'receiptNumber'> & {
     paymentId: string
@@ -52,7 +49,7 @@ export async function duePayment(db: Database, id: string, timeZone: string): Pr
   return {
     ...payment,
     externalId: repaymentExternalId(payment.gateway, paymentId, postingNumber),
-    receiptNumber: paymentId.slice(0, RECEIPT_CHARACTERS),
+    receiptNumber: paymentId,
   }
 }
 

@@ -2,8 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
-import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { isSameDay } from '../ledger/dates.ts'
 import { ACTIVE, type LedgerLoan, loanAnswer, loanPath } from '../operations/ledger-loan.ts'
+import { postRepayment } from '../operations/ledger-repayment.ts'
 import {
   isStanding,
   type LedgerTransaction,
@@ -42,26 +43,12 @@ export function repayment(db: Database, config: Config): Operation {
           : found
       }
       const loan = found.body as PayableLoan
-      const paymentTypeId = await run.reference.paymentTypeId()
-      // As late as can be: what came in while the ledger was away may stop it.
+      // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
+      await run.reference.paymentTypeId()
       const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
       const refused = refusalOf(config, payment, loan)
       if (refused !== null) return refused
-      const answer = await run.ledger.write({
-        method: 'POST',
-        path: loanPath(external_loan_id, '/transactions?command=repayment'),
-        body: {
-          transactionDate: payment.day,
-          // As a text, so that no digit goes through a double.
-          transactionAmount: payment.amount,
-          externalId: payment.externalId,
-          paymentTypeId,
-          receiptNumber: payment.receiptNumber,
-          ...dayFormat,
-        },
-        key: run.key,
-        promisedId: 'resourceId',
-      })
+      const answer = await postRepayment(run, { ...payment, loanExternalId: external_loan_id })
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')

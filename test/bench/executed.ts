@@ -1,6 +1,10 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { Pool } from 'undici'
 import { clientData, control } from '../support/loans.ts'
+import { cpuShares } from './cpu-share.ts'
 import { cpuTimeMs } from './cpu-time.ts'
 import { fire } from './fire.ts'
 import type { Running, Stage } from './stage.ts'
@@ -16,7 +20,8 @@ export async function benchExecuted(
     latencyMs: number
     concurrency: number
     seconds: number
-    profile?: string
+    /** Says where the service's CPU time went; the profiler takes some itself. */
+    isProfiled?: boolean
   },
 ): Promise<number> {
   const { label, latencyMs, concurrency, seconds } = options
@@ -24,13 +29,12 @@ export async function benchExecuted(
   if (latencyMs > 0) await control(stage, 'PUT', '/faults', [{ kind: 'latency', ms: latencyMs }])
   const bare = await bareLoop(stage, label, concurrency, seconds)
   const changes = { LEDGER_CONCURRENCY: String(concurrency) }
-  const profile = options.profile === undefined ? {} : { PROFILE: options.profile }
-  const service = await stage.run('all', { ...changes, ...profile })
+  const profile = options.isProfiled ? mkdtempSync(join(tmpdir(), 'loanops-profile-')) : undefined
+  const service = await stage.run('all', { ...changes, ...(profile ? { PROFILE: profile } : {}) })
   const cpuBefore = cpuTimes(stage, service)
-  // Twice what the loop does, so that there is always work.
-  const connections = latencyMs > 0 ? 4 : 32
+  // So many that there is always work.
   await fire(service.url, body(`E-${label}`), {
-    connections,
+    connections: 32,
     seconds: latencyMs > 0 ? 2 : seconds,
     warmUpSeconds: 0,
   })
@@ -47,6 +51,7 @@ export async function benchExecuted(
       `bare loop ${bare}/s; ratio ${(rate / bare).toFixed(2)}`,
   )
   await service.stop()
+  if (profile) console.log(`layers of the service's CPU time, ${label}: ${cpuShares(profile)}`)
   return rate
 }
 

@@ -1,4 +1,4 @@
-// npm run bench [-- intake latency executed history --rows N]: ratios, each against a yardstick of the same run.
+// npm run bench [-- intake latency executed layers history --rows N]: ratios, each against a yardstick of the same run.
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchExecuted } from './executed.ts'
@@ -25,6 +25,10 @@ if (isWanted('latency')) await benchLatency(stage)
 if (isWanted('executed')) {
   await benchExecuted(stage, REAL_LEDGER)
   await benchExecuted(stage, AT_ONCE)
+}
+if (isWanted('layers')) {
+  await benchExecuted(stage, { ...REAL_LEDGER, label: 'ledger-25ms-profiled', isProfiled: true })
+  await benchExecuted(stage, { ...AT_ONCE, label: 'ledger-at-once-profiled', isProfiled: true })
 }
 if (isWanted('history')) await benchHistory(Number(values.rows))
 await stage.close()

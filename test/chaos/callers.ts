@@ -1,50 +1,83 @@
 import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
-import { story } from './stories.ts'
+import { type Paid, telling } from './gateways.ts'
+import { lenderOf, story } from './stories.ts'
 
 const AGAIN_AFTER_MS = 100
 /** Between two stories of one caller: a load that the processes carry between their deaths. */
 const PAUSE_MS = 700
 /** An answer that does not come is asked for at another process. */
 const PATIENCE_MS = 3_000
+/** Payments come when their loan may have been disbursed, or not yet. */
+const PAYS_AFTER_STORIES = 6
+const PAYMENTS_PER_LOAN = 2
+/** Gateways tell many an event twice, though it was answered. */
+const TOLD_TWICE = 0.3
+const BATCH_EVERY_MS = 1_500
 
-/** Callers who, without an answer, send the same again under the same Idempotency-Key. @returns the ids answered 202 */
+/** What was answered, and has to be kept: the ids of operations, and the payments. */
+export type Answered = { operations: string[]; payments: Paid[] }
+
+/** Callers and gateways who, without an answer, send the same again. */
 export async function runCallers(
   apis: Place[],
   options: { callers: number; isEnough(sent: number): boolean; draw: () => number },
-): Promise<string[]> {
-  const acknowledged: string[] = []
+): Promise<Answered> {
+  const { isEnough, draw } = options
+  const answered: Answered = { operations: [], payments: [] }
   let sent = 0
   let stories = 0
-  await Promise.all(Array.from({ length: options.callers }, runCaller))
-  return acknowledged
+  await Promise.all([...Array.from({ length: options.callers }, runCaller), askForBatches()])
+  return answered
 
   async function runCaller(): Promise<void> {
-    while (!options.isEnough(sent)) {
-      const name = String(++stories)
-      const told = story(name, options.draw)
+    const unpaid: number[] = []
+    while (!isEnough(sent)) {
+      const number = ++stories
+      const told = story(number, draw)
       sent += told.length
-      for (const [number, [status, data]] of told.entries())
-        acknowledged.push(await insist(`${name}-${number}`, { status, data }))
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+      for (const [step, [status, data]] of told.entries()) {
+        const key = { 'idempotency-key': `${number}-${step}` }
+        const { tracking_id } = await insist('/api/ledger/operate', { status, data }, key)
+        answered.operations.push(tracking_id.split('|')[1])
+      }
+      unpaid.push(number)
+      if (unpaid.length > PAYS_AFTER_STORIES) await pay(unpaid.shift() as number)
+      await pause(PAUSE_MS)
     }
   }
 
-  async function insist(key: string, body: object): Promise<string> {
+  async function pay(number: number): Promise<void> {
+    for (let n = 1; n <= PAYMENTS_PER_LOAN; n++) {
+      const { paid, events } = telling(`${number}0${n}`, `L-${number}`, draw)
+      const path = `/api/webhooks/${paid.gateway}?lender=${lenderOf(number)}`
+      const again = events.filter(() => draw() < TOLD_TWICE)
+      await Promise.all([...events, ...again].map(event => insist(path, event)))
+      answered.payments.push(paid)
+    }
+  }
+
+  async function askForBatches(): Promise<void> {
+    while (!isEnough(sent)) {
+      await insist('/api/payments/batch')
+      await pause(BATCH_EVERY_MS)
+    }
+  }
+
+  async function insist(path: string, body?: object, headers?: Record<string, string>) {
     for (let attempt = 0; ; attempt++) {
       const place = apis[attempt % apis.length] as Place
-      const answer = await withPatience(
-        caller(place.url)('POST', '/api/ledger/operate', body, { 'idempotency-key': key }),
-      )
-      if (answer?.status === 202) return answer.body.tracking_id.split('|')[1]
+      const answer = await withPatience(caller(place.url)('POST', path, body, headers))
+      if (answer !== undefined && answer.status < 300) return answer.body
       if (answer !== undefined && answer.status < 500)
         throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
-      await new Promise(resolve => setTimeout(resolve, AGAIN_AFTER_MS))
+      await pause(AGAIN_AFTER_MS)
     }
   }
 }
 
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
 function withPatience<T>(answer: Promise<T>): Promise<T | undefined> {
-  const late = new Promise<undefined>(resolve => setTimeout(() => resolve(undefined), PATIENCE_MS))
-  return Promise.race([answer.catch(() => undefined), late])
+  return Promise.race([answer.catch(() => undefined), pause(PATIENCE_MS).then(() => undefined)])
 }

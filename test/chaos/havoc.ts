@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { CRASH_POINTS, type CrashPoint } from '../../src/crash-point.ts'
+import { CRASH_POINTS, type CrashPoint, PAYMENT_CRASH_POINTS } from '../../src/crash-point.ts'
 import type { Service } from '../support/process.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 
@@ -9,6 +9,7 @@ const PAUSE_MS: [number, number] = [200, 900]
 const MEETS_ITS_POINT_MS = 4_000
 /** Whether anything is up that is worth a blow. */
 const ASK_EVERY_MS = 50
+const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
 /** A point that is passed thousands of times a minute is not always to be hit at the first. */
 const MOST_PASSINGS = 8
 
@@ -29,7 +30,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   }
   const doomed = new Map<Service, number>()
   let isOver = false
-  let nextPoint = Math.floor(draw() * CRASH_POINTS.length)
+  let nextPoint = Math.floor(draw() * POINTS.length)
   const done = run()
   return {
     blows,
@@ -52,15 +53,17 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   async function strike(chance: number): Promise<void> {
     if (chance < 0.1) return killPostgres()
     if (chance < 0.2) return cutConnections()
-    const point = CRASH_POINTS[nextPoint++ % CRASH_POINTS.length] as CrashPoint
-    if (chance < 0.85) await arm(await pick(point.startsWith('intake') ? 'api' : 'worker'), point)
+    const point = POINTS[nextPoint++ % POINTS.length] as CrashPoint
+    if (chance < 0.85) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
   }
 
   /** The place's next process dies at the point, wherever that meets it. */
   async function arm(place: Place, point: CrashPoint) {
     const isStop = point === 'stop.handing-back'
-    const passings = isStop ? 1 : 1 + Math.floor(draw() * MOST_PASSINGS)
+    // A batch passes each of its points once or twice.
+    const most = isStop || point.startsWith('batch') ? 1 : MOST_PASSINGS
+    const passings = 1 + Math.floor(draw() * most)
     cluster.armed.set(place, `${point}:${passings}`)
     blows.armed++
     await kill(place, 'SIGKILL')
@@ -111,6 +114,8 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     return places[Math.floor(draw() * places.length)] ?? (cluster.places[0] as Place)
   }
 }
+
+const isAtTheDoor = (point: CrashPoint) => /^(intake|webhook)/.test(point)
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))

@@ -3,12 +3,14 @@ import type { Database } from '../../src/database.ts'
 import { idOf } from '../../src/ids.ts'
 import type { LoggedWrite } from '../support/loans.ts'
 
-/** What the promises come to, once everything is final. All but the first five counts have to be 0. */
+/** What the promises come to, once everything is final. All but the first six counts have to be 0. */
 export type Verdict = {
   accepted: number
   final: number
   succeeded: number
   appliedOnce: number
+  /** Repayments that the ledger or a check of ours refused: their payments are in suspense. */
+  refusedPayments: number
   /** An answer was lost, and the ledger had done it. */
   unknownButApplied: number
   /** Answered 202, and not there any more. */
@@ -28,6 +30,7 @@ export type Verdict = {
 
 type Row = {
   id: string
+  origin: string
   seq: string
   subject: string
   status: string
@@ -45,7 +48,7 @@ export async function judge(
   log: LoggedWrite[],
 ): Promise<Verdict> {
   const { rows } = await sql<Row>`
-    select o.id, o.seq, o.subject, o.status, o.key_generation as "keyGeneration",
+    select o.id, o.origin, o.seq, o.subject, o.status, o.key_generation as "keyGeneration",
            exists (select from loanops.operation_attempt a
                     where a.operation_id = o.id and a.outcome = 'unknown') as "wasUnknown"
       from loanops.operation o order by o.seq`.execute(db)
@@ -58,6 +61,7 @@ export async function judge(
     final: count(({ status }) => status !== 'processing'),
     succeeded: count(({ status }) => status === 'success'),
     appliedOnce: count(row => row.status === 'success' && of(row).length === 1),
+    refusedPayments: count(({ origin, status }) => origin === 'payment' && status === 'failed'),
     unknownButApplied: count(row => row.wasUnknown && of(row).length === 1),
     vanished: [...acknowledged].filter(id => !known.has(id)).length,
     unfinished: count(({ status }) => status === 'processing'),

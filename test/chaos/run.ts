@@ -7,11 +7,14 @@ import { type Database, openDatabase } from '../../src/database.ts'
 import { migrate } from '../../src/migrate.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
 import { control } from '../support/loans.ts'
+import { runBatch } from '../support/payments.ts'
+import { caller } from '../support/service.ts'
 import { runCallers } from './callers.ts'
 import { startCluster } from './cluster.ts'
 import { FAULTS } from './faults.ts'
 import { wreakHavoc } from './havoc.ts'
 import { judge } from './model.ts'
+import { judgePayments } from './payments-model.ts'
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +41,7 @@ await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
 const startedAt = Date.now()
 const draw = dice(seed)
 const havoc = wreakHavoc(cluster, dice(seed + 1))
-const acknowledged = await runCallers(
+const answered = await runCallers(
   cluster.places.filter(({ role }) => role === 'api'),
   { callers: CALLERS, draw, isEnough: sent => sent >= operations && havoc.kills() >= kills },
 )
@@ -49,7 +52,8 @@ const firedMs = Date.now() - startedAt
 const db = openDatabase(cluster.databaseUrl, { max: 2, name: 'judge', onError: () => undefined })
 const settleMs = await settled(db)
 const { log, counters } = await control(cluster, 'GET', '/books?log=250000')
-const verdict = await judge(db, acknowledged, log)
+const verdict = await judge(db, answered.operations, log)
+const payments = await judgePayments(db, answered.payments, cluster.ledger.controlUrl)
 await db.destroy()
 await cluster.close()
 
@@ -62,14 +66,19 @@ const wrong = [
   'outOfOrder',
   'strangers',
 ] as const
-const isHeld = wrong.every(name => verdict[name] === 0) && verdict.appliedOnce === verdict.accepted
+const isHeld =
+  wrong.every(name => verdict[name] === 0) &&
+  verdict.appliedOnce + verdict.refusedPayments === verdict.accepted &&
+  Object.values(payments.wrong).every(count => count === 0) &&
+  payments.heldPaise === payments.capturedPaise
 const perPoint = Object.groupBy(cluster.died, point => point)
 console.log(
   JSON.stringify(
     {
       seed,
       ...verdict,
-      acknowledged: acknowledged.length,
+      acknowledged: answered.operations.length,
+      payments,
       kills: havoc.kills(),
       blows: havoc.blows,
       crashPoints: Object.fromEntries(
@@ -87,11 +96,19 @@ console.log(
 )
 process.exit(isHeld ? 0 : 1)
 
+/** Batches, until nothing is on its way any more. */
 async function settled(db: Database): Promise<number> {
   const from = Date.now()
+  const api = cluster.places.find(({ role }) => role === 'api')
   while (Date.now() - from < SETTLE_MS) {
+    await runBatch(caller(api?.url ?? '')).catch(() => undefined)
     const { rows } = await sql<{ open: boolean }>`
-      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
+      select exists (select from loanops.operation where status = 'processing')
+          or exists (select from core.transaction where state in ('waiting', 'posting'))
+          or exists (select from core.pending_event)
+          or exists (select from pgboss.job where name = 'payment-event' and state < 'completed') as open`.execute(
+      db,
+    )
     if (!rows[0]?.open) break
     await new Promise(done => setTimeout(done, 200))
   }

@@ -145,6 +145,26 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
+  t.test('a member of the query that a call does not know is refused, and named', async t => {
+    for (const [method, path, sent] of [
+      ['POST', '/api/ledger/operate', approval],
+      ['POST', '/api/payments/batch'],
+      ['POST', '/api/account/login', { username: 'asha.rao', password: 'a pass phrase' }],
+      ['GET', '/api/payments/gateway_a/pay_1'],
+      ['GET', '/api/migration/019a0000-0000-7000-8000-000000000000'],
+      ['GET', '/api/ledger/operations'],
+    ] as const) {
+      const { status, body } = await call(method, `${path}?stauts=x`, sent)
+      t.match(
+        { status, body },
+        {
+          status: 400,
+          body: { code: 'INVALID_QUERY', errors: [{ path: '/stauts' }] },
+        },
+      )
+    }
+  })
+
   t.test('after all of this the process lives, and nothing is stored', async t => {
     t.equal((await call('GET', '/readyz')).status, 200)
     const { rows } = await sql`select from loanops.operation`.execute(service.db)

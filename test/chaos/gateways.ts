@@ -1,0 +1,47 @@
+import type { Gateway } from '../../src/lenders.ts'
+import { capturedA, eventA, eventB, refundA, successB } from '../support/gateway-events.ts'
+
+/** A payment as its gateway has it in its own books. */
+export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
+/** What a gateway tells of one payment, in the order in which it says so. */
+export type Telling = { paid: Paid; events: object[] }
+
+const MOST_PAISE = 500_000
+
+/** One payment on a loan: mostly captured, told by up to three event types; some fail, are refunded or name no loan. */
+export function telling(name: string, loan: string, draw: () => number): Telling {
+  const paise = 1 + Math.floor(draw() * MOST_PAISE)
+  const kind = draw()
+  if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
+  const id = `pay_${name}`
+  const told = { id, amount: paise, loan: kind < 0.25 ? `${loan}-unknown` : loan }
+  const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
+  if (kind < 0.3) {
+    const events = [eventA('payment.failed', { ...told, status: 'failed' })]
+    return { paid: { ...paid, isCaptured: false }, events }
+  }
+  if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })] }
+  const captured = [
+    eventA('payment.authorized', { ...told, status: 'authorized' }),
+    capturedA(told),
+    eventA('order.paid', told),
+  ]
+  if (kind > 0.95) return { paid, events: [...captured, refundA({ id: `rfnd_${name}`, of: id })] }
+  return { paid, events: shuffled(captured, draw) }
+}
+
+function byB(name: string, loan: string, paise: number, isCaptured: boolean): Telling {
+  const id = `9${name.replace(/\D/g, '')}`
+  const told = { id, amount: (paise / 100).toFixed(2), loan }
+  const event = isCaptured
+    ? successB(told)
+    : eventB('PAYMENT_FAILED_WEBHOOK', { ...told, status: 'FAILED' })
+  return { paid: { gateway: 'gateway_b', id, paise, isCaptured }, events: [event] }
+}
+
+function shuffled<T>(values: T[], draw: () => number): T[] {
+  return values
+    .map(value => ({ value, at: draw() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ value }) => value)
+}

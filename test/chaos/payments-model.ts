@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/database.ts'
+import { booksAt } from '../support/ledger-driver.ts'
+import type { Paid } from './gateways.ts'
+
+/** What the promises of payments come to. `wrong` has to be 0 throughout, and what is held what was captured. */
+export type PaymentVerdict = {
+  /** Payments of which at least one event was answered 200. */
+  received: number
+  inState: Record<string, number>
+  /** What the gateways say was captured, and what of it is posted, posting, waiting or in suspense. */
+  capturedPaise: number
+  heldPaise: number
+  wrong: {
+    /** Answered 200, and not there. */
+    missing: number
+    /** There, and never sent. */
+    invented: number
+    /** Posted, and not exactly once in the ledger's books with the right amount on the right loan. */
+    posted: number
+    /** Not posted, and yet in the ledger's books. */
+    unposted: number
+    /** Still on its way, though everything has ended. */
+    unfinished: number
+  }
+}
+
+type Row = { gateway: string; id: string; loan: string | null; state: string; paise: string }
+
+/** Holds what became of each payment against the gateways' books and the ledger's. */
+export async function judgePayments(
+  db: Database,
+  sent: Paid[],
+  controlUrl: string,
+): Promise<PaymentVerdict> {
+  const { rows } = await sql<Row>`
+    select gateway, gateway_payment_id as id, external_loan_id as loan, state, (amount * 100)::bigint::text as paise
+      from ops.payment where kind = 'payment'`.execute(db)
+  const repayments = Map.groupBy(
+    (await booksAt(controlUrl)).transactions.filter(({ type }) => type === 'repayment'),
+    ({ externalId }) => String(externalId),
+  )
+  const inBooks = (row: Row) => repayments.get(`${row.gateway}-${row.id}`) ?? []
+  const isRight = (row: Row) =>
+    inBooks(row).length === 1 &&
+    inBooks(row).every(
+      one => paiseOf(one.amount) === Number(row.paise) && one.loanExternalId === row.loan,
+    )
+  const count = (is: (row: Row) => boolean) => rows.filter(is).length
+  const name = ({ gateway, id }: { gateway: string; id: string }) => `${gateway} ${id}`
+  const known = new Set(rows.map(name))
+  const given = new Set(sent.map(name))
+  const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
+  return {
+    received: sent.length,
+    inState: Object.fromEntries(
+      [...Map.groupBy(rows, ({ state }) => state)].map(([state, of]) => [state, of.length]),
+    ),
+    capturedPaise: sum(sent.filter(({ isCaptured }) => isCaptured).map(({ paise }) => paise)),
+    heldPaise: sum(
+      rows
+        .filter(({ state }) => ['posted', 'posting', 'waiting', 'suspense'].includes(state))
+        .map(({ paise }) => Number(paise)),
+    ),
+    wrong: {
+      missing: sent.filter(paid => !known.has(name(paid))).length,
+      invented: count(row => !given.has(name(row))),
+      posted: count(row => row.state === 'posted' && !isRight(row)),
+      unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),
+      unfinished: count(({ state }) => state === 'posting' || state === 'waiting'),
+    },
+  }
+}
+
+const paiseOf = (rupees: string) => Math.round(Number(rupees) * 100)
