@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { TOKEN } from '../support/service.ts'
 
-export type Fired = { perSecond: number; p50: number; p99: number; refused: number }
+export type Fired = { perSecond: number; p50: number; p95: number; p99: number; refused: number }
 
 /** Sends `body(n)` over so many connections at once, for the time given; the first part is warm-up and left out. */
 export async function fire(
@@ -21,6 +21,7 @@ export async function fire(
   return {
     perSecond: Math.round(took.length / options.seconds),
     p50: quantile(took, 0.5),
+    p95: quantile(took, 0.95),
     p99: quantile(took, 0.99),
     refused,
   }
@@ -47,6 +48,3 @@ export function quantile(sorted: number[], part: number): number {
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
   return Math.round(value * 10) / 10
 }
-
-export const median = (values: number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number

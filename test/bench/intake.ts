@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { clientData } from '../support/loans.ts'
-import { fire, median } from './fire.ts'
+import { fire } from './fire.ts'
+import { median } from './median.ts'
 import type { Stage } from './stage.ts'
 
 const CONNECTIONS = 64

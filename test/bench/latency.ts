@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { clientData } from '../support/loans.ts'
 import { TOKEN } from '../support/service.ts'
-import { median, quantile } from './fire.ts'
+import { quantile } from './fire.ts'
+import { median } from './median.ts'
 import type { Stage } from './stage.ts'
 
 const PER_SECOND = 50

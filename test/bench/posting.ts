@@ -1,5 +1,5 @@
 // Posting repayments: rate against a bare undici loop that makes the same calls at the same concurrency.
-// node test/bench/posting.ts [payments] [loans]
+// node test/bench/posting.ts [payments] [loans] [milliseconds that the ledger takes]
 import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -12,11 +12,14 @@ import { logger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA } from '../support/gateway-events.ts'
+import { control } from '../support/loans.ts'
 import { withLedger } from '../support/payments.ts'
 import { caller, testEnv } from '../support/service.ts'
 
 const payments = Number(process.argv[2] ?? 10_000)
 const loans = Number(process.argv[3] ?? 5_000)
+/** A Fineract on two cores takes 25 to 100 ms. */
+const latencyMs = Number(process.argv[4] ?? 25)
 /** Of eight slots a batch gets four. */
 const SLOTS = 8
 const AT_ONCE = 4
@@ -51,6 +54,8 @@ try {
   for (let i = 0; i < loans; i += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, (_, j) => loan(`L-${i + j}`)))
 
+  if (latencyMs > 0)
+    await control({ ledger }, 'PUT', '/faults', [{ kind: 'latency', ms: latencyMs }])
   const bare = await bareLoop(ledgerUrl)
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   for (let i = 0; i < payments; i++) {
@@ -62,7 +67,7 @@ try {
   const run = await batchOf(call)
   const ours = payments / run.post_seconds
   console.log(
-    `posted ${run.posted}: ${ours.toFixed(0)}/s; bare loop ${bare.toFixed(0)}/s; ratio ${(ours / bare).toFixed(2)}`,
+    `posted ${run.posted} at a ledger that takes ${latencyMs} ms: ${ours.toFixed(0)}/s; bare loop ${bare.toFixed(0)}/s; ratio ${(ours / bare).toFixed(2)}`,
   )
   console.log(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`)
   await service.close()

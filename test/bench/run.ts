@@ -1,10 +1,13 @@
-// npm run bench [-- intake latency executed layers history --rows N]: ratios, each against a yardstick of the same run.
+// npm run bench [-- NAME …] [--rows N]: ratios, each against a yardstick of the same run. Names: intake latency executed
+// layers logins history, and those of SCRIPTS.
+import { spawnSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchExecuted } from './executed.ts'
 import { addHistory, pagesPerStatement } from './history.ts'
 import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
+import { benchLogins } from './logins.ts'
 import { durability, openStage } from './stage.ts'
 
 const { values, positionals } = parseArgs({
@@ -15,6 +18,9 @@ const isWanted = (name: string) => positionals.length === 0 || positionals.inclu
 /** A Fineract on two cores takes as long, and gains nothing beyond so many at once. */
 const REAL_LEDGER = { label: 'ledger-25ms', latencyMs: 25, concurrency: 8, seconds: 6 }
 const AT_ONCE = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
+
+/** Each on a stage of its own; their arguments stand in their first lines. */
+const SCRIPTS = ['webhooks', 'transform', 'posting', 'migration-upload', 'migration-run']
 
 const stage = await openStage()
 console.log(await durability(stage.db))
@@ -30,8 +36,13 @@ if (isWanted('layers')) {
   await benchExecuted(stage, { ...REAL_LEDGER, label: 'ledger-25ms-profiled', isProfiled: true })
   await benchExecuted(stage, { ...AT_ONCE, label: 'ledger-at-once-profiled', isProfiled: true })
 }
+if (isWanted('logins')) await benchLogins(stage)
 if (isWanted('history')) await benchHistory(Number(values.rows))
 await stage.close()
+for (const name of SCRIPTS.filter(isWanted)) {
+  console.log(`--- ${name}`)
+  spawnSync(process.execPath, [`test/bench/${name}.ts`], { stdio: 'inherit' })
+}
 
 /** Once more with years of work behind it: pages per statement, and the rates against those of just before. */
 async function benchHistory(rows: number): Promise<void> {

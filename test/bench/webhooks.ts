@@ -15,6 +15,7 @@ import { openQueue } from '../../src/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { testEnv } from '../support/service.ts'
+import { median } from './median.ts'
 
 const CONNECTIONS = 64
 const SECONDS = Number(process.argv[2] ?? 8)
@@ -132,8 +133,4 @@ async function cannon(
     p50: result.latency.p50,
     p99: result.latency.p99,
   }
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] as number
 }
