@@ -160,7 +160,7 @@ begin
 end
 $$;
 
--- Takes up to `most` rows that no batch has taken yet out of one source and settles what they speak of.
+-- Takes up to `most` rows, fewer where they are large, that no batch has taken yet out of one source and settles what they speak of.
 create or replace function core.transform(wanted_source text, most integer,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -171,8 +171,14 @@ declare
 begin
   perform core.lock_settling();
   select * into source from core.source s where s.name = wanted_source;
-  select array_agg(next.raw_id) into ids from (
-    select p.raw_id from core.pending_event p where p.source = wanted_source order by p.raw_id limit most) next;
+  -- A mebibyte takes some 10 ms to read: thousands of such bodies at once would be cut off, again and again.
+  execute format($sql$
+    select array_agg(raw_id)
+      from (select p.raw_id, sum(octet_length(r.body)) over (order by p.raw_id) - octet_length(r.body) as bytes_before
+              from (select raw_id from core.pending_event where source = $1 order by raw_id limit $2) p
+              left join raw.%I r on r.id = p.raw_id) next
+     where bytes_before < 64 * 1024 * 1024 is not false$sql$, wanted_source)
+    using wanted_source, most into ids;
   with gone as (
     delete from core.pending_event p where p.source = wanted_source and p.raw_id = any(ids) returning p.received_at
   ), counted as (

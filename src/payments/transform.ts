@@ -15,7 +15,7 @@ export async function transform(batch: Batch): Promise<void> {
   )
   for (const { name } of rows) {
     try {
-      while ((await transformChunk(batch, name, ROWS_AT_ONCE)) === ROWS_AT_ONCE) batch.check()
+      while ((await transformChunk(batch, name, ROWS_AT_ONCE)) > 0) batch.check()
     } catch (error) {
       if (error instanceof BatchLeft || (isPassing(error) && !isOfOneSource(error))) throw error
       // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
