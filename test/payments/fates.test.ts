@@ -11,6 +11,7 @@ import {
   successB,
 } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
+import { control } from '../support/loans.ts'
 import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -215,6 +216,17 @@ t.test(
     const payment = await sent(service, [capturedA({ loan: 'L-1', payment: before })])
     t.match(payment, { state: 'suspense', reason: 'ledger_refused', detail: /disbursement/ })
     t.ok(payment.next_try_at)
+
+    await control(service, 'PUT', '/business-date', { date: '2026-02-01' })
+    const future = [
+      capturedA({ id: 'pay_2', loan: 'L-1' }),
+      capturedA({ id: 'pay_3', loan: 'L-1' }),
+    ]
+    t.match(await sent(service, future, 'pay_2'), { state: 'suspense', reason: 'ledger_refused' })
+    t.match(await service.assign('pay_3', 'L-2'), { status: 200 })
+    await control(service, 'PUT', '/business-date', { date: null })
+    t.match(await sent(service, [], 'pay_2'), { state: 'posted' }, 'tried again')
+    t.match((await service.payment('pay_3')).payment, { state: 'posted', external_loan_id: 'L-2' })
   },
 )
 
@@ -279,24 +291,34 @@ t.test(
   },
 )
 
-t.test('sender_not_allowed: from outside the lender’s networks, whoever assigns it', async t => {
-  const file = lendersFile(t, {
-    LENDER_02: { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } },
-    LENDER_03: { gateway_b: { allowedCidrs: ['127.0.0.0/8', '::1'] } },
-  })
-  const service = await paymentService(t, { LENDERS_FILE: file })
-  await service.loan('L-2', { product: 2 })
-  await service.loan('L-3', { product: 3 })
-  await service.webhook('gateway_b', successB({ id: 2, loan: 'L-2' }))
-  await service.webhook('gateway_b', successB({ id: 3, loan: 'L-3' }))
-  await service.batch()
-  t.match((await service.payment(2, 'gateway_b')).payment, {
-    state: 'suspense',
-    reason: 'sender_not_allowed',
-  })
-  t.match((await service.payment(3, 'gateway_b')).payment, { state: 'posted' })
-  t.equal((await service.assign('2', 'L-2', 'gateway_b')).status, 409)
-})
+t.test(
+  'sender_not_allowed: from outside the lender’s networks, until it comes from inside',
+  async t => {
+    const file = lendersFile(t, {
+      LENDER_02: { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } },
+      LENDER_03: { gateway_b: { allowedCidrs: ['127.0.0.0/8', '::1'] } },
+    })
+    const service = await paymentService(t, { LENDERS_FILE: file, TRUST_PROXY: '127.0.0.1' })
+    await service.loan('L-2', { product: 2 })
+    await service.loan('L-3', { product: 3 })
+    await service.webhook('gateway_b', successB({ id: 2, loan: 'L-2' }))
+    await service.webhook('gateway_b', successB({ id: 3, loan: 'L-3' }))
+    await service.batch()
+    t.match((await service.payment(2, 'gateway_b')).payment, {
+      state: 'suspense',
+      reason: 'sender_not_allowed',
+    })
+    t.match((await service.payment(3, 'gateway_b')).payment, { state: 'posted' })
+    t.equal((await service.assign('2', 'L-2', 'gateway_b')).status, 409)
+
+    // Told once more, from where the lender's gateway is: one event that is believed is enough.
+    const again = { ...successB({ id: 2, loan: 'L-2' }), event_time: '2026-02-05T10:05:00+05:30' }
+    const headers = { 'x-forwarded-for': '10.1.2.3' }
+    await service.webhook('gateway_b', again, { headers })
+    await service.batch()
+    t.match((await service.payment(2, 'gateway_b')).payment, { state: 'posted' })
+  },
+)
 
 t.test(
   'events_disagree: on amount, currency or loan; a missing loan disagrees with nothing',
