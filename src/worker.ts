@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
+import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { openLedger } from './ledger/client.ts'
 import { openReference } from './ledger/reference.ts'
 import { openSlots } from './ledger/slots.ts'
@@ -50,6 +51,7 @@ export async function startWorker(
   ledger.onAnswer(({ method, status, outcome }) =>
     metrics.ledgerAnswers.inc({ method, status: status ?? 'none', outcome }),
   )
+  breakerGauge(metrics.registry, ledger.breaker)
   const repaymentOperation = repayment(db, config)
   const reference = openReference(ledger, config)
   const slots = openSlots(config.LEDGER_CONCURRENCY)

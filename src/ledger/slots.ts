@@ -4,8 +4,6 @@ export type Lane = 'live' | 'bulk'
 export type Slots = {
   /** Waits for a slot of its lane, and holds it until the task ends. */
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
-  /** How many more tasks would start at once. */
-  free(lane: Lane): number
   /** How many tasks wait. */
   waiting(lane: Lane): number
 }
@@ -31,7 +29,6 @@ export function openSlots(total: number): Slots {
         startWaiting()
       }
     },
-    free,
     waiting: lane => waiting[lane].length,
   }
 

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { capturedA } from '../support/gateway-events.ts'
 import { approval, givenLoan } from '../support/loans.ts'
 import { listed, submit, until } from '../support/operations.ts'
+import { paymentService } from '../support/payments.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 const resolvePath = (trackingId: string) =>
@@ -92,4 +94,21 @@ t.test('who resolved what stands in the audit', async t => {
       detail: { outcome: 'retry' },
     },
   ])
+})
+
+t.test('a repayment that hangs is resolved by the query that README shows', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.faults([{ kind: 'stuck', match: { on: 'writes' } }])
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_02' })
+  await service.batch()
+  await service.faults([])
+  const { rows } = await sql<{ tracking_id: string }>`
+    select 'REPAYMENT|' || operation_id as tracking_id from ops.payment join core.transaction using (id)
+     where waiting_for = 'outcome_unknown'`.execute(service.db)
+  const path = resolvePath(rows[0]?.tracking_id ?? '')
+  t.equal((await service.call('POST', path, { outcome: 'retry' })).status, 202)
+  const state = async () => (await service.payment('pay_1')).payment.state
+  t.ok(await until(async () => (await state()) === 'posted'))
+  t.equal((await service.repayments()).length, 1)
 })

@@ -155,6 +155,9 @@ t.test(
       return body.ledger?.circuit === 'open' && body
     })
     t.match(ready, { status: 'ready', ledger: { last_error: String } })
+    const breakerIs = async () =>
+      /^loanops_ledger_breaker_open (\d)/m.exec((await service.call('GET', '/metrics')).body)?.[1]
+    t.equal(await breakerIs(), '1')
     const waiting = await until(async () => {
       const all = await Promise.all(
         ids.map((id, n) => listed(service.call, clients[n] as string, id)),
@@ -168,6 +171,7 @@ t.test(
     const ledger = await startSandbox({ port })
     t.teardown(() => ledger.close())
     for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })
+    t.equal(await breakerIs(), '0')
   },
 )
 
