@@ -1,4 +1,4 @@
-import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { Decimal } from 'decimal.js'
 import { DATE_FORMAT, dayOf } from './day.ts'
@@ -12,6 +12,7 @@ const LARGEST_INT = 2_147_483_647
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
+TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
 // A refusal says how the value would be right; the schema's description does.
@@ -71,6 +72,16 @@ export const Text = (maxLength: number, example: string) =>
     description: `a text of 1 to ${maxLength} characters`,
     examples: [example],
   })
+
+// Both in one word of JSON Schema each: of a union every branch has to be tried, for each value and each answer.
+
+export const oneOf = <T extends string>(
+  names: readonly T[],
+  description = `one of ${names.join(', ')}`,
+) => Type.Unsafe<T>({ [Kind]: 'OneOf', type: 'string', enum: [...names], description })
+
+export const nullable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 
 export const closed = { additionalProperties: false }
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
-import { closed } from '../fields.ts'
+import { closed, oneOf } from '../fields.ts'
 import { NotFound } from '../problem.ts'
 import { issueToken } from './access-token.ts'
 import { findAccount } from './account.ts'
@@ -24,9 +24,7 @@ const MOST_WAITING = 100
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
-const Role = Type.Union([Type.Literal('admin'), Type.Literal('operator')], {
-  description: 'admin or operator',
-})
+const Role = oneOf(['admin', 'operator'])
 const loginSchema = {
   tags,
   summary: 'Gives an access token for a username and a password',

@@ -1,21 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../fields.ts'
 
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
 const Count = Type.Integer({ minimum: 0 })
 
-export const MigrationTypeName = Type.Union([Type.Literal('loans'), Type.Literal('repayments')], {
-  description: 'loans or repayments',
-})
-export const MigrationStatus = Type.Union(
-  (['uploaded', 'running', 'completed', 'cancelled'] as const).map(name => Type.Literal(name)),
-)
+export const MigrationTypeName = oneOf(['loans', 'repayments'])
+export const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
 
 export const Finding = Type.Object({
   line: Type.Integer(),
-  external_loan_id: Nullable(Type.String()),
+  external_loan_id: nullable(Type.String()),
   finding: Type.String(),
-  reason: Nullable(Type.String()),
+  reason: nullable(Type.String()),
 })
 export const DryRunResult = Type.Object({
   started_at: Type.String(),
@@ -46,12 +41,12 @@ export const MigrationItem = Type.Object({
     description: 'rows not tried, because an earlier one of their loan failed',
   }),
   uploaded_at: Type.String(),
-  started_at: Nullable(Type.String()),
-  ended_at: Nullable(Type.String()),
+  started_at: nullable(Type.String()),
+  ended_at: nullable(Type.String()),
   is_dry_run: Type.Boolean({ description: 'whether the last run was, or is, a dry one' }),
-  rate_per_second: Nullable(Type.Number({ description: 'rows ended per second of this run' })),
-  estimated_end_at: Nullable(Type.String()),
-  dry_run: Nullable(DryRunResult),
+  rate_per_second: nullable(Type.Number({ description: 'rows ended per second of this run' })),
+  estimated_end_at: nullable(Type.String()),
+  dry_run: nullable(DryRunResult),
 })
 export type MigrationRecord = Static<typeof MigrationItem>
 export type DryRun = Static<typeof DryRunResult>

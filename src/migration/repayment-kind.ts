@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { Amount, closed, ExternalId, Text } from '../fields.ts'
+import { Amount, closed, ExternalId, oneOf, Text } from '../fields.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { newOperation } from '../operations/accept.ts'
 import { repaymentExternalId } from '../payments/due-payment.ts'
@@ -20,12 +20,7 @@ const Row = Type.Object(
     loan_external_id: ExternalId,
     amount: Amount,
     payment_reference: Text(MOST_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
-    gateway: Type.Optional(
-      Type.Union(
-        GATEWAYS.map(name => Type.Literal(name)),
-        { description: `${GATEWAYS.join(' or ')}, or empty` },
-      ),
-    ),
+    gateway: Type.Optional(oneOf(GATEWAYS, `${GATEWAYS.join(' or ')}, or empty`)),
     note: Type.Optional(
       Type.String({
         maxLength: MOST_NOTE_CHARACTERS,

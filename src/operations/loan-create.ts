@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Count, closed, Day, ExternalId, Rate } from '../fields.ts'
+import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../fields.ts'
 import { dayFormat } from '../ledger/dates.ts'
 import type { LoanProduct } from '../ledger/reference.ts'
 import type { Lender } from '../lenders.ts'
@@ -23,19 +23,13 @@ import {
 } from './operation.ts'
 import { refusal } from './refusal.ts'
 
-export const LoanTermFrequencyType = Type.Union(
-  (['days', 'weeks', 'months', 'years'] as const).map(name => Type.Literal(name)),
-  { description: 'days, weeks, months or years' },
-)
+export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   const codes = [...lenders.keys()]
   const schema = Type.Object(
     {
-      lenderConfig: Type.Union(
-        codes.map(code => Type.Literal(code)),
-        { description: `a lender: ${codes.join(', ')}` },
-      ),
+      lenderConfig: oneOf(codes, `a lender: ${codes.join(', ')}`),
       externalId: ExternalId,
       principal: Amount,
       submittedOnDate: Day,

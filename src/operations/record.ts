@@ -1,26 +1,20 @@
 import { Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../fields.ts'
 
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
-
-const Status = Type.Union([
-  Type.Literal('processing'),
-  Type.Literal('success'),
-  Type.Literal('failed'),
-])
-const ledgerBody = Nullable(Type.Object({}, { additionalProperties: true }))
+export const STATUSES = ['processing', 'success', 'failed'] as const
+const ledgerBody = nullable(Type.Object({}, { additionalProperties: true }))
 const recordFields = {
   tracking_id: Type.String(),
   operation_type: Type.String(),
-  status: Status,
+  status: oneOf(STATUSES),
   success_response: ledgerBody,
   failure_response: ledgerBody,
-  error_message: Nullable(Type.String()),
-  processed_at: Nullable(Type.String({ description: 'UTC without a zone designator' })),
+  error_message: nullable(Type.String()),
+  processed_at: nullable(Type.String({ description: 'UTC without a zone designator' })),
 }
 
 export const Processing = Type.Object(
-  { tracking_id: Type.String(), status: Type.Literal('processing') },
+  { tracking_id: Type.String(), status: oneOf(['processing']) },
   { additionalProperties: false },
 )
 
@@ -32,9 +26,9 @@ export const OperationItem = Type.Object({
   external_id: Type.String(),
   accepted_at: Type.String(),
   attempts: Type.Integer(),
-  waiting_for: Nullable(Type.String()),
-  next_try_at: Nullable(Type.String()),
-  last_error: Nullable(Type.String()),
+  waiting_for: nullable(Type.String()),
+  next_try_at: nullable(Type.String()),
+  last_error: nullable(Type.String()),
 })
 
 export type OperationRow = {

@@ -1,16 +1,15 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database.ts'
+import { oneOf } from '../fields.ts'
 import { Conflict } from '../problem.ts'
 import { insertJobs } from '../queue.ts'
 import { type Origin, queueOf } from './queue.ts'
 import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 
-export const Resolution = Type.Union([Type.Literal('retry'), Type.Literal('failed')], {
-  description: 'retry or failed',
-})
+export const Resolution = oneOf(['retry', 'failed'])
 export type Resolution = Static<typeof Resolution>
 
 /**

@@ -3,14 +3,14 @@ import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database.ts'
-import { closed, ExternalId } from '../fields.ts'
+import { closed, ExternalId, nullable, oneOf } from '../fields.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../group-commit.ts'
 import { validator } from '../validator.ts'
 import { acceptOperations, type NewOperation, newOperation } from './accept.ts'
 import { awaitFinal } from './await-final.ts'
 import type { Catalogue } from './catalogue.ts'
 import { findOperation, listOperations } from './find.ts'
-import { OperationItem, Processing, TrackingRecord, trackingRecord } from './record.ts'
+import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
 import { Resolution, resolveOperation } from './resolve.ts'
 import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
@@ -104,18 +104,8 @@ export function operationRoutes(
           querystring: Type.Object(
             {
               external_id: Type.Optional(ExternalId),
-              status: Type.Optional(
-                Type.Union(
-                  [Type.Literal('processing'), Type.Literal('success'), Type.Literal('failed')],
-                  { description: 'processing, success or failed' },
-                ),
-              ),
-              operation_type: Type.Optional(
-                Type.Union(
-                  [...catalogue.keys()].map(name => Type.Literal(name)),
-                  { description: `one of ${[...catalogue.keys()].join(', ')}` },
-                ),
-              ),
+              status: Type.Optional(oneOf(STATUSES)),
+              operation_type: Type.Optional(oneOf([...catalogue.keys()])),
               limit: Type.Optional(
                 Type.Integer({
                   minimum: 1,
@@ -131,7 +121,7 @@ export function operationRoutes(
           response: {
             200: Type.Object({
               operations: Type.Array(OperationItem),
-              next_cursor: Type.Union([Type.String(), Type.Null()]),
+              next_cursor: nullable(Type.String()),
             }),
           },
         },

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { Database } from '../database.ts'
-import { closed } from '../fields.ts'
+import { closed, nullable } from '../fields.ts'
 import { FieldErrors, NotFound } from '../problem.ts'
 import { asJson } from './find-payments.ts'
 import { listQuery } from './list-query.ts'
@@ -46,7 +46,7 @@ export function batchRoutes(db: Database, boss: PgBoss): FastifyPluginAsyncTypeb
           response: {
             200: Type.Object({
               batches: Type.Array(BatchRun),
-              next_cursor: Type.Union([Type.String(), Type.Null()]),
+              next_cursor: nullable(Type.String()),
             }),
           },
         },

@@ -1,15 +1,10 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../fields.ts'
 
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const NullableText = Nullable(Type.String())
+const NullableText = nullable(Type.String())
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
 export const STATES = ['waiting', 'posting', 'posted', 'suspense', 'failed', 'returned'] as const
-export const oneOf = <T extends string>(names: readonly T[]) =>
-  Type.Union(
-    names.map(name => Type.Literal(name)),
-    { description: `one of ${names.join(', ')}` },
-  )
 
 /** The columns of `ops.payment`. */
 export const Payment = Type.Object({
@@ -19,7 +14,7 @@ export const Payment = Type.Object({
   of_payment_id: NullableText,
   lender: Type.String(),
   external_loan_id: NullableText,
-  amount: Nullable(Type.String({ description: 'a decimal, with every digit' })),
+  amount: nullable(Type.String({ description: 'a decimal, with every digit' })),
   currency: NullableText,
   paid_at: NullableText,
   state: oneOf(STATES),
@@ -32,9 +27,9 @@ export const Payment = Type.Object({
   posted_at: NullableText,
   waiting_for: NullableText,
   next_try_at: NullableText,
-  detail: Nullable(Type.String({ description: 'what the ledger or our checks said last' })),
-  hints: Nullable(Type.Object({}, { additionalProperties: true })),
-  objection: Nullable(
+  detail: nullable(Type.String({ description: 'what the ledger or our checks said last' })),
+  hints: nullable(Type.Object({}, { additionalProperties: true })),
+  objection: nullable(
     Type.String({ description: 'what came later and speaks against a payment that is posted' }),
   ),
 })
@@ -59,7 +54,7 @@ export const PaymentWithHistory = Type.Object({
       attempt: Type.Integer(),
       started_at: Type.String(),
       ended_at: NullableText,
-      http_status: Nullable(Type.Integer()),
+      http_status: nullable(Type.Integer()),
       outcome: NullableText,
     }),
   ),
@@ -78,8 +73,8 @@ export const BatchRun = Type.Object({
   suspended: Type.Integer(),
   failed: Type.Integer(),
   requested_at: Type.String(),
-  discover_seconds: Nullable(Type.Number()),
-  transform_seconds: Nullable(Type.Number()),
-  post_seconds: Nullable(Type.Number()),
+  discover_seconds: nullable(Type.Number()),
+  transform_seconds: nullable(Type.Number()),
+  post_seconds: nullable(Type.Number()),
   last_error: NullableText,
 })

@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database.ts'
-import { closed, ExternalId } from '../fields.ts'
+import { closed, ExternalId, nullable, oneOf } from '../fields.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { NotFound } from '../problem.ts'
 import { assign } from './assign.ts'
 import { findAttempts, findEvents } from './find-history.ts'
 import { findPayment, findPayments } from './find-payments.ts'
 import { listQuery } from './list-query.ts'
-import { KINDS, oneOf, Payment, PaymentWithHistory, STATES } from './payment-record.ts'
+import { KINDS, Payment, PaymentWithHistory, STATES } from './payment-record.ts'
 
 const tags = ['payments']
 const params = Type.Object({
@@ -41,7 +41,7 @@ export function paymentRoutes(db: Database): FastifyPluginAsyncTypebox {
           response: {
             200: Type.Object({
               payments: Type.Array(Payment),
-              next_cursor: Type.Union([Type.String(), Type.Null()]),
+              next_cursor: nullable(Type.String()),
             }),
           },
         },
