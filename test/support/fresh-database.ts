@@ -19,7 +19,7 @@ export async function freshDatabase(t: Test): Promise<FreshDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const client = new pg.Client(server)
   await client.connect()
-  await client.query(`create database ${name} template ${TEMPLATE}`)
+  await client.query(`create database ${name} template ${TEMPLATE} strategy file_copy`)
   await client.end()
   const ownerUrl = databaseUrl(server, name)
   const db = openDatabase(ownerUrl, {

@@ -11,9 +11,13 @@ const postgres = await startPostgres({
   folder,
   password: 'test',
   // Tests kill processes, never the machine: what the disk keeps is not what they are about.
-  flags: ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=400'].flatMap(
-    setting => ['-c', setting],
-  ),
+  flags: [
+    'fsync=off',
+    'full_page_writes=off',
+    'autovacuum=off',
+    'max_connections=400',
+    'scram_iterations=1',
+  ].flatMap(setting => ['-c', setting]),
 })
 try {
   await makeTemplate(postgres.url)

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { startWithAccounts } from '../support/admin.ts'
+import { endpointsOf } from '../support/openapi-requests.ts'
+import { TOKEN } from '../support/service.ts'
+
+const BROKEN: Record<string, string | Uint8Array> = {
+  nothing: '',
+  'half an object': '{"x":',
+  'a list': '[]',
+  null: 'null',
+  'a text': '"x"',
+  'a number': '1',
+  'a field nobody knows': '{"unheard_of":1}',
+  'a name twice': '{"unheard_of":1,"unheard_of":1}',
+  'a prototype': '{"__proto__":{"role":"admin"}}',
+  'a constructor': '{"constructor":{"prototype":{"role":"admin"}}}',
+  'a NUL': '{"unheard_of":"\\u0000"}',
+  'half a character': '{"unheard_of":"\\ud800"}',
+  'invalid UTF-8': Uint8Array.of(0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d),
+  'a number beyond all': '{"unheard_of":1e400}',
+  'ten thousand levels': `${'{"x":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+  'SQL and a line break': '{"unheard_of":"\'; drop table loanops.operation; --\\n"}',
+}
+const PARAMETERS: Record<string, string> = {
+  tracking_id: 'LOAN_CREATE%7C019a0000-0000-7000-8000-000000000000',
+  gateway: 'gateway_a',
+  gateway_payment_id: 'pay_1',
+  username: 'asha.rao',
+  id: '019a0000-0000-7000-8000-000000000000',
+}
+
+t.test(
+  'whatever is wrong with a body, every call that takes one answers 400, and stores nothing',
+  async t => {
+    const { url, call, db, admin } = await startWithAccounts(t)
+    const stored = async () =>
+      (
+        await sql`
+        select (select count(*) from loanops.operation) as operations, (select count(*) from loanops.account) as accounts,
+               (select count(*) from loanops.audit) as audit, (select count(*) from loanops.migration) as migrations`.execute(
+          db,
+        )
+      ).rows
+    const before = await stored()
+    const openapi = (await call('GET', '/openapi.json')).body
+    const endpoints = endpointsOf(openapi).filter(
+      ({ path, requestBody }) =>
+        requestBody?.content['application/json'] && !path.includes('/webhooks/'),
+    )
+    t.equal(endpoints.length, 7)
+    for (const { method, path } of endpoints) {
+      const filled = path.replace(/\{(\w+)\}/g, (_, name) => PARAMETERS[name] ?? 'x')
+      for (const [what, body] of Object.entries(BROKEN)) {
+        const headers = { 'x-internal-token': TOKEN, 'content-type': 'application/json', ...admin }
+        const response = await fetch(url + filled, { method, headers, body: Buffer.from(body) })
+        const problem = (await response.json()) as { code: string }
+        t.same([response.status, problem.code], [400, 'INVALID_PAYLOAD'], `${path}: ${what}`)
+      }
+    }
+    t.same(await stored(), before)
+    t.equal((await call('GET', '/readyz')).status, 200)
+  },
+)
