@@ -32,6 +32,29 @@ t.test('a client that does not finish its body is cut off', async t => {
   t.match(await rawHttp(url, head), /^HTTP\/1.1 408 /)
 })
 
+t.test('an upload may take longer than any other request, as long as it goes on', async t => {
+  const url = await start(t, soon)
+  const csv =
+    'loan_external_id,transaction_date,amount,payment_reference\nL-1,2026-01-05,1.00,p-1\n'
+  const form = new FormData()
+  form.set('type', 'repayments')
+  form.set('file', new Blob([csv]), 'repayments.csv')
+  const whole = new Response(form)
+  const bytes = Buffer.from(await whole.arrayBuffer())
+  const from = performance.now()
+  const response = await fetch(`${url}/api/migration/upload`, {
+    method: 'POST',
+    headers: {
+      'x-internal-token': TOKEN,
+      'content-type': whole.headers.get('content-type') ?? '',
+    },
+    body: ReadableStream.from(dribbled(bytes)),
+    duplex: 'half',
+  })
+  t.ok(performance.now() - from > 2 * soon.requestTimeout, 'it took long')
+  t.match(await response.json(), { rows: 1, valid_rows: 1 })
+})
+
 t.test('the service’s own limits end a slow client within half a minute', async t => {
   t.ok(httpLimits.requestTimeout <= 30_000)
   t.ok(httpLimits.http.headersTimeout <= httpLimits.requestTimeout)
@@ -76,6 +99,16 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
   const app = await buildApi(services, config, logger('silent'), limits)
   t.teardown(() => app.close())
   return app.listen({ port: 0, host: '127.0.0.1' })
+}
+
+/** As over a slow line: a little, again and again. */
+async function* dribbled(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  const parts = 20
+  const size = Math.ceil(bytes.length / parts)
+  for (let at = 0; at < bytes.length; at += size) {
+    await new Promise(resolve => setTimeout(resolve, (2.5 * soon.requestTimeout) / parts))
+    yield bytes.subarray(at, at + size)
+  }
 }
 
 function connected(port: number): Promise<Socket> {
