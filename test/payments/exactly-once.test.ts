@@ -4,6 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import { expireLeases } from '../support/die-at.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA, eventA } from '../support/gateway-events.ts'
 import { allSaved, paymentService, runBatch, until, withLedger } from '../support/payments.ts'
@@ -27,11 +28,30 @@ async function withWorkers(t: Test) {
   return { ...withLedger(service), worker: () => startWorkerProcess(t, env) }
 }
 
+/** Workers one after the other, each killed as soon as it has a batch; the last one lives. */
+async function killInBatches(
+  { db, worker }: Awaited<ReturnType<typeof withWorkers>>,
+  kills: number,
+) {
+  for (let n = 1; n <= kills; n++) {
+    const doomed = worker()
+    await until(async () => {
+      const { rows } = await sql`
+        select from core.batch_run where status = 'running' and claimed_until > now()`.execute(db)
+      return rows.length > 0 ? true : undefined
+    }, 'it has a batch')
+    await kill(doomed)
+    await expireLeases(db)
+  }
+  worker()
+}
+
 t.test(
-  'one payment in three event types, a thousand times at once, through five batches, is one repayment',
+  'one payment in three event types, a thousand times at once, through five batches of workers that are killed, is one repayment',
   async t => {
-    const service = await paymentService(t)
+    const service = await withWorkers(t)
     await service.loan('L-1')
+    const killed = killInBatches(service, 3)
     const events = [
       capturedA({ id: 'pay_X', loan: 'L-1', amount: 123_456 }),
       eventA('order.paid', { id: 'pay_X', loan: 'L-1', amount: 123_456 }),
@@ -47,6 +67,7 @@ t.test(
       }),
     )
     t.ok(answers.every(({ status }) => status === 200))
+    await killed
     await Promise.all(batches)
     await service.batch()
     t.match(await service.repayments(), [

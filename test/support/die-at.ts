@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Test } from 'tap'
 import { readConfig } from '../../src/config.ts'
 import type { CrashPoint } from '../../src/crash-point.ts'
+import type { Database } from '../../src/database.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -38,14 +39,7 @@ export async function dieAt(t: Test, points: CrashPoint[]): Promise<void> {
     await call('POST', '/api/payments/batch')
     const [, signal] = await once(doomed, 'exit')
     t.equal(signal, 'SIGKILL', `it died at ${point}`)
-    // As if its leases and its jobs’ heartbeats had run out: only their seconds are skipped.
-    await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
-    await sql`
-      update pgboss.job set state = 'retry', start_after = now()
-       where name = 'payment-event' and state = 'active'`.execute(db)
-    await sql`update loanops.operation set claimed_until = now() where claimed_by is not null`.execute(
-      db,
-    )
+    await expireLeases(db)
   }
   startWorkerProcess(t, env)
   await call('POST', '/api/payments/batch')
@@ -72,4 +66,15 @@ export async function dieAt(t: Test, points: CrashPoint[]): Promise<void> {
     { reason: 'lender_mismatch', count: sent - 1 },
     { reason: null, count: 1 },
   ])
+}
+
+/** As if a dead worker's leases and its jobs' heartbeats had run out: only their seconds are skipped. */
+export async function expireLeases(db: Database): Promise<void> {
+  await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
+  await sql`
+    update pgboss.job set state = 'retry', start_after = now()
+     where name = 'payment-event' and state = 'active'`.execute(db)
+  await sql`update loanops.operation set claimed_until = now() where claimed_by is not null`.execute(
+    db,
+  )
 }
