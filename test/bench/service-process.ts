@@ -30,7 +30,7 @@ export async function startBenched(
     PORT: String(port),
     LOG_LEVEL: 'error',
     // As the image runs it.
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=1024',
     ...changes,
   })
   const service = startProcess('all', env)
