@@ -8,7 +8,6 @@ import { logger } from './log.ts'
 import { migrate } from './migrate.ts'
 import { migratePortfolio } from './migration/migrate-portfolio.ts'
 import { startRole } from './role.ts'
-import { startSandbox } from './sandbox/server.ts'
 
 /** What is in flight may finish for so long after SIGTERM; then it is handed back. */
 const STOP_WITHIN_MS = 25_000
@@ -83,6 +82,8 @@ async function runEmbedded(): Promise<void> {
 }
 
 async function runSandbox(): Promise<void> {
+  // Only here: it is a fifth of what a role would have to load.
+  const { startSandbox } = await import('./sandbox/server.ts')
   const sandbox = await startSandbox({
     host: flags.host ?? '127.0.0.1',
     port: Number(flags.port ?? 0),
