@@ -13,6 +13,8 @@ export type Portfolio = { loansCsv: string; repaymentsCsv: string; expected: Exp
 
 const DAY_MS = 86_400_000
 const SCALE = 10n ** 40n
+/** What a percentage a year with ten decimals is divided by for a month. */
+const MONTHLY = 100n * 12n * 10n ** 10n
 const FIRST_SUBMISSION = Date.UTC(2023, 0, 10)
 const RATES = ['0', '9.75', '12', '18', '24', '36.5']
 const TERMS = [6, 9, 12, 18, 24]
@@ -117,7 +119,8 @@ type Instalment = { principal: bigint; interest: bigint }
 
 /** Equal instalments on the declining balance, a month each. */
 function scheduleOf(principal: bigint, ratePercent: string, term: number): Instalment[] {
-  const i = (parseDecimal(ratePercent) * SCALE) / (100n * 12n * 10n ** 10n)
+  const rate = parseDecimal(ratePercent)
+  const i = (rate * SCALE) / MONTHLY
   let grown = SCALE
   for (let n = 0; n < term; n++) grown = (grown * (SCALE + i)) / SCALE
   const instalment =
@@ -127,7 +130,8 @@ function scheduleOf(principal: bigint, ratePercent: string, term: number): Insta
         halfEven(principal * i * grown, SCALE * (grown - SCALE))
   let balance = principal
   return Array.from({ length: term }, (_, n) => {
-    const interest = halfEven(balance * i, SCALE)
+    // Exact: `i` is cut off, and half a paisa would then be less than half.
+    const interest = halfEven(balance * rate, MONTHLY)
     const part = n === term - 1 ? balance : instalment - interest
     balance -= part
     return { principal: part, interest }

@@ -14,6 +14,8 @@ export interface Due {
 }
 
 const PERIODS_A_YEAR = [365, 52, 12, 1]
+/** Far more than an amount has, and some fewer than what it is calculated with. */
+const SIGNIFICANT = 28
 const EQUAL_PRINCIPAL = 0
 const FLAT = 1
 
@@ -85,6 +87,7 @@ function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
   return dues
 }
 
+// A rate of 36.5 a year has no end as a monthly decimal; where it is cut off must not make half a paisa more than half.
 function round(value: Decimal): Paise {
-  return value.toDecimalPlaces(0).toNumber()
+  return value.toSignificantDigits(SIGNIFICANT).toDecimalPlaces(0).toNumber()
 }
