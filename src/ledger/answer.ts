@@ -43,11 +43,15 @@ type Verdict = { outcome: Outcome; isRecorded?: boolean }
 
 /** Takes the answer to a read: whatever is not the ledger's own word says nothing about what is there. */
 export function takeRead({ status, body }: Received): Verdict {
-  if (status === 200)
-    return { outcome: typeof body === 'object' && body !== null ? 'done' : 'not_arrived' }
+  if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isOurSetting(status, body)) return { outcome: 'misconfigured' }
   if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
+}
+
+/** A list, or one thing with its number: another 200 is that of something between us and the ledger. */
+function isReading(body: unknown): boolean {
+  return Array.isArray(body) || typeof (body as { id?: unknown } | null)?.id === 'number'
 }
 
 /** Takes the answer to a write. `promisedId` is the member that a 200 has if, and only if, the write was applied. */

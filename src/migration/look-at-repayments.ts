@@ -30,6 +30,9 @@ export async function lookAtRepayments(
   })
 }
 
+/** Active, closed with nothing owed, overpaid: on a loan in any other state the ledger refuses a repayment. */
+const PAYABLE = [ACTIVE, 600, 700]
+
 type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
 
 function comparedWith(differences: string[]): Finding {
@@ -46,6 +49,7 @@ function objection(loan: LoanWithTransactions | undefined, day: string): string 
   const { actualDisbursementDate } = loan.timeline
   if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)
     return `the loan is not disbursed: ${loan.status.value}`
+  if (!PAYABLE.includes(loan.status.id)) return `the loan takes no repayment: ${loan.status.value}`
   const disbursedOn = dayText(actualDisbursementDate)
   const isBefore = (dayOf(day)?.iso ?? '') < (dayOf(disbursedOn)?.iso ?? '')
   return isBefore ? `the loan was disbursed later, on ${disbursedOn}` : null

@@ -78,8 +78,9 @@ export async function attempt(
 
   async function settled(answer: Answer | Refusal): Promise<Ended> {
     const isRefused = answer.outcome === 'refused'
-    // The earlier attempt may have arrived between our look and this refusal, which then speaks of a duplicate.
-    if (isRefused && claim.lookFirst) {
+    // The earlier attempt may have arrived between our look and this refusal, which then speaks of a duplicate. What was
+    // remembered was about to be written, now or earlier: a refusal may be the answer to the same call come twice.
+    if (isRefused && (claim.lookFirst || run.seen !== null)) {
       const found = await look()
       if (found.state === 'there') return ended(answer, success(found))
     }
@@ -149,7 +150,9 @@ function isContainers500({ status, body }: Answer | Refusal): boolean {
 
 function isPastDeadline(
   { deadlineSeconds }: AttemptContext,
-  { acceptedAt, unknownSince }: Claim,
+  { acceptedAt, unknownSince, waitingFor }: Claim,
 ): boolean {
-  return unknownSince === null && Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
+  // What the ledger took for a second person's approval may still be approved there: that is no refusal.
+  if (unknownSince !== null || waitingFor === 'ledger_approval') return false
+  return Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
 }

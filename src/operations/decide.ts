@@ -78,7 +78,7 @@ export function decide(
     case 'not_now':
       return {
         ...again(claim, answer),
-        waitingFor: unlessUnapproved(claim, 'ledger_busy'),
+        ...unlessUnapproved(claim, 'ledger_busy'),
         lookFirst: claim.lookFirst || answer.method !== 'GET',
         wantsNewKey: answer.isRecorded,
         countsAsAttempt: false,
@@ -86,14 +86,15 @@ export function decide(
     case 'not_arrived':
       return {
         ...again(claim, answer),
-        waitingFor: unlessUnapproved(claim, 'ledger_unavailable'),
+        ...unlessUnapproved(claim, 'ledger_unavailable'),
         countsAsAttempt: false,
       }
     case 'misconfigured':
       return {
         ...again(claim, answer),
-        waitingFor: unlessUnapproved(claim, 'ledger_credentials'),
+        ...unlessUnapproved(claim, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
+        lookFirst: claim.lookFirst || isStrangersAnswer(answer),
       }
     case 'unknown':
       return {
@@ -110,9 +111,10 @@ export function decide(
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Ending {
   return {
     ...again(claim, { message }),
-    waitingFor: mayHaveArrived ? 'outcome_unknown' : unlessUnapproved(claim, 'ledger_unavailable'),
+    ...(mayHaveArrived
+      ? { waitingFor: 'outcome_unknown', isUnknown: true }
+      : unlessUnapproved(claim, 'ledger_unavailable')),
     lookFirst: claim.lookFirst || mayHaveArrived,
-    isUnknown: mayHaveArrived,
   }
 }
 
@@ -137,9 +139,23 @@ export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_appr
   return outcome === 'awaits_approval' ? 'not_now' : outcome
 }
 
-/** Forgotten because one look failed, the wait for approval would end in a second request. */
-function unlessUnapproved(claim: Claim, reason: WaitingFor): WaitingFor {
-  return claim.waitingFor === 'ledger_approval' ? 'ledger_approval' : reason
+/**
+ * Forgotten because one look failed, the wait for approval would end in a second request. An operator who asked for
+ * that gets it, however many tries it takes; what becomes of the first request is then unknown.
+ */
+function unlessUnapproved(
+  claim: Claim,
+  reason: WaitingFor,
+): { waitingFor: WaitingFor; isUnknown: boolean } {
+  if (claim.waitingFor !== 'ledger_approval') return { waitingFor: reason, isUnknown: false }
+  return claim.resolution === 'retry'
+    ? { waitingFor: 'outcome_unknown', isUnknown: true }
+    : { waitingFor: 'ledger_approval', isUnknown: false }
+}
+
+/** A container or a proxy wrote it, perhaps behind the ledger's back: only 401 and 403 come before any effect. */
+function isStrangersAnswer({ method, status }: Answer): boolean {
+  return method !== 'GET' && status !== 401 && status !== 403
 }
 
 function again(claim: Claim, { message }: { message: string }) {

@@ -112,3 +112,30 @@ t.test('a repayment that hangs is resolved by the query that README shows', asyn
   t.ok(await until(async () => (await state()) === 'posted'))
   t.equal((await service.repayments()).length, 1)
 })
+
+t.test('an operator’s retry of what waits for approval survives a locked loan', async t => {
+  const service = await startTestService(t)
+  const loan = await givenLoan(service.call)
+  const match = { on: 'writes', externalId: loan }
+  await faults(service, [
+    { kind: 'makerChecker', times: 1, match },
+    { kind: 'locked', times: 1, match },
+  ])
+  const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await listed(service.call, loan, trackingId)).waiting_for !== null)
+  await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+})
+
+t.test(
+  'an operator’s retry of what waited for approval for days is not failed by the deadline',
+  async t => {
+    const service = await startTestService(t)
+    const { trackingId } = await hanging(service, { kind: 'makerChecker' })
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+      service.db,
+    )
+    await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+  },
+)

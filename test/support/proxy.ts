@@ -14,6 +14,8 @@ export type Interference = {
   hangs?: boolean
   /** The ledger gets the call, and only its answer is lost. */
   afterwards?: boolean
+  /** The ledger gets the call twice, and its second answer comes back. */
+  isTwice?: boolean
 }
 
 export type Proxy = {
@@ -28,7 +30,9 @@ export async function startProxy(t: Test): Promise<Proxy> {
   const proxy: Proxy = { url: '', target: '', interferences: [] }
   const server = createServer(async (request, response) => {
     const sent = await text(request)
-    const found = proxy.interferences.find(one => isMeant(one, request, sent))
+    const meant = proxy.interferences.find(one => isMeant(one, request, sent))
+    if (meant?.isTwice) await passOn(proxy, request, sent)
+    const found = meant?.isTwice ? undefined : meant
     const passed = found && !found.afterwards ? undefined : await passOn(proxy, request, sent)
     if (found?.hangs) return
     if (found && found.status === undefined) return void request.socket.destroy()

@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { clientData, disbursal, ledgerLoan, loanData, newName, writesOn } from '../support/loans.ts'
+import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
+import { containerBody, startProxy } from '../support/proxy.ts'
+import { startTestService } from '../support/service.ts'
+
+/** A service whose calls pass through something that is not the ledger. */
+async function throughProxy(t: Test) {
+  const proxy = await startProxy(t)
+  const service = await startTestService(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  return { proxy, service }
+}
+
+t.test('a delete that was done and answered in a container’s shape is a success', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [
+    { of: loan, on: 'writes', status: 404, body: containerBody(404), afterwards: true },
+  ]
+  const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+  await until(async () => (await attemptsOf(service, id))[0])
+  proxy.interferences = []
+  await hurry(service, id)
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
+t.test(
+  'a disbursement that was done and answered in a container’s shape is not failed by its deadline',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service, 'approved')
+    proxy.interferences = [
+      { of: loan, on: 'writes', status: 404, body: containerBody(404), afterwards: true },
+    ]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    await until(async () => (await attemptsOf(service, id))[0])
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+      service.db,
+    )
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  },
+)
+
+t.test(
+  'a delete that came twice to the ledger is a success, though the answer is the second’s',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [{ of: loan, on: 'writes', isTwice: true }]
+    const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+    t.match(await ending(service.call, id), { status: 'success' })
+    const deletes = (await writesOn(service, loan)).filter(command => command.startsWith('DELETE'))
+    t.equal(deletes.length, 1)
+  },
+)
+
+t.test('a read that something else answers with 200 fails nothing', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const client = newName('C')
+  await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData(client)))
+  proxy.interferences = [{ of: client, on: 'reads', status: 200, body: { status: 'maintenance' } }]
+  const loan = newName('L')
+  const created = await submit(service.call, 'LOAN_CREATE', loanData(loan, client))
+  const change = { externalId: client, emailAddress: 'a@b.in' }
+  const updated = await submit(service.call, 'CLIENT_UPDATE', change)
+  for (const [name, id] of [
+    [loan, created],
+    [client, updated],
+  ] as const)
+    await until(async () => (await listed(service.call, name, id)).last_error !== null)
+  proxy.interferences = []
+  for (const id of [created, updated]) {
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  }
+})
