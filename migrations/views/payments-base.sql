@@ -30,6 +30,11 @@ create or replace function base.without_nulls(hints jsonb) returns jsonb languag
   select nullif(jsonb_strip_nulls(hints), '{}')
 $$;
 
+-- The ledger keeps thirteen digits before the point and two behind it.
+create or replace function base.is_no_money(amount numeric) returns boolean language sql immutable parallel safe as $$
+  select amount <= 0 or amount >= 1e13 or scale(trim_scale(amount)) > 2
+$$;
+
 -- A captured payment, or why it cannot be one.
 create or replace function base.captured(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
@@ -37,8 +42,7 @@ create or replace function base.captured(payment_id text, amount numeric, curren
     when payment_id is null or amount is null or paid_at is null
       then row('payment', null, null, 'captured', amount, currency, paid_at, external_loan_id, 'unreadable',
              coalesce(hints, '{}') || coalesce(jsonb_build_object('payment_id', payment_id), '{}'))::base.fact
-    -- The ledger keeps thirteen digits before the point and two behind it.
-    when amount <= 0 or amount >= 1e13 or scale(trim_scale(amount)) > 2
+    when base.is_no_money(amount)
       then row('payment', payment_id, null, 'captured', amount, currency, paid_at, external_loan_id, 'amount_invalid', hints)::base.fact
     else row('payment', payment_id, null, 'captured', amount, currency, paid_at, external_loan_id, null, hints)::base.fact
   end

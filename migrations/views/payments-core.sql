@@ -52,7 +52,8 @@ begin
      where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
   ), believed as (
     -- A verified event beats an unverified one.
-    select *, row_number() over (partition by kind, gateway_payment_id
+    select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
+           row_number() over (partition by kind, gateway_payment_id
                                  order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
       from event where not any_verified or verified_by is not null
   ), told as (
@@ -68,7 +69,8 @@ begin
            coalesce(max(amount) filter (where status = 'captured'), max(amount)) as amount,
            coalesce(max(currency) filter (where status = 'captured'), max(currency)) as currency,
            coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)) as paid_at,
-           coalesce(max(external_loan_id) filter (where status = 'captured'), max(external_loan_id)) as named_loan_id,
+           -- Money goes where an event of that money says.
+           max(external_loan_id) filter (where status = 'captured' or not any_captured) as named_loan_id,
            max(problem) as problem,
            bool_or(status = 'captured') and (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
              or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true as disagrees_on_money,
@@ -109,10 +111,11 @@ begin
                case when has_news then null else t.refused_reason end) s)
    where t.state not in ('posting', 'posted');
 
-  -- A refund of money that never came takes nothing back; one that came to nothing does not either.
+  -- A refund of money that never came takes nothing back; one that came to nothing does not either. Where it names no
+  -- loan, its payment does.
   update core.transaction r
-     set state = s.state, reason = case when s.state = 'suspense' then r.kind end
-    from (select r.id,
+     set state = s.state, reason = case when s.state = 'suspense' then r.kind end, named_loan_id = s.loan
+    from (select r.id, coalesce(r.named_loan_id, p.external_loan_id) as loan,
                  case when bool_or(e.status = 'done') and not (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'suspense'
                       when p.is_captured is not true and (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'returned'
                       when bool_or(e.status = 'undone') and not bool_or(e.status = 'done') then 'failed'
@@ -123,7 +126,8 @@ begin
             left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
            where r.gateway_payment_id = any(touched) and r.gateway = wanted_gateway and r.kind <> 'payment'
            group by r.id, p.id) s
-   where r.id = s.id and (r.state, r.reason) is distinct from (s.state, case when s.state = 'suspense' then r.kind end);
+   where r.id = s.id and (r.state, r.reason, r.named_loan_id)
+         is distinct from (s.state, case when s.state = 'suspense' then r.kind end, s.loan);
 
   -- A payment that is not posted yet goes to suspense with its refund.
   update core.transaction p
@@ -131,7 +135,9 @@ begin
     from core.transaction r
    where p.gateway_payment_id = any(touched) and p.gateway = wanted_gateway and p.kind = 'payment'
      and p.state in ('waiting', 'suspense') and p.reason is distinct from 'unreadable'
-     and r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.state = 'suspense';
+     and r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.state = 'suspense'
+     -- What nobody signed stops nothing that its lender's secret vouches for.
+     and (r.is_verified or not p.is_verified);
 
   -- What is on its way may still be stopped by it.
   update core.transaction p
@@ -151,7 +157,7 @@ begin
                    when t.state = 'posting' then (
                      select max(r.kind) from core.transaction r
                       where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
-                        and r.state = 'suspense')
+                        and r.state = 'suspense' and (r.is_verified or not t.is_verified))
                  end as objection
             from core.transaction t
            where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway and t.kind = 'payment'
@@ -196,10 +202,15 @@ begin
     with noted as (
       insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
         paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when problem = 'unreadable' or payment_id is null then raw_id::text else payment_id end,
+      select $1, raw_id, $2, kind, case when found.problem = 'unreadable' then raw_id::text else payment_id end,
              of_payment_id, status, amount, currency, paid_at, external_loan_id,
-             case when payment_id is null then 'unreadable' else problem end, $3, verified_by, address, received_at, hints
-        from base.%I
+             found.problem, $3, verified_by, address, received_at, hints
+        from base.%I b
+       -- An operator's own view may not have asked.
+       cross join lateral (select case
+         when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
+         when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
+         else b.problem end) found (problem)
        where raw_id = any($4)
       on conflict do nothing
       returning gateway_payment_id)

@@ -39,8 +39,12 @@ begin
         base.text_of(payment #> '{acquirer_data,bank_transaction_id}')),
       'base_amount', base.number_of(payment -> 'base_amount') * 0.01));
 
-    -- A payment that was refunded whole was captured before, unless its flag says that it never was.
-    if payment ->> 'status' = 'captured' or payment ->> 'status' = 'refunded' and payment ->> 'captured' is distinct from 'false' then
+    -- A payment that was refunded whole was captured before, unless its flag says that it never was; in a refund's event
+    -- that flag goes before the status.
+    if jsonb_typeof(event) is distinct from 'object' then
+      facts := facts || base.unreadable(null);
+    elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and payment ->> 'captured' is not distinct from 'false')
+          or payment ->> 'status' = 'refunded' and payment ->> 'captured' is distinct from 'false' then
       facts := facts || base.captured(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,
         base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan, hints);
     elsif payment ->> 'status' = 'failed' and base.text_of(payment -> 'id') is not null then
@@ -56,9 +60,11 @@ begin
       if base.text_of(refund -> 'id') is null then
         facts := facts || base.unreadable(hints);
       else
-        facts := facts || row('refund', base.text_of(refund -> 'id'), base.text_of(refund -> 'payment_id'),
+        facts := facts || row('refund', base.text_of(refund -> 'id'),
+          coalesce(base.text_of(refund -> 'payment_id'), base.text_of(payment -> 'id')),
           case when payment ->> 'captured' = 'false' then 'never_captured'
-               when refund ->> 'status' = 'processed' then 'done'
+               -- One that is created "processed", as the documentation shows it, may fail yet.
+               when name = 'refund.processed' and refund ->> 'status' = 'processed' then 'done'
                when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
                else 'open' end,
           base.number_of(refund -> 'amount') * 0.01, base.text_of(refund -> 'currency'),
@@ -71,7 +77,8 @@ begin
       if base.text_of(dispute -> 'id') is null then
         facts := facts || base.unreadable(hints);
       else
-        facts := facts || row('chargeback', base.text_of(dispute -> 'id'), base.text_of(dispute -> 'payment_id'),
+        facts := facts || row('chargeback', base.text_of(dispute -> 'id'),
+          coalesce(base.text_of(dispute -> 'payment_id'), base.text_of(payment -> 'id')),
           case when dispute ->> 'status' = 'lost' then 'done'
                when dispute ->> 'status' in ('won', 'closed') then 'undone'
                else 'open' end,

@@ -22,7 +22,9 @@ begin
       'bank_reference', nullif(base.text_of(payment -> 'bank_reference'), 'NA'),
       'utr', base.text_of(payment #> '{payment_method,vba_transfer,utr}')));
 
-    if name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
+    if jsonb_typeof(event) is distinct from 'object' then
+      facts := facts || base.unreadable(null);
+    elsif name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
       facts := facts || base.captured(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
         base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'), loan, hints);
     elsif name like 'PAYMENT\_%' and payment ->> 'payment_status' in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID')

@@ -41,7 +41,9 @@ export async function duePayment(db: Database, id: string, timeZone: string): Pr
                 'lender', lender, 'verifiedBy', verified_by, 'address', host(address)) order by received_at, raw_id), '[]') as senders
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
-          and (verified_by is not null or not t.is_verified)) e
+          and (verified_by is not null or not t.is_verified)
+          -- Whoever named no loan does not vouch for the one that another named.
+          and (t.assigned_loan_id is not null or external_loan_id is not null)) e
      where t.id = ${id}`.execute(db)
   const row = rows[0]
   if (row === undefined) throw new Error(`no core transaction ${id}`)

@@ -16,8 +16,10 @@ export function lenderOf(
 ): string {
   const byUrl = inUrl.filter(isNamed)
   const byNotes = inNotes.filter(isNamed)
+  // An id is a text, also where a gateway writes it as a number.
+  const given = accounts.filter(isNamed).map(String)
   const holders = [...lenders.values()]
-    .filter(lender => lender[gateway].accounts.some(account => accounts.includes(account)))
+    .filter(lender => lender[gateway].accounts.some(account => given.includes(account)))
     .map(({ code }) => code)
   const [chosen] = [byUrl, holders, byNotes].find(names => names.length > 0) ?? []
   if (typeof chosen !== 'string' || !lenders.has(chosen)) return UNKNOWN

@@ -173,6 +173,54 @@ t.test(
   },
 )
 
+t.test('what an operator’s own view yields is judged like everything else', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
+  await service.batch()
+  await sql`
+    create or replace view base.lender_02_gateway_a as
+    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by, 'payment'::text as kind,
+           p ->> 'id' as payment_id, null::text as of_payment_id, 'captured'::text as status,
+           (p ->> 'rupees')::numeric as amount, 'INR'::text as currency,
+           to_timestamp((p ->> 'created_at')::float8) as paid_at, 'L-1'::text as external_loan_id,
+           null::text as problem, null::jsonb as hints
+      from raw.lender_02_gateway_a r
+     cross join lateral (select convert_from(r.body, 'UTF8')::jsonb #> '{payload,payment,entity}') as j (p)`.execute(
+    service.db,
+  )
+  const views: Record<string, object> = {
+    none: {},
+    timeless: { rupees: 10, created_at: null },
+    zero: { rupees: 0 },
+    fraction: { rupees: 10.005 },
+    right: { rupees: 10 },
+  }
+  for (const [id, payment] of Object.entries(views))
+    await service.webhook('gateway_a', capturedA({ id, payment }), LENDER)
+  t.match(await service.batch(), { posted: 1, suspended: 4 })
+  for (const id of ['zero', 'fraction'])
+    t.match((await service.payment(id)).payment, { reason: 'amount_invalid' }, id)
+  const { body } = await service.call('GET', '/api/payments?state=suspense')
+  const unreadable = body.payments.filter((one: any) => one.reason === 'unreadable')
+  t.same(
+    unreadable.map((one: any) => one.gateway_payment_id).sort(),
+    unreadable.map((one: any) => one.raw_id).sort(),
+  )
+  t.equal(unreadable.length, 2)
+})
+
+t.test('a raw row that is JSON and no object is unreadable', async t => {
+  const service = await paymentService(t)
+  for (const gateway of ['gateway_a', 'gateway_b']) {
+    const table = sql.table(`raw.lender_07_${gateway}`)
+    await sql`create table ${table} (like raw.template including all)`.execute(service.db)
+    for (const text of ['[]', '5', 'null', '"x"', '[{"event":"payment.captured"}]'])
+      await sql`insert into ${table} (body) values (${Buffer.from(text)})`.execute(service.db)
+  }
+  t.match(await service.batch(), { transformed: 10, suspended: 10 })
+})
+
 t.test(
   'large events are read some at a time, so that no statement of a batch is cut off',
   async t => {

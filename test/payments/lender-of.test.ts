@@ -5,7 +5,7 @@ import { lenderOf } from '../../src/payments/lender-of.ts'
 const lenders = lendersFrom(
   {
     LENDER_02: { gateway_a: { accounts: ['acc_2', 'acc_shared'] } },
-    LENDER_06: { gateway_a: { accounts: ['acc_6', 'acc_shared'] } },
+    LENDER_06: { gateway_a: { accounts: ['acc_6', 'acc_shared', '12345'] } },
   },
   [],
   () => [],
@@ -16,6 +16,7 @@ const of = (inUrl: unknown[], accounts: unknown[] = [], inNotes: unknown[] = [])
 t.test('the URL names the lender, else the account, else the notes', async t => {
   t.equal(of(['LENDER_07']), 'LENDER_07')
   t.equal(of([], ['acc_2']), 'LENDER_02')
+  t.equal(of([], [12345]), 'LENDER_06')
   t.equal(of([], ['acc_9'], ['LENDER_03']), 'LENDER_03')
   t.equal(of([''], [undefined], [null, 'LENDER_03']), 'LENDER_03')
 })

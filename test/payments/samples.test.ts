@@ -19,7 +19,7 @@ const SAID: Record<string, string[]> = {
   'payment.failed': ['payment pay_DEAU825sJlCbGa failed 500.00'],
   'refund.created': [
     'payment pay_FPoJKWQQ8lK13n captured 5000.00',
-    'refund rfnd_FS8TWyPrCsa0OB done 500.00',
+    'refund rfnd_FS8TWyPrCsa0OB open 500.00',
   ],
   'refund.processed': [
     'payment pay_FPoJKWQQ8lK13n captured 5000.00',

@@ -1,0 +1,65 @@
+import t, { type Test } from 'tap'
+import { capturedA, eventB, refundA, signedA, successB } from '../support/gateway-events.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { paymentService } from '../support/payments.ts'
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+const INSIDE = from('10.1.2.3')
+const OUTSIDE = from('8.8.8.8')
+
+/** LENDER_02 believes what comes from its networks. */
+async function withNetworks(t: Test) {
+  const file = lendersFile(t, { LENDER_02: { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } } })
+  const service = await paymentService(t, { LENDERS_FILE: file, TRUST_PROXY: '127.0.0.1' })
+  await service.loan('L-9')
+  return service
+}
+
+t.test(
+  'a loan that only a stranger named is posted on nobody’s word but an operator’s',
+  async t => {
+    const service = await withNetworks(t)
+    await service.webhook('gateway_b', successB({ id: 1 }), INSIDE)
+    await service.webhook('gateway_b', successB({ id: 1, loan: 'L-9' }), OUTSIDE)
+    await service.webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
+    await service.webhook('gateway_a', capturedA({ loan: 'L-9' }), { lender: 'LENDER_03' })
+    await service.batch()
+    const held = { state: 'suspense', reason: 'sender_not_allowed' }
+    t.match((await service.payment(1, 'gateway_b')).payment, held)
+    t.match((await service.payment('pay_1')).payment, { reason: 'lender_mismatch' })
+    t.equal((await service.repayments()).length, 0)
+
+    const named = { ...successB({ id: 1, loan: 'L-9' }), event_time: '2026-02-05T10:05:00+05:30' }
+    await service.webhook('gateway_b', named, INSIDE)
+    await service.assign('pay_1', 'L-9')
+    await service.batch()
+    t.match((await service.payment(1, 'gateway_b')).payment, { state: 'posted' })
+    t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+  },
+)
+
+t.test('an event that tells of no money does not name the loan of the money', async t => {
+  const service = await withNetworks(t)
+  await service.webhook('gateway_b', successB({ id: 1 }), INSIDE)
+  const failed = eventB('PAYMENT_FAILED_WEBHOOK', { id: 1, status: 'FAILED', loan: 'L-9' })
+  await service.webhook('gateway_b', failed, OUTSIDE)
+  await service.batch()
+  const held = { state: 'suspense', reason: 'no_loan_named' }
+  t.match((await service.payment(1, 'gateway_b')).payment, held)
+})
+
+t.test(
+  'a refund that nobody signed does not hold a payment that its lender’s secret vouches for',
+  async t => {
+    const signed = { gateway_a: { validateSignature: true, secretEnv: 'SECRET_04' } }
+    const file = lendersFile(t, { LENDER_04: signed })
+    const service = await paymentService(t, { LENDERS_FILE: file, SECRET_04: 's4' })
+    await service.loan('L-4', { product: 4 })
+    const body = JSON.stringify(capturedA({ loan: 'L-4' }))
+    await service.webhook('gateway_a', body, { lender: 'LENDER_04', headers: signedA('s4', body) })
+    await service.webhook('gateway_a', refundA())
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+    t.match((await service.payment('rfnd_1')).payment, { state: 'suspense', verified: false })
+  },
+)

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import {
+  capturedA,
+  disputeA,
+  PAID_AT,
+  refundA,
+  refundB,
+  successB,
+} from '../support/gateway-events.ts'
+import { paymentService } from '../support/payments.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const { samples } = JSON.parse(
+  readFileSync(new URL('gateway-a-samples.json', import.meta.url), 'utf8'),
+)
+
+t.test('a refund that was created and failed, as documented, lets its payment go', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1', { principal: 90_000 })
+  for (const name of ['refund.created', 'refund.failed']) {
+    const { body } = structuredClone(samples.find((one: any) => one.event === name))
+    Object.assign(body.payload.payment.entity, {
+      notes: { external_loan_id: 'L-1' },
+      created_at: PAID_AT,
+    })
+    await service.webhook('gateway_a', body, LENDER)
+  }
+  await service.batch()
+  t.match((await service.payment('rfnd_FS8TWyPrCsa0OB')).payment, { state: 'failed' })
+  t.match((await service.payment('pay_FPoJKWQQ8lK13n')).payment, { state: 'posted' })
+})
+
+t.test(
+  'a refund whose payment is flagged as never captured is returned, and posts nothing',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const flagged = refundA({ payment: { loan: 'L-1', payment: { captured: false } } })
+    await service.webhook('gateway_a', flagged, LENDER)
+    await service.batch()
+    t.match((await service.payment('rfnd_1')).payment, { state: 'returned', reason: null })
+    t.equal((await service.repayments()).length, 0)
+  },
+)
+
+t.test(
+  'a refund or dispute that names its payment in the payment’s part only still holds it',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const refund: any = refundA({ of: 'pay_r', payment: { loan: 'L-1' } })
+    delete refund.payload.refund.entity.payment_id
+    const dispute: any = disputeA('lost', { id: 'pay_d', loan: 'L-1' })
+    delete dispute.payload.dispute.entity.payment_id
+    for (const event of [refund, dispute]) await service.webhook('gateway_a', event, LENDER)
+    await service.batch()
+    t.match((await service.payment('pay_r')).payment, { state: 'suspense', reason: 'refund' })
+    t.match((await service.payment('pay_d')).payment, { state: 'suspense', reason: 'chargeback' })
+  },
+)
+
+t.test('a refund is found by the loan of its payment, whichever comes first', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  await service.webhook('gateway_b', refundB(), LENDER)
+  await service.batch()
+  await service.webhook('gateway_a', refundA(), LENDER)
+  await service.webhook('gateway_b', successB({ loan: 'L-1' }), LENDER)
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments?loan=L-1')
+  const refunds = body.payments.filter((one: any) => one.kind === 'refund')
+  t.same(refunds.map((one: any) => one.gateway).sort(), ['gateway_a', 'gateway_b'])
+})
