@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/client.ts'
 import { dayText } from '../ledger/dates.ts'
 import type { NewOperation } from '../operations/accept.ts'
-import { ACTIVE, type LedgerLoan, loanPath } from '../operations/ledger-loan.ts'
+import { ACTIVE, type LedgerLoan, loanPath, TAKE_REPAYMENTS } from '../operations/ledger-loan.ts'
 import { repaymentDifferences } from '../operations/ledger-repayment.ts'
 import type { LedgerTransaction } from '../operations/ledger-transaction.ts'
 import { dayOf } from './day-text.ts'
@@ -30,9 +30,6 @@ export async function lookAtRepayments(
   })
 }
 
-/** Active, closed with nothing owed, overpaid: on a loan in any other state the ledger refuses a repayment. */
-const PAYABLE = [ACTIVE, 600, 700]
-
 type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
 
 function comparedWith(differences: string[]): Finding {
@@ -49,7 +46,8 @@ function objection(loan: LoanWithTransactions | undefined, day: string): string 
   const { actualDisbursementDate } = loan.timeline
   if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)
     return `the loan is not disbursed: ${loan.status.value}`
-  if (!PAYABLE.includes(loan.status.id)) return `the loan takes no repayment: ${loan.status.value}`
+  if (!TAKE_REPAYMENTS.includes(loan.status.id))
+    return `the loan takes no repayment: ${loan.status.value}`
   const disbursedOn = dayText(actualDisbursementDate)
   const isBefore = (dayOf(day)?.iso ?? '') < (dayOf(disbursedOn)?.iso ?? '')
   return isBefore ? `the loan was disbursed later, on ${disbursedOn}` : null

@@ -49,6 +49,8 @@ export type Frequency = keyof typeof FREQUENCIES
 export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
+/** On loans that are closed or overpaid too, Fineract takes repayments without a word; on no others. */
+export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 
 export const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
 

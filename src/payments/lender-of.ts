@@ -17,7 +17,7 @@ export function lenderOf(
   const byUrl = inUrl.filter(isNamed)
   const byNotes = inNotes.filter(isNamed)
   // An id is a text, also where a gateway writes it as a number.
-  const given = accounts.filter(isNamed).map(String)
+  const given = accounts.map(id => (typeof id === 'number' ? String(id) : id))
   const holders = [...lenders.values()]
     .filter(lender => lender[gateway].accounts.some(account => given.includes(account)))
     .map(({ code }) => code)
@@ -30,7 +30,7 @@ export function lenderOf(
     byUrl.every(name => name === chosen) &&
     isOfAccount &&
     // In notes people write all sorts of things under this name.
-    byNotes.every(name => name === chosen || !lenders.has(String(name)))
+    byNotes.every(name => name === chosen || !lenders.has(name as string))
   return isAgreed ? chosen : UNKNOWN
 }
 

@@ -3,7 +3,12 @@ import { Decimal } from 'decimal.js'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { isSameDay } from '../ledger/dates.ts'
-import { ACTIVE, type LedgerLoan, loanAnswer, loanPath } from '../operations/ledger-loan.ts'
+import {
+  type LedgerLoan,
+  loanAnswer,
+  loanPath,
+  TAKE_REPAYMENTS,
+} from '../operations/ledger-loan.ts'
 import { postRepayment } from '../operations/ledger-repayment.ts'
 import {
   isStanding,
@@ -16,9 +21,6 @@ import { type DuePayment, duePayment } from './due-payment.ts'
 import { repaymentKind } from './repayment-kind.ts'
 import { distrust } from './trust.ts'
 
-/** Fineract's LoanStatus of loans that owe nothing more: it takes repayments on them without a word. */
-const CLOSED = 600
-const OVERPAID = 700
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
@@ -77,7 +79,7 @@ function refusalOf(config: Config, payment: DuePayment, loan: PayableLoan): Refu
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusal('403', 'loanops.currency_mismatch', message)
   }
-  if (![ACTIVE, CLOSED, OVERPAID].includes(loan.status.id))
+  if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
   return null
 }

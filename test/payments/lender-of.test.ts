@@ -27,6 +27,9 @@ t.test('nobody named, or a code that is not configured, is UNKNOWN', async t => 
   t.equal(of(['lender_02']), 'UNKNOWN')
   t.equal(of(['__proto__']), 'UNKNOWN')
   t.equal(of([], [], [{ a: 1 }]), 'UNKNOWN')
+  const noText = { toString: 1, valueOf: 1 }
+  t.equal(of([], [noText], [noText]), 'UNKNOWN')
+  t.equal(of(['LENDER_02'], [noText], [noText]), 'LENDER_02')
   t.equal(of([], [], ['my bank']), 'UNKNOWN')
 })
 
