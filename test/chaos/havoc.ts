@@ -7,6 +7,8 @@ import type { Cluster, Place, Role } from './cluster.ts'
 const PAUSE_MS: [number, number] = [200, 900]
 /** A process that has not met its crash point by then may never do, and is fair game again. */
 const MEETS_ITS_POINT_MS = 4_000
+/** A batch comes by seldom, and its end only when the ledger has answered all of it. */
+const MEETS_A_BATCH_MS = 12_000
 /** Whether anything is up that is worth a blow. */
 const ASK_EVERY_MS = 50
 const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
@@ -62,13 +64,16 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   async function arm(place: Place, point: CrashPoint) {
     const isStop = point === 'stop.handing-back'
     // A batch passes each of its points once or twice.
-    const most = isStop || point.startsWith('batch') ? 1 : MOST_PASSINGS
+    const most = isStop || isOfBatch(point) ? 1 : MOST_PASSINGS
     const passings = 1 + Math.floor(draw() * most)
     cluster.armed.set(place, `${point}:${passings}`)
     blows.armed++
     await kill(place, 'SIGKILL')
     await until(() => place.isUp || cluster.armed.size === 0)
-    doomed.set(place.service, Date.now())
+    doomed.set(
+      place.service,
+      Date.now() + (isOfBatch(point) ? MEETS_A_BATCH_MS : MEETS_ITS_POINT_MS),
+    )
     if (!isStop) return
     // It is met only by a stop that finds work waiting.
     await until(() => place.isUp)
@@ -102,7 +107,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   }
 
   function isDoomed({ service }: Place): boolean {
-    return Date.now() - (doomed.get(service) ?? 0) < MEETS_ITS_POINT_MS
+    return Date.now() < (doomed.get(service) ?? 0)
   }
 
   /** One that is up, and not on its way to an end already. */
@@ -115,6 +120,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   }
 }
 
+const isOfBatch = (point: CrashPoint) => point.startsWith('batch')
 const isAtTheDoor = (point: CrashPoint) => /^(intake|webhook)/.test(point)
 
 async function until(isSo: () => boolean): Promise<void> {
