@@ -20,7 +20,7 @@ import { opsRoutes } from './ops/routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
-import { errorHandler, notFound } from './problem.ts'
+import { errorHandler, notFound, Unavailable } from './problem.ts'
 import { unreadablePath } from './unreadable-path.ts'
 import { closeQuery, validator } from './validator.ts'
 
@@ -45,7 +45,8 @@ export async function buildApi(
     genReqId: newId,
     // One line per request would tell little and cost much; errors are logged, the rest is counted.
     logController: new LogController({ disableRequestLogging: true }),
-    return503OnClosing: true,
+    // Fastify's own answer to what comes during a stop is no problem+json: ours is, below.
+    return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
   app.server.maxConnections = connections
@@ -53,6 +54,13 @@ export async function buildApi(
   app.setValidatorCompiler(validator)
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
+  let isStopping = false
+  app.addHook('preClose', async () => {
+    isStopping = true
+  })
+  app.addHook('onRequest', async () => {
+    if (isStopping) throw new Unavailable('it is stopping')
+  })
   app.addHook('onResponse', async (request, reply) => {
     const labels = {
       method: request.method,

@@ -134,7 +134,7 @@ export const Settings = Type.Object({
   TRUST_PROXY: Type.Optional(
     text('addresses or networks of our own proxies, comma-separated', '10.0.0.0/8', {
       // Just "true" would believe whatever address a caller writes into X-Forwarded-For.
-      format: 'networks',
+      format: 'proxies',
     }),
   ),
 })
@@ -154,22 +154,58 @@ export class ConfigError extends Error {}
 
 /** Reads all settings. @throws ConfigError */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const settings = checked(Settings, env)
-  if (settings.ADMIN_USERNAME && !settings.ADMIN_PASSWORD) {
-    throw new ConfigError(complaint('ADMIN_PASSWORD', Settings.properties.ADMIN_PASSWORD, false))
-  }
+  // Each part may end the start; all of them are heard first, so that every wrong setting is told at once.
+  const [settings, , lenders] = allOf([
+    () => checked(Settings, env),
+    () => checkAdmin(env),
+    () => lendersOf(env),
+  ])
   return {
     ...settings,
     INTERNAL_TOKEN: listOf(settings.INTERNAL_TOKEN),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
-    lenders: lendersOf(settings, env),
+    lenders,
   }
 }
 
 /** Reads only what reaching the database needs, for `migrate` and `create-admin`. @throws ConfigError */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
+}
+
+/** What each of them gives. @throws ConfigError with the lines of all that do not fit */
+function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
+  const lines: string[] = []
+  const values = parts.map(part => {
+    try {
+      return part()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      lines.push(error.message)
+      return undefined
+    }
+  })
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'))
+  return values as T
+}
+
+function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void {
+  if (ADMIN_USERNAME && !ADMIN_PASSWORD)
+    throw new ConfigError(complaint('ADMIN_PASSWORD', Settings.properties.ADMIN_PASSWORD, false))
+}
+
+/** Only digits are a number here: TypeBox would make 1 of `1e5`, of `true` and of `1.9`. */
+const WHOLE_NUMBER = /^\s*\d{1,15}\s*$/
+
+function converted<T extends TSchema>(schema: T, given: Record<string, string | undefined>) {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, text = '']) => {
+      const property: TSchema = schema.properties[name]
+      const isNoNumber = property.type === 'integer' && !WHOLE_NUMBER.test(text)
+      return [name, isNoNumber ? text : Value.Convert(property, text)]
+    }),
+  )
 }
 
 function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
@@ -179,7 +215,7 @@ function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T
       .filter(name => env[name] !== undefined && env[name] !== '')
       .map(name => [name, env[name]]),
   )
-  const value = Value.Default(schema, Value.Convert(schema, given)) as Record<string, unknown>
+  const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>
   const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
   if (wrong.size === 0) return value as Static<T>
   throw new ConfigError(
@@ -194,16 +230,16 @@ function complaint(name: string, schema: TSchema, isGiven: boolean): string {
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 
-function lendersOf(settings: Static<typeof Settings>, env: NodeJS.ProcessEnv) {
-  const path = settings.LENDERS_FILE
+function lendersOf(env: NodeJS.ProcessEnv) {
+  const path = env.LENDERS_FILE || undefined
   const isSecret = (name: string) => listOf(env[name] ?? '')
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, listOf(settings.GATEWAY_A_WEBHOOK_SECRET ?? ''), isSecret)
+    return lendersFrom(file, listOf(env.GATEWAY_A_WEBHOOK_SECRET ?? ''), isSecret)
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
-      `LENDERS_FILE does not fit: ${(error as Error).message}. Example of its content: ${example}`,
+      `LENDERS_FILE does not fit: ${(error as Error).message.replace(/\s+/g, ' ')}. Example of its content: ${example}`,
     )
   }
 }

@@ -7,7 +7,7 @@ const GatewayOfLender = Type.Object(
     accounts: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     validateSignature: Type.Optional(Type.Boolean()),
     secretEnv: Type.Optional(Type.String({ minLength: 1 })),
-    allowedCidrs: Type.Optional(Type.Array(Type.String({ format: 'networks' }))),
+    allowedCidrs: Type.Optional(Type.Array(Type.String({ format: 'network' }))),
   },
   { additionalProperties: false },
 )

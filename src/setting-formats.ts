@@ -7,7 +7,11 @@ const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 FormatRegistry.Set('time-zone', isTimeZone)
 FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
-FormatRegistry.Set('networks', list => list.split(',').every(one => isNetwork(one.trim())))
+FormatRegistry.Set('network', isNetwork)
+// A prefix of no bits is every address: with it anybody would be our proxy.
+FormatRegistry.Set('proxies', list =>
+  list.split(',').every(one => isNetwork(one.trim()) && !/\/0+$/.test(one.trim())),
+)
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
 FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
@@ -42,22 +46,28 @@ function isReadable(path: string): boolean {
 
 /** The largest number of each of a cron's fields: minute, hour, day of the month, month, day of the week. */
 const CRON_MOST = [59, 23, 31, 12, 7]
+const CRON_LEAST = [0, 0, 1, 1, 0]
 
 function isCron(text: string): boolean {
   const fields = text.split(' ')
   return (
     fields.length === CRON_MOST.length &&
-    fields.every((field, i) => isCronField(field, CRON_MOST[i] as number))
+    fields.every((field, i) => isCronField(field, CRON_LEAST[i] as number, CRON_MOST[i] as number))
   )
 }
 
-function isCronField(field: string, most: number): boolean {
+function isCronField(field: string, least: number, most: number): boolean {
   return field.split(',').every(part => {
     const [, from, to, step] = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [
       part,
       'x',
     ]
     const numbers = [from, to].filter(number => number !== undefined).map(Number)
-    return numbers.every(number => number <= most) && step !== '0'
+    const [first = least, last = most] = numbers
+    return (
+      numbers.every(number => number >= least && number <= most) &&
+      first <= last &&
+      Number(step) !== 0
+    )
   })
 }

@@ -46,6 +46,31 @@ t.test(
   },
 )
 
+t.test('the lenders file and the administrator are told together with the others', async t => {
+  const LENDERS_FILE = lendersFile(t, '{\n  "LENDER_02": {\n    "product": x\n  }\n}')
+  const lines = complaints({ PORT: 'x', ADMIN_USERNAME: 'admin', LENDERS_FILE })
+  t.equal(lines.length, 3)
+  t.match(lines.join('\n'), /^PORT does not fit/m)
+  t.match(lines.join('\n'), /^ADMIN_PASSWORD is missing.*Example: ADMIN_PASSWORD=/m)
+  t.match(lines.join('\n'), /^LENDERS_FILE does not fit.*Example of its content: /m)
+})
+
+t.test('a number is digits, and nothing is made of what is none', async t => {
+  for (const OPERATION_DEADLINE_SECONDS of ['1e5', '86400.5', '0x15180', 'true', '-1', '+5'])
+    t.match(
+      complaints({ OPERATION_DEADLINE_SECONDS }),
+      [/^OPERATION_DEADLINE_SECONDS does not fit/],
+      OPERATION_DEADLINE_SECONDS,
+    )
+})
+
+t.test('a time that no clock shows is no REPAYMENT_CRON', async t => {
+  for (const REPAYMENT_CRON of ['0 0 0 * *', '0 0 * 0 *', '10-5 * * * *'])
+    t.match(complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON does not fit/], REPAYMENT_CRON)
+  for (const REPAYMENT_CRON of ['*/30 * * * *', '5/10 9-17 1,15 1-12 0-7'])
+    t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
+})
+
 t.test('an empty setting is an unset one', async t => {
   t.equal(readConfig(env({ LEDGER_CONCURRENCY: '' })).LEDGER_CONCURRENCY, 4)
   t.equal(
@@ -56,7 +81,8 @@ t.test('an empty setting is an unset one', async t => {
 })
 
 t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
-  t.match(complaints({ TRUST_PROXY: 'true' }), [/^TRUST_PROXY does not fit/])
+  for (const TRUST_PROXY of ['true', '0.0.0.0/0', '10.0.0.0/8, ::/0'])
+    t.match(complaints({ TRUST_PROXY }), [/^TRUST_PROXY does not fit/], TRUST_PROXY)
   t.same(readConfig(env({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' })).TRUST_PROXY, [
     '10.0.0.0/8',
     '127.0.0.1',
@@ -90,6 +116,17 @@ t.test('a lenders file with an unknown member stops the start and names it', asy
   t.match(complaints({ LENDERS_FILE }), [
     /^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/secret/,
   ])
+})
+
+t.test('a lenders file whose network is none, or several in one text, stops the start', async t => {
+  for (const network of ['10.0.0.0/8, 11.0.0.0/8', ' 10.0.0.0/8', '10.0.0.1,10.0.0.2', '10/8']) {
+    const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: [network] } } })
+    t.match(
+      complaints({ LENDERS_FILE }),
+      [/^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
+      network,
+    )
+  }
 })
 
 t.test('a lender that wants signatures without a secret stops the start', async t => {

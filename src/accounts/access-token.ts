@@ -1,9 +1,12 @@
 import { fastifyJwt, type TokenOrHeader } from '@fastify/jwt'
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
+import { oneOf } from '../fields.ts'
 import { newId } from '../ids.ts'
 import type { Account, Role } from './account.ts'
 import { tokenKeys } from './token-keys.ts'
@@ -12,6 +15,7 @@ const ISSUER = 'loanops'
 const AUDIENCE = 'loanops-api'
 /** Pinned: a token that names another algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 type Claims = { sub: string; name: string; role: Role; gen: number; jti: string }
 
@@ -47,7 +51,7 @@ export function accessTokens(db: Database, config: Config) {
         allowedAud: AUDIENCE,
         requiredClaims: ['iss', 'aud', 'exp', 'sub', 'jti'],
       },
-      trusted: (_, claims) => isStillGood(db, claims as unknown as Claims),
+      trusted: (_, claims) => isStillGood(db, claims),
     })
   })
 }
@@ -58,8 +62,20 @@ export function issueToken(app: FastifyInstance, account: Account): string {
   return app.jwt.sign({ sub: id, name: username, role, gen: tokenGeneration, jti: newId() })
 }
 
+/** As we issue them. Others, though signed, are nobody's, and PostgreSQL would raise on them. */
+const OwnClaims = TypeCompiler.Compile(
+  Type.Object({
+    sub: Type.String({ pattern: UUID }),
+    role: oneOf(['admin', 'operator']),
+    gen: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+    jti: Type.String({ pattern: UUID }),
+  }),
+)
+
 /** Asked on each use, so that disabling an account ends its tokens at once. */
-async function isStillGood(db: Database, { sub, role, gen, jti }: Claims): Promise<boolean> {
+async function isStillGood(db: Database, claims: unknown): Promise<boolean> {
+  if (!OwnClaims.Check(claims)) return false
+  const { sub, role, gen, jti } = claims
   const { rows } = await sql`
     select from loanops.account
      where id = ${sub} and disabled_at is null and role = ${role}

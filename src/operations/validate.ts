@@ -32,7 +32,7 @@ export function operateValidator(catalogue: Catalogue): (body: unknown) => Opera
   return body => {
     const named = (body as { status?: unknown } | null)?.status
     if (typeof named === 'string' && !catalogue.has(named)) throw new UnknownOperation()
-    if (!shape.Check(body)) throw refusal(shape.Errors(body))
+    if (!shape.Check(body)) throw refusal(closedShape.Errors(body))
     const operation = catalogue.get(body.status)
     const check = checks.get(body.status)
     if (operation === undefined || check === undefined) throw new UnknownOperation()
@@ -49,16 +49,17 @@ export function operateValidator(catalogue: Catalogue): (body: unknown) => Opera
 const refusal = (errors: Iterable<FieldError>) =>
   new FieldErrors('INVALID_PAYLOAD', firstPerPath(errors))
 
-const shape = TypeCompiler.Compile(
-  Type.Object(
-    {
-      status: Type.String({ description: 'the name of an operation' }),
-      data: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'an object with the operation’s fields',
-      }),
-    },
-    { description: 'an object with status and data' },
-  ),
+const Shape = Type.Object(
+  {
+    status: Type.String({ description: 'the name of an operation' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'an object with the operation’s fields',
+    }),
+  },
+  { description: 'an object with status and data' },
 )
+/** Open: what is unknown beside a fitting shape is told together with what is wrong in `data`. */
+const shape = TypeCompiler.Compile(Shape)
+const closedShape = TypeCompiler.Compile(Type.Object(Shape.properties, { ...Shape, ...closed }))
 
 const envelope = (data: TSchema) => Type.Object({ status: Type.String(), data }, closed)

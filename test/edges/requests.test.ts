@@ -84,6 +84,18 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
+  t.test('what is missing and what is not known are told at once', async t => {
+    const { body } = await operate({ status: 'LOAN_APPROVE', Data: approval.data, x: 1 })
+    t.match(body, { status: 400, code: 'INVALID_PAYLOAD' })
+    t.same(body.errors.map(({ path }: { path: string }) => path).sort(), ['/Data', '/data', '/x'])
+    const other = await operate({ status: 'LOAN_DELETE', data: { y: 1 }, x: 1 })
+    t.same(other.body.errors.map(({ path }: { path: string }) => path).sort(), [
+      '/data/external_loan_id',
+      '/data/y',
+      '/x',
+    ])
+  })
+
   t.test('strict JSON holds over HTTP, and the refusal names the field', async t => {
     const broken: Record<string, string> = {
       '/data/external_loan_id':
