@@ -31,7 +31,7 @@ export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
     const whole = bytes.subarray(0, end)
     rest = bytes.subarray(end)
     if (encoding === 'unknown' && !isAscii(whole))
-      encoding = isUtf8(whole) ? 'utf-8' : 'windows-1252'
+      encoding = isUtf8(firstLetter(whole)) ? 'utf-8' : 'windows-1252'
     if (encoding === 'windows-1252') return yield Buffer.from(windows1252.decode(whole))
     if (encoding === 'utf-8' && !isUtf8(whole)) throw new UnreadableFile(mixed(whole))
     count(whole)
@@ -62,9 +62,16 @@ function endOfLetters(bytes: Buffer): number {
     const byte = bytes[bytes.length - back] as number
     if (byte < 0x80) return bytes.length
     if (byte >= 0xc0) {
-      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-      return length > back ? bytes.length - back : bytes.length
+      return lettersLength(byte) > back ? bytes.length - back : bytes.length
     }
   }
   return bytes.length
 }
+
+/** The first letter beyond ASCII, as long as UTF-8 would have it: what comes after it may be in another encoding. */
+function firstLetter(bytes: Buffer): Buffer {
+  const at = bytes.findIndex(byte => byte >= 0x80)
+  return bytes.subarray(at, at + lettersLength(bytes[at] as number))
+}
+
+const lettersLength = (byte: number) => (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1)

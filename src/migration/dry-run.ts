@@ -8,8 +8,9 @@ import { utc } from './utc.ts'
 
 /** Loans that are looked at before their findings are kept: what a worker that dies has to look at again. */
 const LOANS_AT_ONCE = 20
-/** Longer than so many reads take where each of them times out: two lookers would only read twice. */
-const LEASE_SECONDS = 60
+/** What a worker that died had begun goes on after it; renewed while it looks. */
+const LEASE_SECONDS = 10
+const RENEW_EVERY_MS = 3_000
 const MOST_FINDINGS_TOLD = 100
 
 const me = newId()
@@ -27,10 +28,16 @@ export async function dryRun(db: Database, looker: Looker, id: string): Promise<
     await summarize(db, id)
     return false
   }
-  const findings = await Promise.all(
-    loans.map(async loan => lookAtLoan(looker, loan, await rowsOf(db, id, loan))),
-  )
-  await keep(db, id, last, findings.flat())
+  // A renewal that fails is made up for by the next one; at worst two look at the same.
+  const renewal = setInterval(() => void lease(db, id).catch(() => undefined), RENEW_EVERY_MS)
+  try {
+    const findings = await Promise.all(
+      loans.map(async loan => lookAtLoan(looker, loan, await rowsOf(db, id, loan))),
+    )
+    await keep(db, id, { from: lookedUpTo, to: last }, findings.flat())
+  } finally {
+    clearInterval(renewal)
+  }
   return true
 }
 
@@ -67,15 +74,23 @@ async function rowsOf(db: Database, id: string, loan: string): Promise<RowToLook
   return rows
 }
 
-async function keep(db: Database, id: string, lookedUpTo: string, findings: object[]) {
+/** A dry run that was cancelled meanwhile, and begun anew, has to look at the loans before these again. */
+async function keep(
+  db: Database,
+  id: string,
+  loans: { from: string; to: string },
+  findings: object[],
+) {
   await db.transaction().execute(async trx => {
     await sql`
       update loanops.migration_row r set finding = f.finding, finding_reason = f.reason
         from json_to_recordset(${JSON.stringify(findings)}) as f (line integer, finding text, reason text)
        where r.migration_id = ${id} and r.line = f.line`.execute(trx)
     await sql`
-      update loanops.migration set looked_up_to = ${lookedUpTo}
-       where id = ${id} and worked_by = ${me}`.execute(trx)
+      update loanops.migration set looked_up_to = ${loans.to}
+       where id = ${id} and worked_by = ${me} and coalesce(looked_up_to, '') = ${loans.from}`.execute(
+      trx,
+    )
   })
 }
 

@@ -4,8 +4,12 @@ import { UnreadableFile } from './unreadable-file.ts'
 /** Tabs come from copied tables, semicolons from Excel where the comma is in the numbers. */
 const DELIMITERS = [',', ';', '\t']
 
-/** No column's name has a delimiter in it: the one that the header has is the file's. */
-export function delimiterOf(headerLine: string): string {
+/**
+ * No column's name has a delimiter in it: the one that the header has is the file's.
+ * @param text its first line is the header; cells below may have any of them inside
+ */
+export function delimiterOf(text: string): string {
+  const [headerLine] = text.trimStart().split(/[\r\n]/, 1) as [string]
   const counts = DELIMITERS.map(delimiter => headerLine.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
 }

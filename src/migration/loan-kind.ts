@@ -14,6 +14,7 @@ export const CLIENT_COLUMNS = [
   'client_email_address',
   'client_activation_date',
 ]
+const MOST_ID_CHARACTERS = 100
 /** Each not before the one above it. */
 const DAYS = [
   'client_activation_date',
@@ -38,7 +39,7 @@ export function loanKind(catalogue: Catalogue): Kind {
         ]),
       ],
       loanExternalId: fields.loan_external_id ?? null,
-      clientExternalId: fields.client_external_id ?? null,
+      clientExternalId: indexable(fields.client_external_id),
       clientFields: CLIENT_COLUMNS.map(name => sameForm(fields[name])),
       paymentKey: null,
       onDate: null,
@@ -47,6 +48,10 @@ export function loanKind(catalogue: Catalogue): Kind {
     steps: fields => steps(fields).map(one => one.make(withAmount(fields))),
   }
 }
+
+/** A longer one is no external id, and longer than PostgreSQL's index takes. */
+const indexable = (id: string | undefined) =>
+  id === undefined || id.length > MOST_ID_CHARACTERS ? null : id
 
 /** A day may be written in two ways, and is the same. */
 const sameForm = (cell: string | undefined) =>

@@ -32,17 +32,20 @@ export async function readCsv(
   let header: string[] | undefined
   let rows: CsvRow[] = []
   let endOfLast = 0
+  let countedTwice = 0
   let taking = Promise.resolve()
 
   const parser = parse({
     bom: true,
     delimiter,
+    // Each of them anywhere: lines that were added to a file may end otherwise than its header.
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: MOST_RECORD_CHARACTERS,
-    on_record(cells: string[], { lines, empty_lines }: Info & { lines: number }) {
+    on_record(cells: string[], { lines }: Info & { lines: number }) {
       if (header === undefined) header = cells
-      else rows.push({ line: startOf(cells, lines, empty_lines), cells })
+      else rows.push({ line: startOf(cells, lines), cells })
       endOfLast = lines
       // What is not handed on cannot pile up in the stream.
       return null
@@ -82,11 +85,13 @@ export async function readCsv(
     rows = []
   }
 
-  /** csv-parse counts where a record ends; a person looks where it begins. */
-  function startOf(cells: string[], end: number, _emptyLines: number): number {
-    if (end - endOfLast <= 1) return end
-    const breaks = cells.reduce((sum, cell) => sum + cell.split(/\r\n|\r|\n/).length - 1, 0)
-    return end - breaks
+  /** csv-parse counts where a record ends, and CRLF inside quotes twice; a person looks where it begins. */
+  function startOf(cells: string[], end: number): number {
+    if (end - endOfLast <= 1) return end - countedTwice
+    const text = cells.join(' ')
+    const start = end - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0)
+    countedTwice += text.match(/\r\n/g)?.length ?? 0
+    return start
   }
 }
 

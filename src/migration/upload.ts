@@ -28,13 +28,7 @@ export async function upload(
 ): Promise<string> {
   const id = newId()
   try {
-    await db.connection().execute(async connection => {
-      // What a crash of PostgreSQL takes away is swept up; the check's own commit makes all of it durable.
-      await sql`set synchronous_commit = off`.execute(connection)
-      await keepRows(connection, kind, id, file).finally(() =>
-        sql`reset synchronous_commit`.execute(connection),
-      )
-    })
+    await keepRows(db, kind, id, file)
     await analyze(db)
     await db.transaction().execute(async trx => {
       // A million rows are sorted here, and nobody waits for this transaction.
@@ -76,11 +70,13 @@ async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterabl
     },
     async rows(batch) {
       rows += batch.length
-      await insertRows(
-        db,
-        id,
-        batch.map(row => checked(row)),
-      )
+      const checkedRows = batch.map(row => checked(row))
+      // A transaction each: a caller that is slow to send must not keep a connection from the others meanwhile.
+      await db.transaction().execute(async trx => {
+        // What a crash of PostgreSQL takes away is swept up; the check's own commit makes all of it durable.
+        await sql`set local synchronous_commit = off`.execute(trx)
+        await insertRows(trx, id, checkedRows)
+      })
     },
   })
   if (rows === 0) throw new UnreadableFile('The file has no row below its header')

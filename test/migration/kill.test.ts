@@ -1,5 +1,11 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { migrateUnderKills } from '../support/kill-run.ts'
+import { ended, uploadCsv } from '../support/migrate.ts'
+import { until } from '../support/operations.ts'
+import { loansCsv } from '../support/rows.ts'
+import { startTestService, testEnv } from '../support/service.ts'
+import { kill, startWorkerProcess } from '../support/worker-process.ts'
 
 t.test(
   'a run that is killed again and again ends in the same books as one that is not',
@@ -18,3 +24,30 @@ t.test(
     t.equal(clients, 5)
   },
 )
+
+t.test('a dry run whose worker is killed goes on within 15 s', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const env = testEnv(service.databaseUrl, service.ledger.url)
+  const worker = startWorkerProcess(t, env)
+  const { body } = await uploadCsv(service, 'loans', loansCsv({}))
+  const fault = { kind: 'latency', ms: 4_000, match: { on: 'reads' } }
+  await fetch(`${service.ledger.controlUrl}/faults`, {
+    method: 'POST',
+    body: JSON.stringify(fault),
+  })
+  const { migration_id } = body
+  await service.call('POST', '/api/migration/run', { migration_id, dry_run: true })
+  await until(async () => {
+    const { rows } = await sql`
+      select from loanops.migration where id = ${migration_id} and worked_by is not null`.execute(
+      service.db,
+    )
+    return rows.length > 0
+  })
+  await kill(worker)
+  const killedAt = Date.now()
+  await fetch(`${service.ledger.controlUrl}/faults`, { method: 'DELETE' })
+  startWorkerProcess(t, env)
+  t.match(await ended(service, migration_id), { dry_run: { would_change: 1 } })
+  t.ok(Date.now() - killedAt < 15_000)
+})

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
 import t from 'tap'
 import { textOf, uploadCsv } from '../support/migrate.ts'
 import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio.ts'
@@ -42,6 +44,8 @@ t.test('upload', async t => {
         unended: plain.trim(),
         upperCase: plain.replace(REPAYMENT_COLUMNS, REPAYMENT_COLUMNS.toUpperCase()),
         without: plain.replaceAll(/,[^,]*$/gm, ''),
+        otherDelimitersInCells: plain.replaceAll(',', ';').replace('paid', 'a, '.repeat(20)),
+        otherEnds: plain.replace('\n', '\r\n'),
       }
       for (const [name, csv] of Object.entries(variants)) {
         const { body } = await uploadCsv(service, 'repayments', csv)
@@ -56,6 +60,66 @@ t.test('upload', async t => {
     const errors = await textOf(service, `/api/migration/${body.migration_id}/errors.csv`)
     t.match(errors, /José/)
     t.equal(errors.charCodeAt(0), 0xfeff, 'and Excel is told that it is UTF-8')
+  })
+
+  t.test('lines are counted as an editor counts them, whatever ends them', async t => {
+    const plain = repaymentsCsv({ note: 'two\nlines' }, { amount: 'x', payment_reference: 'p-2' })
+    const variants = {
+      lf: plain,
+      crlf: plain.replaceAll('\n', '\r\n'),
+      onlyHeaderLf: plain.replaceAll('\n', '\r\n').replace('\r\n', '\n'),
+      onlyHeaderCrlf: plain.replace('\n', '\r\n'),
+      cr: plain.replaceAll('\n', '\r'),
+    }
+    for (const [name, csv] of Object.entries(variants)) {
+      const { body } = await uploadCsv(service, 'repayments', csv)
+      t.match(body, { rows: 2, errors: [{ line: 4 }] }, name)
+    }
+  })
+
+  t.test('a huge cell is an error of its row, in every column', async t => {
+    const huge = randomBytes(20_000).toString('hex')
+    for (const column of LOAN_COLUMNS.split(',')) {
+      const { status, body } = await uploadCsv(service, 'loans', loansCsv({ [column]: huge }))
+      t.match(
+        { status, rows: body.rows, invalid: body.invalid_rows },
+        { status: 201, rows: 1, invalid: 1 },
+        column,
+      )
+    }
+  })
+
+  t.test('uploads that are slow to come keep nobody else waiting', async t => {
+    const slow = Array.from({ length: 12 }, () => {
+      const socket = connect(Number(new URL(service.url).port))
+      socket.on('error', () => undefined)
+      socket.write(
+        [
+          'POST /api/migration/upload HTTP/1.1',
+          'host: loanops',
+          `x-internal-token: ${TOKEN}`,
+          'content-type: multipart/form-data; boundary=B',
+          'content-length: 1000000',
+          '',
+          '--B',
+          'content-disposition: form-data; name="type"',
+          '',
+          'repayments',
+          '--B',
+          'content-disposition: form-data; name="file"; filename="slow.csv"',
+          '',
+          repaymentsCsv({}),
+        ].join('\r\n'),
+      )
+      return socket
+    })
+    // Each of them is taken before what comes after it.
+    for (let round = 0; round < 20; round++) await service.call('GET', '/healthz')
+    const event = await service.call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', {
+      event: 'payment.captured',
+    })
+    t.equal(event.status, 200)
+    for (const socket of slow) socket.destroy()
   })
 
   t.test(
@@ -105,6 +169,16 @@ t.test('upload', async t => {
             ]),
           ),
           /Line 4, character 5: the file is UTF-8 before it/,
+        ],
+        [
+          'two encodings, and more behind',
+          new Uint8Array(
+            Buffer.concat([
+              Buffer.from(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,')),
+              Buffer.from('é,,\n', 'latin1'),
+            ]),
+          ),
+          /Line 4, character 18: the file is UTF-8 before it/,
         ],
         ['nothing', '', /The file is empty/],
         ['only a header', REPAYMENT_COLUMNS, /no row below its header/],

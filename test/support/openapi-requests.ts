@@ -102,10 +102,10 @@ function headersOf({ parameters = [] }: Endpoint, isFitting: boolean) {
     Object.fromEntries(
       Object.entries(headers)
         // What HTTP itself does not carry is tried byte by byte elsewhere.
-        .filter(([name, value]) => /^[\w-]+$/.test(name) && /^[\x20-\x7e]+$/.test(String(value)))
+        .filter(([name, value]) => /^[\w-]+$/.test(name) && /^[\x20-\x7e]+$/.test(textOf(value)))
         .map(([name, value]) => [
           `x-${name}`.replace('x-idempotency', 'idempotency'),
-          String(value).trim(),
+          textOf(value).trim(),
         ]),
     ),
   )
@@ -158,7 +158,7 @@ function multipart(isFitting: boolean): Arbitrary<{ type: string; bytes: Uint8Ar
     }))
 }
 
-const encoded = (value: unknown) =>
-  encodeURIComponent(
-    String(typeof value === 'object' ? JSON.stringify(value) : value).toWellFormed(),
-  )
+const encoded = (value: unknown) => encodeURIComponent(textOf(value).toWellFormed())
+
+/** Objects among the broken values may have no text of their own. */
+const textOf = (value: unknown) => String(typeof value === 'object' ? JSON.stringify(value) : value)
