@@ -7,8 +7,11 @@ import './setting-formats.ts'
 
 const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
-/** Every one of a comma-separated list has so many characters. */
-const eachOf = (length: number) => `^[^,]{${length},}(,[^,]{${length},})*$`
+/** Every one of a comma-separated list has so many characters, blanks around it left out. */
+function eachOf(length: number): string {
+  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
+  return `^${one}(,${one})*$`
+}
 const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
   Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
 
@@ -45,7 +48,11 @@ export const Settings = Type.Object({
     }),
   ),
   ADMIN_PASSWORD: Type.Optional(
-    text('the first administrator’s password', 'a long pass phrase', { minLength: 12 }),
+    text('the first administrator’s password', 'a long pass phrase', {
+      minLength: 12,
+      // What login takes at most.
+      maxLength: 256,
+    }),
   ),
   LEDGER_URL: text(
     'the ledger, up to and with /api/v1',

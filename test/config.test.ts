@@ -55,6 +55,19 @@ t.test('the lenders file and the administrator are told together with the others
   t.match(lines.join('\n'), /^LENDERS_FILE does not fit.*Example of its content: /m)
 })
 
+t.test('blanks are no secret, and no password is longer than login takes', async t => {
+  const lines = complaints({
+    INTERNAL_TOKEN: `a-token-of-enough-letters,${' '.repeat(20)}`,
+    JWT_SECRET: ' '.repeat(40),
+    ADMIN_USERNAME: 'admin',
+    ADMIN_PASSWORD: 'x'.repeat(257),
+  })
+  t.same(
+    lines.map(line => line.split(' ', 1)[0]),
+    ['INTERNAL_TOKEN', 'JWT_SECRET', 'ADMIN_PASSWORD'],
+  )
+})
+
 t.test('a number is digits, and nothing is made of what is none', async t => {
   for (const OPERATION_DEADLINE_SECONDS of ['1e5', '86400.5', '0x15180', 'true', '-1', '+5'])
     t.match(
