@@ -15,6 +15,8 @@ function eachOf(length: number): string {
 const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
   Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
 
+/** Longer ones only cost time; a pass phrase of thirty words fits. */
+export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650
 
@@ -49,9 +51,8 @@ export const Settings = Type.Object({
   ),
   ADMIN_PASSWORD: Type.Optional(
     text('the first administrator’s password', 'a long pass phrase', {
-      minLength: 12,
-      // What login takes at most.
-      maxLength: 256,
+      minLength: PASSWORD_CHARACTERS.least,
+      maxLength: PASSWORD_CHARACTERS.most,
     }),
   ),
   LEDGER_URL: text(

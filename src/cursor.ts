@@ -1,9 +1,10 @@
+import { UUID } from './ids.ts'
 import { FieldErrors } from './problem.ts'
 
 const SHAPES = {
   // Eighteen digits always fit; the sequence will not need a nineteenth.
   bigint: /^\d{1,18}$/,
-  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  uuid: new RegExp(UUID),
   time: /^\d{4}-\d{2}-\d{2}T[\d:.]{8,15}Z$/,
   // A NUL is no text that PostgreSQL keeps.
   text: /^[^\p{Cc}]{0,300}$/u,

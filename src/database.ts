@@ -34,7 +34,7 @@ export function openDatabase(
   })
   // Without a listener the loss of an idle connection would end the process.
   pool.on('error', options.onError)
-  // The pool listens to idle ones only: one that is lost between two statements of a transaction has nobody else.
+  // The pool listens while a connection is idle: one that is lost between two statements of a transaction has nobody else.
   // Its next statement fails, and that is who tells.
   pool.on('connect', client => client.on('error', () => undefined))
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })

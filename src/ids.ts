@@ -6,6 +6,9 @@ const VARIANT = 0x80
 /** LoanOps's own namespace for names that become UUIDs; any fixed UUID would do. */
 const NAMESPACE = Buffer.from('0d9a6c1e5f4b4c0a9b7e3a8d2f61c054', 'hex')
 
+/** A UUID as we write it, whatever its version: a pattern for schemas. */
+export const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+
 /** The system is asked for randomness once per so many ids: asked for each, it cost as much as parsing the request. */
 const POOL_BYTES = 256 * 16
 let pool = Buffer.alloc(0)

@@ -7,15 +7,14 @@ import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { oneOf } from '../fields.ts'
-import { newId } from '../ids.ts'
-import type { Account, Role } from './account.ts'
+import { newId, UUID } from '../ids.ts'
+import { type Account, ROLES, type Role } from './account.ts'
 import { tokenKeys } from './token-keys.ts'
 
 const ISSUER = 'loanops'
 const AUDIENCE = 'loanops-api'
 /** Pinned: a token that names another algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
-const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 type Claims = { sub: string; name: string; role: Role; gen: number; jti: string }
 
@@ -66,7 +65,7 @@ export function issueToken(app: FastifyInstance, account: Account): string {
 const OwnClaims = TypeCompiler.Compile(
   Type.Object({
     sub: Type.String({ pattern: UUID }),
-    role: oneOf(['admin', 'operator']),
+    role: oneOf(ROLES),
     gen: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
     jti: Type.String({ pattern: UUID }),
   }),

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { newId } from '../ids.ts'
 
-export type Role = 'admin' | 'operator'
+export const ROLES = ['admin', 'operator'] as const
+export type Role = (typeof ROLES)[number]
 export type Account = {
   id: string
   username: string

@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { PASSWORD_CHARACTERS } from '../config.ts'
 
-const SHORTEST_PASSWORD = 12
-/** Longer ones only cost time; a pass phrase of thirty words fits. */
-const LONGEST_PASSWORD = 256
+const { least, most } = PASSWORD_CHARACTERS
 
 export const Username = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$',
@@ -11,16 +10,16 @@ export const Username = Type.String({
 })
 
 export const NewPassword = Type.String({
-  minLength: SHORTEST_PASSWORD,
-  maxLength: LONGEST_PASSWORD,
-  description: `a text of ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`,
+  minLength: least,
+  maxLength: most,
+  description: `a text of ${least} to ${most} characters`,
   examples: ['a long pass phrase'],
 })
 
 /** What somebody tries: only its length is checked, so that a refusal says nothing of any account. */
 export const Tried = Type.String({
   minLength: 1,
-  maxLength: LONGEST_PASSWORD,
-  description: `a text of 1 to ${LONGEST_PASSWORD} characters`,
+  maxLength: most,
+  description: `a text of 1 to ${most} characters`,
   examples: ['a long pass phrase'],
 })

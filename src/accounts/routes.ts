@@ -5,7 +5,7 @@ import type { Database } from '../database.ts'
 import { closed, oneOf } from '../fields.ts'
 import { NotFound } from '../problem.ts'
 import { issueToken } from './access-token.ts'
-import { findAccount } from './account.ts'
+import { findAccount, ROLES } from './account.ts'
 import { askerOf, requireAccount } from './actor.ts'
 import { addressOf } from './address.ts'
 import { openAttempts } from './attempts.ts'
@@ -24,7 +24,7 @@ const MOST_WAITING = 100
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
-const Role = oneOf(['admin', 'operator'])
+const Role = oneOf(ROLES)
 const loginSchema = {
   tags,
   summary: 'Gives an access token for a username and a password',

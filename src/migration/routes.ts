@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database.ts'
+import { UUID } from '../ids.ts'
 import type { Catalogue } from '../operations/catalogue.ts'
 import { cancelRun } from './cancel-run.ts'
 import { errorsCsv } from './errors-csv.ts'
@@ -20,7 +21,7 @@ import { takeUpload } from './upload-request.ts'
 const tags = ['migration']
 const CSV = 'text/csv; charset=utf-8'
 const Id = Type.String({
-  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  pattern: UUID,
   description: 'a migration id',
 })
 const params = Type.Object({ id: Id })

@@ -60,6 +60,6 @@ const Shape = Type.Object(
 )
 /** Open: what is unknown beside a fitting shape is told together with what is wrong in `data`. */
 const shape = TypeCompiler.Compile(Shape)
-const closedShape = TypeCompiler.Compile(Type.Object(Shape.properties, { ...Shape, ...closed }))
+const closedShape = TypeCompiler.Compile({ ...Shape, ...closed })
 
 const envelope = (data: TSchema) => Type.Object({ status: Type.String(), data }, closed)

@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { Database } from '../database.ts'
 import { closed, nullable } from '../fields.ts'
+import { UUID } from '../ids.ts'
 import { FieldErrors, NotFound } from '../problem.ts'
 import { asJson } from './find-payments.ts'
 import { listQuery } from './list-query.ts'
@@ -12,7 +13,7 @@ import { BatchRun } from './payment-record.ts'
 import { requestBatch } from './request-batch.ts'
 
 const tags = ['payments']
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const IS_UUID = new RegExp(UUID)
 const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
   suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
   post_seconds::float8, last_error`
@@ -77,7 +78,7 @@ export function batchRoutes(db: Database, boss: PgBoss): FastifyPluginAsyncTypeb
         },
       },
       async ({ params: { id } }) => {
-        const { rows } = UUID.test(id)
+        const { rows } = IS_UUID.test(id)
           ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(
               db,
             )

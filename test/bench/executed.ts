@@ -6,7 +6,7 @@ import { Pool } from 'undici'
 import { clientData, control } from '../support/loans.ts'
 import { cpuShares } from './cpu-share.ts'
 import { cpuTimeMs } from './cpu-time.ts'
-import { fire } from './fire.ts'
+import { fire, newClients } from './fire.ts'
 import type { Running, Stage } from './stage.ts'
 
 /** The first part warms processes and connections up, the last part drains: neither counts. */
@@ -33,7 +33,7 @@ export async function benchExecuted(
   const service = await stage.run('all', { ...changes, ...(profile ? { PROFILE: profile } : {}) })
   const cpuBefore = cpuTimes(stage, service)
   // So many that there is always work.
-  await fire(service.url, body(`E-${label}`), {
+  await fire(service.url, newClients(`E-${label}`), {
     connections: 32,
     seconds: latencyMs > 0 ? 2 : seconds,
     warmUpSeconds: 0,
@@ -54,11 +54,6 @@ export async function benchExecuted(
   if (profile) console.log(`layers of the service's CPU time, ${label}: ${cpuShares(profile)}`)
   return rate
 }
-
-const body = (name: string) => (n: number) => ({
-  status: 'CLIENT_CREATE',
-  data: clientData(`C-${name}-${n}`),
-})
 
 function cpuTimes(stage: Stage, service: Running): Record<string, number> {
   return {

@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { clientData } from '../support/loans.ts'
 import { TOKEN } from '../support/service.ts'
 
 export type Fired = { perSecond: number; p50: number; p95: number; p99: number; refused: number }
@@ -43,6 +44,12 @@ export async function fire(
     }
   }
 }
+
+/** What is sent: operations without a predecessor, each on a client of its own. */
+export const newClients = (name: string) => (n: number) => ({
+  status: 'CLIENT_CREATE',
+  data: clientData(`C-${name}-${n}`),
+})
 
 export function quantile(sorted: number[], part: number): number {
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { clientData } from '../support/loans.ts'
-import { fire } from './fire.ts'
+import { fire, newClients } from './fire.ts'
 import { median } from './median.ts'
 import type { Stage } from './stage.ts'
 
@@ -14,8 +13,8 @@ export async function benchIntake(stage: Stage, label: string): Promise<number> 
   const yardstick = await stage.run('api', {}, 'test/bench/one-send-server.ts')
   const figures = { ours: [] as number[], yardstick: [] as number[], p99: [] as number[] }
   for (let run = 1; run <= RUNS; run++) {
-    const a = await fire(ours.url, body(`${label}-${run}`), TIMES)
-    const b = await fire(yardstick.url, body(`${label}-y${run}`), TIMES)
+    const a = await fire(ours.url, newClients(`${label}-${run}`), TIMES)
+    const b = await fire(yardstick.url, newClients(`${label}-y${run}`), TIMES)
     figures.ours.push(a.perSecond)
     figures.p99.push(a.p99)
     figures.yardstick.push(b.perSecond)
@@ -31,8 +30,3 @@ export async function benchIntake(stage: Stage, label: string): Promise<number> 
   await sql`truncate pgboss.job_common, pgboss.job cascade`.execute(stage.db).catch(() => undefined)
   return rate
 }
-
-const body = (name: string) => (n: number) => ({
-  status: 'CLIENT_CREATE',
-  data: clientData(`C-${name}-${n}`),
-})

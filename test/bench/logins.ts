@@ -1,7 +1,6 @@
 import { ADMIN } from '../support/admin.ts'
-import { clientData } from '../support/loans.ts'
 import { caller } from '../support/service.ts'
-import { fire } from './fire.ts'
+import { type Fired, fire, newClients } from './fire.ts'
 import { median } from './median.ts'
 import type { Stage } from './stage.ts'
 
@@ -15,23 +14,21 @@ export async function benchLogins(stage: Stage): Promise<void> {
     ADMIN_USERNAME: ADMIN.username,
     ADMIN_PASSWORD: ADMIN.password,
   })
-  const figures = { alone: [] as number[], beside: [] as number[] }
-  const p99 = { alone: [] as number[], beside: [] as number[] }
+  const alone: Fired[] = []
+  const beside: Fired[] = []
   const perSecond: number[] = []
   for (let run = 1; run <= RUNS; run++) {
-    const alone = await fire(service.url, body(`G${run}`), TIMES)
+    alone.push(await fire(service.url, newClients(`G${run}`), TIMES))
     const logins = logIn(service.url)
-    const beside = await fire(service.url, body(`H${run}`), TIMES)
+    beside.push(await fire(service.url, newClients(`H${run}`), TIMES))
     perSecond.push(await logins.stop())
-    for (const [name, { p95, p99: slowest }] of Object.entries({ alone, beside })) {
-      figures[name as 'alone'].push(p95)
-      p99[name as 'alone'].push(slowest)
-    }
   }
-  const [alone, beside] = [median(figures.alone), median(figures.beside)]
+  const of = (runs: Fired[], part: 'p95' | 'p99') => median(runs.map(run => run[part]))
+  const ratio = of(beside, 'p95') / of(alone, 'p95')
   console.log(
-    `operate beside ${LOGINS_AT_ONCE} logins at once (${median(perSecond)} logins/s): p95 ${alone} → ${beside} ms ` +
-      `(ratio ${(beside / alone).toFixed(2)}), p99 ${median(p99.alone)} → ${median(p99.beside)} ms`,
+    `operate beside ${LOGINS_AT_ONCE} logins at once (${median(perSecond)} logins/s): ` +
+      `p95 ${of(alone, 'p95')} → ${of(beside, 'p95')} ms (ratio ${ratio.toFixed(2)}), ` +
+      `p99 ${of(alone, 'p99')} → ${of(beside, 'p99')} ms`,
   )
   await service.stop()
 }
@@ -57,8 +54,3 @@ function logIn(url: string): { stop(): Promise<number> } {
     },
   }
 }
-
-const body = (name: string) => (n: number) => ({
-  status: 'CLIENT_CREATE',
-  data: clientData(`C-${name}-${n}`),
-})

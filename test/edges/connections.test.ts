@@ -84,6 +84,32 @@ t.test('a client that vanishes in the middle of its body harms nobody', async t 
   t.equal((await caller(url)('GET', '/healthz')).status, 200)
 })
 
+t.test('what comes during a stop is told to come again, as a problem', async t => {
+  const { url: databaseUrl } = await freshDatabase(t)
+  const env = testEnv(databaseUrl, NO_LEDGER, { ROLE: 'api' })
+  const service = await startRole(readConfig(env), logger('silent'))
+  const { hostname, port } = new URL(service.url)
+  // Half a request: its connection is not idle, so that the stop leaves it open.
+  const socket = connect(Number(port), hostname)
+  const answer = new Promise<string>(resolve => {
+    let text = ''
+    socket.on('data', chunk => {
+      text += chunk
+    })
+    socket.on('close', () => resolve(text))
+  })
+  socket.write(`GET /api/ledger/operations HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`)
+  await fetch(`${service.url}/healthz`)
+  const closed = service.close()
+  await until(async () => (await fetch(`${service.url}/healthz`).catch(() => null)) === null)
+  socket.write('\r\n')
+  const whole = await answer
+  await closed
+  t.match(whole, /^HTTP\/1.1 503 /)
+  t.match(whole, /^retry-after: 1\r$/im)
+  t.match(problemIn(whole), { status: 503, code: 'UNAVAILABLE' })
+})
+
 async function start(t: Test, limits: typeof httpLimits): Promise<string> {
   const { db, url } = await freshDatabase(t)
   const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
@@ -127,29 +153,3 @@ function answerOn(socket: Socket): Promise<string> {
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
   })
 }
-
-t.test('what comes during a stop is told to come again, as a problem', async t => {
-  const { url: databaseUrl } = await freshDatabase(t)
-  const env = testEnv(databaseUrl, NO_LEDGER, { ROLE: 'api' })
-  const service = await startRole(readConfig(env), logger('silent'))
-  const { hostname, port } = new URL(service.url)
-  // Half a request: its connection is not idle, so that the stop leaves it open.
-  const socket = connect(Number(port), hostname)
-  const answer = new Promise<string>(resolve => {
-    let text = ''
-    socket.on('data', chunk => {
-      text += chunk
-    })
-    socket.on('close', () => resolve(text))
-  })
-  socket.write(`GET /api/ledger/operations HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`)
-  await fetch(`${service.url}/healthz`)
-  const closed = service.close()
-  await until(async () => (await fetch(`${service.url}/healthz`).catch(() => null)) === null)
-  socket.write('\r\n')
-  const whole = await answer
-  await closed
-  t.match(whole, /^HTTP\/1.1 503 /)
-  t.match(whole, /^retry-after: 1\r$/im)
-  t.match(problemIn(whole), { status: 503, code: 'UNAVAILABLE' })
-})

@@ -162,22 +162,12 @@ t.test('upload', async t => {
         ],
         [
           'two encodings',
-          new Uint8Array(
-            Buffer.concat([
-              Buffer.from(withLine3('L-1,2024-02-12,1,ü,,\nL-1,')),
-              Buffer.from('é', 'latin1'),
-            ]),
-          ),
+          mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,'), 'é'),
           /Line 4, character 5: the file is UTF-8 before it/,
         ],
         [
           'two encodings, and more behind',
-          new Uint8Array(
-            Buffer.concat([
-              Buffer.from(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,')),
-              Buffer.from('é,,\n', 'latin1'),
-            ]),
-          ),
+          mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,'), 'é,,\n'),
           /Line 4, character 18: the file is UTF-8 before it/,
         ],
         ['nothing', '', /The file is empty/],
@@ -371,4 +361,9 @@ async function kept({ db }: TestService) {
     .where('status', '=', 'uploading')
     .executeTakeFirstOrThrow()
   return { rows: Number(count) }
+}
+
+/** The one in UTF-8, the other in Latin-1. */
+function mixed(utf8: string, latin1: string) {
+  return new Uint8Array(Buffer.concat([Buffer.from(utf8), Buffer.from(latin1, 'latin1')]))
 }

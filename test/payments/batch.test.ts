@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { logger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate.ts'
 import { startRole } from '../../src/role.ts'
@@ -11,6 +11,15 @@ import { databaseUrl } from '../support/template.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))
+
+/** A batch has made raw.lender_02_gateway_a a source, whose view an operator may replace. */
+async function withSource(t: Test) {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
+  await service.batch()
+  return service
+}
 
 t.test('asked for while one waits, a batch run is that one; while one runs, the next', async t => {
   const service = await paymentService(t)
@@ -73,10 +82,7 @@ t.test(
 t.test(
   'a row that commits late, with an id and a time before others that were taken, is not skipped',
   async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
-    await service.batch()
+    const service = await withSource(t)
     const late = new pg.Client(service.databaseUrl)
     await late.connect()
     t.teardown(() => late.end())
@@ -141,10 +147,7 @@ t.test('a table of another shape keeps nobody waiting, and the run says so', asy
 t.test(
   'an operator’s view stays through discovery and migrate; a row it raises on is set aside alone',
   async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
-    await service.batch()
+    const service = await withSource(t)
     await sql`
     create or replace view base.lender_02_gateway_a as
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
@@ -174,10 +177,7 @@ t.test(
 )
 
 t.test('what an operator’s own view yields is judged like everything else', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
-  await service.batch()
+  const service = await withSource(t)
   await sql`
     create or replace view base.lender_02_gateway_a as
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by, 'payment'::text as kind,
@@ -239,10 +239,7 @@ t.test(
 )
 
 t.test('a view that is broken keeps its rows for later, and the other sources go on', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
-  await service.batch()
+  const service = await withSource(t)
   await sql`alter view base.lender_02_gateway_a rename column payment_id to pid`.execute(service.db)
   await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), LENDER)
   await service.webhook('gateway_b', successB({ loan: 'L-1' }), LENDER)
