@@ -3,6 +3,7 @@ import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config.ts'
 import { openDatabase, untilReady } from './database.ts'
+import { backlog } from './http-limits.ts'
 import { isUpToDate } from './migrate.ts'
 import { health } from './ops/health.ts'
 import { openMetrics } from './ops/metrics.ts'
@@ -42,7 +43,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   }
   try {
     // Before any work is taken: a process that cannot listen must not claim anything.
-    const url = await app.listen({ host: config.HOST, port: config.PORT })
+    const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) worker = await startWorker(db, boss, config, metrics, log)
     return { url, close }
   } catch (error) {

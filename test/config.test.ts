@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readConfig, Settings } from '../src/config.ts'
+import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'
 
 const env = (changes: NodeJS.ProcessEnv = {}) =>
@@ -70,7 +71,8 @@ t.test('blanks are no secret, and no password is longer than login takes', async
 
 t.test('a number is digits, and nothing is made of what is none', async t => {
   for (const OPERATION_DEADLINE_SECONDS of ['1e5', '86400.5', '0x15180', 'true', '-1', '+5'])
-    t.match(
+    matchEach(
+      t,
       complaints({ OPERATION_DEADLINE_SECONDS }),
       [/^OPERATION_DEADLINE_SECONDS does not fit/],
       OPERATION_DEADLINE_SECONDS,
@@ -79,7 +81,7 @@ t.test('a number is digits, and nothing is made of what is none', async t => {
 
 t.test('a time that no clock shows is no REPAYMENT_CRON', async t => {
   for (const REPAYMENT_CRON of ['0 0 0 * *', '0 0 * 0 *', '10-5 * * * *'])
-    t.match(complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON does not fit/], REPAYMENT_CRON)
+    matchEach(t, complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON does not fit/], REPAYMENT_CRON)
   for (const REPAYMENT_CRON of ['*/30 * * * *', '5/10 9-17 1,15 1-12 0-7'])
     t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
 })
@@ -95,7 +97,7 @@ t.test('an empty setting is an unset one', async t => {
 
 t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
   for (const TRUST_PROXY of ['true', '0.0.0.0/0', '10.0.0.0/8, ::/0'])
-    t.match(complaints({ TRUST_PROXY }), [/^TRUST_PROXY does not fit/], TRUST_PROXY)
+    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY does not fit/], TRUST_PROXY)
   t.same(readConfig(env({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' })).TRUST_PROXY, [
     '10.0.0.0/8',
     '127.0.0.1',
@@ -103,7 +105,7 @@ t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
 })
 
 t.test('a ledger URL that does not end in /api/v1 stops the start', async t => {
-  t.match(complaints({ LEDGER_URL: 'https://ledger:8443/fineract-provider' }), [
+  matchEach(t, complaints({ LEDGER_URL: 'https://ledger:8443/fineract-provider' }), [
     /^LEDGER_URL does not fit/,
   ])
 })
@@ -126,7 +128,7 @@ t.test('a lenders file changes lenders and adds to them', async t => {
 
 t.test('a lenders file with an unknown member stops the start and names it', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })
-  t.match(complaints({ LENDERS_FILE }), [
+  matchEach(t, complaints({ LENDERS_FILE }), [
     /^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/secret/,
   ])
 })
@@ -134,7 +136,8 @@ t.test('a lenders file with an unknown member stops the start and names it', asy
 t.test('a lenders file whose network is none, or several in one text, stops the start', async t => {
   for (const network of ['10.0.0.0/8, 11.0.0.0/8', ' 10.0.0.0/8', '10.0.0.1,10.0.0.2', '10/8']) {
     const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: [network] } } })
-    t.match(
+    matchEach(
+      t,
       complaints({ LENDERS_FILE }),
       [/^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
       network,
@@ -144,11 +147,11 @@ t.test('a lenders file whose network is none, or several in one text, stops the 
 
 t.test('a lender that wants signatures without a secret stops the start', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { validateSignature: true } } })
-  t.match(complaints({ LENDERS_FILE }), [/LENDER_07\/gateway_b.*secret/])
+  matchEach(t, complaints({ LENDERS_FILE }), [/LENDER_07\/gateway_b.*secret/])
   const own = lendersFile(t, {
     LENDER_07: { gateway_b: { validateSignature: true, secretEnv: 'SEVEN' } },
   })
-  t.match(complaints({ LENDERS_FILE: own }), [/SEVEN is not set/])
+  matchEach(t, complaints({ LENDERS_FILE: own }), [/SEVEN is not set/])
   t.same(complaints({ LENDERS_FILE: own, SEVEN: 'a-secret' }), [])
 })
 

@@ -17,9 +17,17 @@ create or replace function base.unix_time_of(value jsonb) returns timestamptz la
 $$;
 
 create or replace function base.iso_time_of(value jsonb) returns timestamptz language sql stable parallel safe as $$
-  -- Strict, because a cast would take "now" and "infinity" for times. Gateways that leave the zone out mean India's.
-  select case when value #>> '{}' ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?$' then (value #>> '{}' || '+05:30')::timestamptz
-              when value #>> '{}' ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)$' then (value #>> '{}')::timestamptz end
+  -- Strict, because a cast would take "now" and "infinity" for times, and raise on a day that does not exist: the rest of
+  -- its event could not be read then. Gateways that leave the zone out mean India's.
+  select case
+    when value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
+      then null
+    when right(left(value #>> '{}', 10), 2)::integer
+           > extract(day from (left(value #>> '{}', 7) || '-01')::timestamp + interval '1 month' - interval '1 day')
+      then null
+    when value #>> '{}' ~ '(Z|[+-]\d\d(:?\d\d)?)$' then (value #>> '{}')::timestamptz
+    else (value #>> '{}' || '+05:30')::timestamptz
+  end
 $$;
 
 create or replace function base.loan_of(notes jsonb) returns text language sql immutable parallel safe as $$

@@ -3,6 +3,7 @@ import t from 'tap'
 import { audit } from '../../src/accounts/audit.ts'
 import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { matchEach } from '../support/match-each.ts'
 
 const asker = { actor: 'asha', address: '10.0.0.7', requestId: 'r-1' }
 
@@ -18,7 +19,7 @@ t.test(
     select actor, action, subject, address, request_id, detail, at from ops.audit order by id`.execute(
       db,
     )
-    t.match(rows, [
+    matchEach(t, rows, [
       { actor: 'setting ADMIN_USERNAME', action: 'account.register', subject: ADMIN.username },
       { actor: 'admin', action: 'account.register', subject: OPERATOR.username },
       { actor: OPERATOR.username, action: 'account.password', subject: OPERATOR.username },

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { buildApi } from '../../src/api.ts'
 import { readConfig } from '../../src/config.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { httpLimits } from '../../src/http-limits.ts'
 import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
@@ -9,6 +10,7 @@ import { openQueue } from '../../src/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/operations.ts'
+import { startProcess } from '../support/process.ts'
 import { problemIn, rawHttp } from '../support/raw-http.ts'
 import { caller, TOKEN, testEnv } from '../support/service.ts'
 
@@ -71,6 +73,20 @@ t.test('a connection beyond the bound is closed at once, the others go on', asyn
   })
   t.equal(await answerOn(await connected(Number(port))), '')
   for (const socket of open) t.match(await answerOn(socket), /^HTTP\/1.1 200 /)
+})
+
+t.test('a thousand callers who come while the process is busy all get their answer', async t => {
+  const { url: databaseUrl } = await freshDatabase(t)
+  const port = await freePort(0)
+  const api = startProcess('api', testEnv(databaseUrl, NO_LEDGER, { PORT: String(port) }))
+  t.teardown(() => api.kill('SIGKILL'))
+  await until(() => fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))
+  api.child.kill('SIGSTOP')
+  const open = await Promise.all(Array.from({ length: 1_000 }, () => connected(port)))
+  api.child.kill('SIGCONT')
+  const answers = await Promise.all(open.map(answerOn))
+  for (const socket of open) socket.destroy()
+  t.equal(answers.filter(answer => answer.startsWith('HTTP/1.1 200 ')).length, open.length)
 })
 
 t.test('a client that vanishes in the middle of its body harms nobody', async t => {

@@ -13,6 +13,7 @@ import {
   newName,
   writesOn,
 } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, submit, until } from '../support/operations.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -135,7 +136,7 @@ t.test('an operation whose answer was lost is found at the ledger, and not done 
       const done = (await writesOn(service, subject)).filter(one => one === command)
       t.equal(done.length, 1, 'applied once')
       const attempts = await attemptsOf(service, record.tracking_id)
-      t.match(attempts, [{ outcome: 'unknown' }, { outcome: 'done', method: 'GET' }])
+      matchEach(t, attempts, [{ outcome: 'unknown' }, { outcome: 'done', method: 'GET' }])
     })
   }
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { approval, disbursal, ledgerLoan, writesOn } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
 import { containerBody, type Interference, ledgerBody, startProxy } from '../support/proxy.ts'
 import { startTestService } from '../support/service.ts'
@@ -116,7 +117,7 @@ t.test('what the ledger refuses is failed at once, in the ledger’s words', asy
       failure_response: { httpStatusCode: String(status), errors: [message] },
       error_message: `status ${status}: ${message?.defaultUserMessage}`,
     })
-    t.match(await attemptsOf(service, id), [{ outcome: 'refused', http_status: status }])
+    matchEach(t, await attemptsOf(service, id), [{ outcome: 'refused', http_status: status }])
   }
 })
 

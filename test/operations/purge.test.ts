@@ -6,6 +6,7 @@ import { logger } from '../../src/log.ts'
 import { purgeOperations } from '../../src/operations/purge.ts'
 import { purgeQueue } from '../../src/operations/purge-queue.ts'
 import { startRole } from '../../src/role.ts'
+import { matchEach } from '../support/match-each.ts'
 import { operate, startTestService, testEnv } from '../support/service.ts'
 
 const marked = {
@@ -26,7 +27,8 @@ t.test(
       lastname: 'Marked-Rai',
     })
     const refused = await operate(call, 'CLIENT_CREATE', client)
-    t.match(
+    matchEach(
+      t,
       [made, changed, refused].map(({ status }) => status),
       ['success', 'success', 'failed'],
     )
@@ -39,7 +41,7 @@ t.test(
     t.equal(await purgeOperations(db, 1), 0, 'once is enough')
 
     const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
-    t.match(body.operations, [
+    matchEach(t, body.operations, [
       {
         tracking_id: refused.tracking_id,
         status: 'failed',

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
 import { approval, givenLoan } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import { listed, submit, until } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -69,12 +70,12 @@ t.test('only an operation that hangs can be resolved', async t => {
   await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
   await service.call('GET', trackPath(trackingId))
   const again = await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
-  t.match([again.status, again.body.code], [409, 'CONFLICT'])
+  matchEach(t, [again.status, again.body.code], [409, 'CONFLICT'])
   const nobody = 'LOAN_APPROVE|00000000-0000-7000-8000-000000000000'
   const unknown = await service.call('POST', resolvePath(nobody), { outcome: 'failed' })
-  t.match([unknown.status, unknown.body.code], [404, 'UNKNOWN_TRACKING_ID'])
+  matchEach(t, [unknown.status, unknown.body.code], [404, 'UNKNOWN_TRACKING_ID'])
   const wrong = await service.call('POST', resolvePath(trackingId), { outcome: 'done' })
-  t.match([wrong.status, wrong.body.errors[0].path], [400, '/outcome'])
+  matchEach(t, [wrong.status, wrong.body.errors[0].path], [400, '/outcome'])
 })
 
 t.test('who resolved what stands in the audit', async t => {
@@ -86,7 +87,7 @@ t.test('who resolved what stands in the audit', async t => {
   const { rows } = await sql`select actor, action, subject, detail from ops.audit`.execute(
     service.db,
   )
-  t.match(rows, [
+  matchEach(t, rows, [
     {
       actor: 'internal-token',
       action: 'operation.resolve',

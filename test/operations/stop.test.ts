@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { control, disbursal, ledgerLoan } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, submit, until } from '../support/operations.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
 import { startTestService, type TestService, testEnv } from '../support/service.ts'
@@ -31,7 +32,7 @@ t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs
   t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
   t.equal(worker.child.exitCode, 0, 'in order')
   t.same(await heldBy(service), [], 'nothing is held any more')
-  t.match(await attemptsOf(service, hung), [{ outcome: 'unknown' }])
+  matchEach(t, await attemptsOf(service, hung), [{ outcome: 'unknown' }])
 
   await control(service, 'PUT', '/faults', [])
   const next = startProcess('worker', envOf(service))
@@ -71,7 +72,7 @@ t.test('a worker that was frozen before its write does not write after its lease
   await settled(frozen)
   const { calls } = await control(service, 'GET', '/counters')
   t.equal(calls['DISBURSE/LOAN'], 1)
-  t.match(await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
+  matchEach(t, await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
 })
 
 const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>

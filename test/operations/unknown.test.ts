@@ -13,6 +13,7 @@ import {
   newName,
   writesOn,
 } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -130,7 +131,7 @@ t.test('a key is given up after ten minutes of 425, and no sooner', async t => {
     const all = await attemptsOf(service, id)
     return all.length >= 3 && all
   })
-  t.match(attempts, [{ http_status: 425 }, { http_status: 425 }, { http_status: 425 }])
+  matchEach(t, attempts, [{ http_status: 425 }, { http_status: 425 }, { http_status: 425 }])
   t.equal(new Set(attempts.map(one => one.idempotency_key)).size, 1, 'the same key')
   await sql`update loanops.operation_attempt set started_at = started_at - interval '11 minutes'`.execute(
     service.db,

@@ -7,6 +7,7 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { expireLeases } from '../support/die-at.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA, eventA } from '../support/gateway-events.ts'
+import { matchEach } from '../support/match-each.ts'
 import { allSaved, paymentService, runBatch, until, withLedger } from '../support/payments.ts'
 import { caller, testEnv } from '../support/service.ts'
 import { kill, startWorkerProcess } from '../support/worker-process.ts'
@@ -70,7 +71,7 @@ t.test(
     await killed
     await Promise.all(batches)
     await service.batch()
-    t.match(await service.repayments(), [
+    matchEach(t, await service.repayments(), [
       {
         externalId: 'gateway_a-pay_X',
         amount: '1234.56',

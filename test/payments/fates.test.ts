@@ -12,6 +12,7 @@ import {
 } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { control } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -41,7 +42,7 @@ t.test(
       verified: false,
       raw_table: 'raw.lender_02_gateway_a',
     })
-    t.match(await service.repayments(), [
+    matchEach(t, await service.repayments(), [
       {
         id: Number(payment.ledger_transaction_id),
         loanExternalId: 'L-1',
@@ -60,7 +61,7 @@ t.test('the day of a repayment is the payment’s in the ledger’s time zone', 
   await service.loan('L-1')
   const late = { created_at: Date.parse('2026-02-05T23:30:00Z') / 1000 }
   await sent(service, [capturedA({ loan: 'L-1', payment: late })])
-  t.match(await service.repayments(), [{ date: '2026-02-06' }])
+  matchEach(t, await service.repayments(), [{ date: '2026-02-06' }])
 })
 
 t.test(
@@ -82,7 +83,7 @@ t.test('a payment of gateway B is booked in rupees', async t => {
   await service.webhook('gateway_b', successB({ loan: 'L-1', amount: '1,5' }), LENDER)
   await service.webhook('gateway_b', successB({ loan: 'L-1', amount: 999.5, id: 7 }), LENDER)
   await service.batch()
-  t.match(await service.repayments(), [{ externalId: 'gateway_b-7', amount: '999.50' }])
+  matchEach(t, await service.repayments(), [{ externalId: 'gateway_b-7', amount: '999.50' }])
 })
 
 t.test('overpaid: what comes for a closed loan is booked, and said', async t => {
@@ -109,7 +110,7 @@ t.test('no_loan_named: in suspense until somebody assigns it', async t => {
   const { rows } = await sql`select actor, action, subject, detail from ops.audit`.execute(
     service.db,
   )
-  t.match(rows, [
+  matchEach(t, rows, [
     {
       actor: 'internal-token',
       action: 'payment.assign',

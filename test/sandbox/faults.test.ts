@@ -128,7 +128,8 @@ t.test(
   'of four slow writes at once on one loan one is refused, and the overlaps are counted',
   async t => {
     const { repay, control, books } = await setup(t)
-    await control('PUT', '/faults', [{ kind: 'latency', ms: [5, 20] }])
+    // Long enough that the first is still under way when a busy machine has sent the last.
+    await control('PUT', '/faults', [{ kind: 'latency', ms: [300, 320] }])
     const replies = await Promise.all(
       [1, 2, 3, 4].map(i => repay('L-1', `R-${i}`, { key: `k${i}` })),
     )

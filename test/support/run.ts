@@ -1,10 +1,14 @@
 // Starts the PostgreSQL that the suite runs on, then the suite: npm test [-- file …]
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { makeTemplate } from './template.ts'
 
+const tap = resolve('node_modules/.bin/tap')
+// After a fresh install tap still knows the plugins it came with, whose TypeScript loader ours cannot be read with.
+const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
 const folder = resolve('.data/test-postgres')
 rmSync(folder, { recursive: true, force: true })
 const postgres = await startPostgres({
@@ -21,9 +25,7 @@ const postgres = await startPostgres({
 })
 try {
   await makeTemplate(postgres.url)
-  const tap = resolve('node_modules/.bin/tap')
-  // After a fresh install tap still knows the plugins it came with, whose TypeScript loader ours cannot be read with.
-  spawnSync(tap, ['build'], { stdio: 'ignore' })
+  await built
   const { status } = spawnSync(tap, process.argv.slice(2), {
     stdio: 'inherit',
     env: {
