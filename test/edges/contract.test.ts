@@ -4,7 +4,7 @@ import { startWithAccounts } from '../support/admin.ts'
 import { endpointsOf, type Request, requestsTo } from '../support/openapi-requests.ts'
 import { TOKEN } from '../support/service.ts'
 
-const CASES = Number(process.env.FUZZ_CASES ?? 500)
+const CASES = Number(process.env.FUZZ_CASES ?? 350)
 
 /** The codes of the contract, each with its status. */
 const STATUS_OF: Record<string, number> = {

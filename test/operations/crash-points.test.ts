@@ -3,6 +3,7 @@ import t from 'tap'
 import { CRASH_POINTS, type CrashPoint } from '../../src/crash-point.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { judge } from '../chaos/model.ts'
+import { expireLeases } from '../support/leases.ts'
 import { approval, clientData, control, loanData, newName } from '../support/loans.ts'
 import { ending, submit, until } from '../support/operations.ts'
 import { crashPointsIn, startProcess } from '../support/process.ts'
@@ -23,12 +24,12 @@ t.test('wherever a process dies, what was accepted is done once, in its order', 
   const accepted: string[] = []
   const hit: string[] = []
   for (const point of CRASH_POINTS) {
-    await endLeases(service)
+    await expireLeases(service.db)
     hit.push(...(await dieAt(service, point, accepted)))
   }
   t.same(hit, [...CRASH_POINTS], 'each of them was passed, and was the end')
 
-  await endLeases(service)
+  await expireLeases(service.db)
   const survivor = startProcess('worker', envOf(service))
   for (const id of accepted) t.match(await ending(service.call, id, 30), { status: 'success' })
   await survivor.kill('SIGTERM')
@@ -106,12 +107,6 @@ async function ready(port: string): Promise<Call> {
 }
 
 const envOf = (service: TestService) => testEnv(service.databaseUrl, service.ledger.url)
-
-/** As if the ten seconds of a dead process's leases had passed. */
-async function endLeases({ db }: TestService) {
-  await sql`update loanops.operation set claimed_until = now() - interval '1 second'
-    where claimed_until is not null`.execute(db)
-}
 
 async function isOneWithoutSlot({ db }: TestService): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`

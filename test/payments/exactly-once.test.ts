@@ -4,9 +4,9 @@ import { readConfig } from '../../src/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { expireLeases } from '../support/die-at.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA, eventA } from '../support/gateway-events.ts'
+import { expireLeases } from '../support/leases.ts'
 import { matchEach } from '../support/match-each.ts'
 import { allSaved, paymentService, runBatch, until, withLedger } from '../support/payments.ts'
 import { caller, testEnv } from '../support/service.ts'
@@ -130,6 +130,7 @@ t.test(
       'some are booked',
     )
     await kill(doomed)
+    await expireLeases(service.db)
     service.worker()
     const run = await batch
     t.match(run, { status: 'completed', posted: 24 })

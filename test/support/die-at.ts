@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { Test } from 'tap'
 import { readConfig } from '../../src/config.ts'
 import type { CrashPoint } from '../../src/crash-point.ts'
-import type { Database } from '../../src/database.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from './fresh-database.ts'
 import { capturedA } from './gateway-events.ts'
+import { expireLeases } from './leases.ts'
 import { until, withLedger } from './payments.ts'
 import { caller, testEnv } from './service.ts'
 import { startWorkerProcess } from './worker-process.ts'
@@ -66,15 +66,4 @@ export async function dieAt(t: Test, points: CrashPoint[]): Promise<void> {
     { reason: 'lender_mismatch', count: sent - 1 },
     { reason: null, count: 1 },
   ])
-}
-
-/** As if a dead worker's leases and its jobs' heartbeats had run out: only their seconds are skipped. */
-export async function expireLeases(db: Database): Promise<void> {
-  await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
-  await sql`
-    update pgboss.job set state = 'retry', start_after = now()
-     where name = 'payment-event' and state = 'active'`.execute(db)
-  await sql`update loanops.operation set claimed_until = now() where claimed_by is not null`.execute(
-    db,
-  )
 }

@@ -4,16 +4,19 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { asText, booksOf, loansAsExpected } from './books.ts'
 import { freshDatabase } from './fresh-database.ts'
+import { expireLeases } from './leases.ts'
 import { uploadCsv } from './migrate.ts'
 import { dice, makePortfolio } from './portfolio.ts'
 import { startProcess } from './process.ts'
 import { caller, testEnv } from './service.ts'
 
-const LONGEST_LIFE_MS = 1_500
+const LOOK_EVERY_MS = 20
+/** Most of the rows are repayments, and so are most of the kills. */
+const KILLS_AMONG_LOANS = 0.3
 
 /**
- * Migrates a portfolio with one process that does everything, and that is killed again and again, at moments drawn
- * from the seed. @returns the ledger's books beside the expected ones
+ * Migrates a portfolio with one process that does everything, and that is killed again and again: each time after a
+ * number of calls to the ledger that is drawn from the seed. @returns the ledger's books beside the expected ones
  */
 export async function migrateUnderKills(
   t: Test,
@@ -22,7 +25,7 @@ export async function migrateUnderKills(
   const { seed, kills } = options
   const random = dice(seed)
   const portfolio = makePortfolio(options, seed)
-  const { url: databaseUrl } = await freshDatabase(t)
+  const { url: databaseUrl, db } = await freshDatabase(t)
   const ledger = await startSandbox({ port: 0 })
   t.teardown(() => ledger.close())
   const port = await freePort(0)
@@ -31,25 +34,27 @@ export async function migrateUnderKills(
   let service = startProcess('all', env)
   t.teardown(() => service.kill('SIGKILL'))
   const call = caller(url)
-  let left = kills
+  let killed = 0
+  const killsAmongLoans = Math.round(kills * KILLS_AMONG_LOANS)
 
-  for (const [type, csv] of [
-    ['loans', portfolio.loansCsv],
-    ['repayments', portfolio.repaymentsCsv],
+  // Each row makes one call at least.
+  for (const [type, csv, rows, killsOfType] of [
+    ['loans', portfolio.loansCsv, options.loans, killsAmongLoans],
+    ['repayments', portfolio.repaymentsCsv, options.repayments, kills - killsAmongLoans],
   ] as const) {
     const { body } = await retried(() => uploadCsv({ url }, type, csv))
     const { migration_id } = body
+    const before = await callsAt(ledger.controlUrl)
     await retried(() => call('POST', '/api/migration/run', { migration_id }))
-    // Most of the rows are repayments, and so are most of the kills.
-    for (const last = type === 'loans' ? kills * 0.7 : 0; left > last; left--) {
-      await pause(random() * LONGEST_LIFE_MS)
+    for (let n = 0; n < killsOfType; n++) {
+      const enough = before + ((n + random()) / killsOfType) * rows
+      while ((await callsAt(ledger.controlUrl)) < enough) await pause(LOOK_EVERY_MS)
       await service.kill('SIGKILL')
+      killed++
+      await expireLeases(db)
       service = startProcess('all', env)
-      // A process that is killed before it works proves little.
-      const { body: before } = await retried(() => call('GET', `/api/migration/${migration_id}`))
-      if (before.status !== 'running') break
     }
-    for (let status = 'running'; status === 'running'; await pause(50))
+    for (let status = 'running'; status === 'running'; await pause(LOOK_EVERY_MS))
       status = (await retried(() => call('GET', `/api/migration/${migration_id}`))).body.status
     const { body: end } = await call('GET', `/api/migration/${migration_id}`)
     t.match(
@@ -61,11 +66,17 @@ export async function migrateUnderKills(
   await service.kill('SIGTERM')
   const books = await booksOf(ledger.controlUrl)
   return {
-    killed: kills - left,
+    killed,
     found: await loansAsExpected(ledger, portfolio.expected),
     expected: asText(portfolio.expected),
     clients: books.clients.length as number,
   }
+}
+
+/** How many writes have reached the ledger. */
+async function callsAt(controlUrl: string): Promise<number> {
+  const counters = (await (await fetch(`${controlUrl}/counters`)).json()) as any
+  return Object.values<number>(counters.calls).reduce((sum, one) => sum + one, 0)
 }
 
 /** The process may be dead at the moment. */
@@ -74,7 +85,7 @@ async function retried<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask()
     } catch {
-      await pause(50)
+      await pause(LOOK_EVERY_MS)
     }
   }
 }
