@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000
 
-// Days are kept as yyyy-mm-dd: they compare as text, and no time zone can shift them.
+/** Days are kept as yyyy-mm-dd: they compare as text, and no time zone can shift them. */
 export function addDays(date: string, days: number): string {
   return isoDate(new Date(utc(date) + days * DAY_MS))
 }
@@ -24,13 +24,15 @@ export function dateArray(date: string): [number, number, number] {
   return [Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8, 10))]
 }
 
-// Undefined for a day that no month has.
+/** Undefined for a day that no month has. */
 export function dateOfParts(year: number, month: number, day: number): string | undefined {
   if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1) return undefined
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? isoDate(date) : undefined
 }
+
+const QUARTER_HOUR_MS = 900_000
 
 export function todayIn(timeZone: string): () => string {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone })
@@ -41,7 +43,7 @@ export function todayIn(timeZone: string): () => string {
     // Formatting costs more than a whole call; offsets are multiples of a quarter of an hour.
     if (now >= until) {
       today = format.format(now)
-      until = now - (now % 900_000) + 900_000
+      until = now - (now % QUARTER_HOUR_MS) + QUARTER_HOUR_MS
     }
     return today
   }

@@ -7,7 +7,7 @@ import { emptyLedger } from './storage/ledger.ts'
 
 export const CONTROL = '/control'
 
-// How a test sets the ledger up and looks into it; a real one has nothing like it.
+/** How a test sets the ledger up and looks into it; a real one has nothing like it. */
 export async function control(
   service: Service,
   request: IncomingMessage,
@@ -70,7 +70,7 @@ const calls: Record<string, ControlCall> = {
   },
 }
 
-interface FaultSettings {
+type FaultSettings = {
   rules?: unknown[]
   seed?: number
 }

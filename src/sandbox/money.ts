@@ -2,14 +2,14 @@ import { Decimal } from 'decimal.js'
 
 export const Exact = Decimal.clone({ precision: 34, rounding: Decimal.ROUND_HALF_EVEN })
 
-// Amounts are whole paise in a number: exact up to 90 million million rupees.
+/** Amounts are whole paise in a number: exact up to 90 million million rupees. */
 export type Paise = number
 
 export function paise(rupees: Decimal): Paise {
   return new Exact(rupees).times(100).toDecimalPlaces(0).toNumber()
 }
 
-// 1071.15, as messages and `changes` show an amount.
+/** 1071.15, as messages and `changes` show an amount. */
 export function rupees(amount: Paise): number {
   return new Exact(amount).dividedBy(100).toNumber()
 }

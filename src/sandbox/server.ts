@@ -9,7 +9,7 @@ import { Traffic } from './http/traffic.ts'
 import { Turns } from './http/turns.ts'
 import { openLedger } from './storage/ledger.ts'
 
-export interface SandboxOptions {
+export type SandboxOptions = {
   port: number
   host?: string
   // An append-only file that the books survive in; without it they are in memory only.
@@ -22,7 +22,7 @@ export interface SandboxOptions {
   seed?: number
 }
 
-export interface Sandbox {
+export type Sandbox = {
   url: string
   controlUrl: string
   close(): Promise<void>
@@ -30,7 +30,7 @@ export interface Sandbox {
 
 const HEALTH = '/fineract-provider/actuator/health'
 
-// A ledger that behaves as Apache Fineract does, to try LoanOps with and to test it against.
+/** A ledger that behaves as Apache Fineract does, to try LoanOps with and to test it against. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', username = 'mifos', password = 'password' } = options
   const service: Service = {

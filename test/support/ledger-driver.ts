@@ -12,13 +12,13 @@ export async function booksAt(controlUrl: string): Promise<Books> {
   return (await response.json()) as Books
 }
 
-export interface Reply {
+export type Reply = {
   status: number
   fromStore: boolean
   body: any
 }
 
-export interface Extra {
+export type Extra = {
   key?: string
   fault?: string | object
   signal?: AbortSignal
@@ -32,7 +32,7 @@ const HEADERS = {
 
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 
-// A few calls of the ledger, as a caller without any care makes them.
+/** A few calls of the ledger, as a caller without any care makes them. */
 export function driver(url: string) {
   const call = async (
     method: string,

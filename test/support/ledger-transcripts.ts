@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 type Any = any
 
-export interface Step {
+export type Step = {
   what: string
   request: {
     method: string
@@ -22,19 +22,19 @@ export interface Step {
   response: { status: number; headers: Record<string, string>; body?: Any }
 }
 
-export interface Transcript {
+export type Transcript = {
   name: string
   steps: Step[]
 }
 
-export interface LedgerAddress {
+export type LedgerAddress = {
   url: string
   username?: string | undefined
   password?: string | undefined
   tenant?: string | undefined
 }
 
-interface Reply {
+type Reply = {
   status: number
   headers: Record<string, string | null>
   body: Any
@@ -42,7 +42,7 @@ interface Reply {
 
 type Names = Record<string, Any> & { run: string; digits: string; day: string }
 
-// What differs, step by step; an empty list where a step agrees.
+/** What differs, step by step; an empty list where a step agrees. */
 export async function replay(ledger: LedgerAddress, transcript: Transcript): Promise<string[][]> {
   const run = randomBytes(5).toString('hex')
   const digits = String(Number.parseInt(run, 16) % 1e10).padStart(10, '0')
@@ -153,8 +153,10 @@ function today(): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(new Date())
 }
 
-// `errors.0.code`; `name=LENDER_01.id` is the id of the element whose name is LENDER_01;
-// `periods.*.dueDate` is every period's dueDate.
+/**
+ * `errors.0.code`; `name=LENDER_01.id` is the id of the element whose name is LENDER_01;
+ * `periods.*.dueDate` is every period's dueDate.
+ */
 function at(from: Any, path: string): Any {
   const [part = '', ...rest] = path.split('.')
   const value = typeof from === 'string' ? parsed(from) : from
@@ -171,7 +173,7 @@ function at(from: Any, path: string): Any {
   return below ? at(found, below) : found
 }
 
-// The run's own ids and the day are taken out again, so that two runs can be compared.
+/** The run's own ids and the day are taken out again, so that two runs can be compared. */
 function unnamed(value: Any, names: Names): Any {
   if (typeof value === 'string') {
     if (value === names.day) return '{{today}}'
@@ -200,7 +202,7 @@ function codes(body: Any): unknown {
   return [body.userMessageGlobalisationCode, ...errors.sort()]
 }
 
-// Ids stand among the digits, and what a JSON parser says is its own affair.
+/** Ids stand among the digits, and what a JSON parser says is its own affair. */
 function messages(body: Any): unknown {
   if (body === null || typeof body !== 'object') return undefined
   const errors = (body.errors ?? []).map((error: Any) => error.defaultUserMessage)

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, invalid } from '../http/refusal.ts'
 import { OFFICE_OPENED } from '../reference/office.ts'
 
-interface Dates {
+type Dates = {
   submittedOn: string
   activatedOn?: string | undefined
 }

@@ -1,4 +1,4 @@
-export interface Client {
+export type Client = {
   id: number
   externalId?: string | undefined
   firstname?: string | undefined

@@ -26,7 +26,7 @@ const DATES = [
   ['submittedOnDate', 'submittedOn'],
 ] as const
 
-// The ledger does not count these as something to change, though it changes them beside others.
+/** The ledger does not count these as something to change, though it changes them beside others. */
 const NOT_COUNTED = new Set(['emailAddress', 'activationDate', 'dateFormat', 'locale', 'isStaff'])
 
 export function updateClient(ledger: Ledger, client: Client, body: Body) {

@@ -1,7 +1,7 @@
 import { dice } from './dice.ts'
 import { type FaultRule, ruleOfHeader } from './rule.ts'
 
-export interface Asked {
+export type Asked = {
   method: string
   path: string
   write: boolean
@@ -9,7 +9,7 @@ export interface Asked {
   externalId(): string | undefined
 }
 
-export interface Fate {
+export type Fate = {
   delayBeforeMs: number
   delayAfterMs: number
   fault: FaultRule | undefined
@@ -17,8 +17,10 @@ export interface Fate {
 
 const SPARED: Fate = { delayBeforeMs: 0, delayAfterMs: 0, fault: undefined }
 
-// Which fault meets a request. Every rule draws from dice of its own, so that what befalls its nth
-// request does not depend on the other rules.
+/**
+ * Which fault meets a request. Every rule draws from dice of its own, so that what befalls its nth
+ * request does not depend on the other rules.
+ */
 export class Faults {
   #rules: { rule: FaultRule; path: RegExp | undefined; hits: number; draw: () => number }[] = []
   #seed = 1

@@ -1,9 +1,11 @@
 const KINDS = `latency drop reset stuck conflict locked error unauthorized tooMany makerChecker
   hang`.split(/\s+/)
 
-// How the ledger is told to misbehave. All but `kind` is optional; PUT {controlUrl}/faults takes a
-// list of these, the request header X-Sandbox-Fault takes one, or only its kind.
-export interface FaultRule {
+/**
+ * How the ledger is told to misbehave. All but `kind` is optional; PUT {controlUrl}/faults takes a
+ * list of these, the request header X-Sandbox-Fault takes one, or only its kind.
+ */
+export type FaultRule = {
   // latency: answer late. drop: apply, then close without an answer. reset: close before applying.
   // stuck: 425, and the key stays so. conflict: 409, kept under the key. locked: 409 of the close of
   // business, not kept. error: 500, 502 or 503. unauthorized: 401. tooMany: 429.

@@ -4,8 +4,10 @@ type Parser = (text: string) => string | undefined
 
 const parsers = new Map<string, Parser | undefined>()
 
-// A java.time pattern: lenient about the number of digits and the case, strict about the days.
-// Undefined for what is no pattern.
+/**
+ * A java.time pattern: lenient about the number of digits and the case, strict about the days.
+ * Undefined for what is no pattern.
+ */
 export function dateParser(pattern: string, locale: string): Parser | undefined {
   const name = `${locale} ${pattern}`
   if (!parsers.has(name)) parsers.set(name, compile(pattern, locale))
@@ -46,7 +48,7 @@ function read(groups: Record<string, string> | undefined, months: string[][]): s
   return dateOfParts(year, byName || Number(groups.m), Number(groups.d))
 }
 
-// Long names first, or the short one would match their beginning.
+/** Long names first, or the short one would match their beginning. */
 function monthNames(locale: string): string[][] {
   const tag = locale.replaceAll('_', '-')
   return Array.from({ length: 12 }, (_, month) =>

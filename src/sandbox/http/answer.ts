@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts'
 
-export interface Answer {
+export type Answer = {
   status: number
   text: string
   headers?: Record<string, string>
@@ -26,7 +26,7 @@ export function refusalAnswer(error: unknown, path: string): Answer {
   return { status: error.status, text: JSON.stringify(error.body) }
 }
 
-// What answers where the ledger's own code has not been reached, or has fallen over.
+/** What answers where the ledger's own code has not been reached, or has fallen over. */
 export function containerAnswer(status: number, path: string): Answer {
   const timestamp = new Date().toISOString()
   const text = JSON.stringify({ timestamp, status, error: REASONS[status], path })

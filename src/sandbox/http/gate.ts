@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { containerError } from './refusal.ts'
 
-export interface Credentials {
+export type Credentials = {
   username: string
   password: string
   tenant: string
@@ -9,7 +9,7 @@ export interface Credentials {
   authorization: string
 }
 
-export interface Arrival {
+export type Arrival = {
   method: string
   // As it stands in the URL, still encoded.
   pathname: string
@@ -17,8 +17,10 @@ export interface Arrival {
   headers: IncomingHttpHeaders
 }
 
-// A write under /loans/… meets the filter of the close of business before the credentials are
-// looked at, and that filter falls over when there are none at all.
+/**
+ * A write under /loans/… meets the filter of the close of business before the credentials are
+ * looked at, and that filter falls over when there are none at all.
+ */
 const LOAN_WRITE = /^loans\/./
 
 export function refuseStrangers(arrival: Arrival, path: string, allowed: Credentials): void {
@@ -33,7 +35,7 @@ export function refuseStrangers(arrival: Arrival, path: string, allowed: Credent
   if (authorization !== allowed.authorization) throw containerError(401)
 }
 
-// What Tomcat and the firewall behind it let nobody send.
+/** What Tomcat and the firewall behind it let nobody send. */
 export function isForbiddenPath(pathname: string): boolean {
   return /%25|;|%3b|%5c|%2e|\/\/|\/\.\.?(\/|$)|%0|%7f|\\/i.test(pathname)
 }

@@ -17,7 +17,7 @@ import { onlyFields } from './wire.ts'
 
 export const API = '/fineract-provider/api/v1'
 
-export interface Service {
+export type Service = {
   ledger: Ledger
   allowed: Credentials
   faults: Faults
@@ -25,7 +25,7 @@ export interface Service {
   turns: Turns
 }
 
-// Undefined where no answer is to be sent.
+/** Undefined where no answer is to be sent. */
 type Outcome = Answer | 'cut' | 'hang'
 
 export async function handle(
@@ -102,7 +102,7 @@ async function answerOf(
   return { status: 200, text: JSON.stringify(onlyFields(body, query.get('fields'))) }
 }
 
-// The faults that keep a call from the ledger altogether.
+/** The faults that keep a call from the ledger altogether. */
 function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefined {
   const { kind, status = 500 } = fault
   if (kind === 'reset') return 'cut'

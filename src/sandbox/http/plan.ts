@@ -1,7 +1,7 @@
 import type { Body } from '../fields/body.ts'
 import type { Ledger } from '../storage/ledger.ts'
 
-export interface Request {
+export type Request = {
   method: string
   // Below /api/v1, decoded.
   path: string[]
@@ -10,24 +10,26 @@ export interface Request {
 
 export type Router = (ledger: Ledger, request: Request) => Plan
 
-// What a request asks for. What its URL names is looked up while the plan is made: a 404 or an
-// unknown command is told before the command, and so before its key, is looked at.
+/**
+ * What a request asks for. What its URL names is looked up while the plan is made: a 404 or an
+ * unknown command is told before the command, and so before its key, is looked at.
+ */
 export type Plan = ReadPlan | QueryPlan | CommandPlan
 
-export interface ReadPlan {
+export type ReadPlan = {
   kind: 'read'
   name: string
   run(): unknown
 }
 
-// A POST that stores nothing.
-export interface QueryPlan {
+/** A POST that stores nothing. */
+export type QueryPlan = {
   kind: 'query'
   name: string
   run(body: Body): unknown
 }
 
-export interface CommandPlan {
+export type CommandPlan = {
   kind: 'command'
   // Action and entity, within which an Idempotency-Key is unique.
   scope: string

@@ -1,4 +1,4 @@
-export interface FieldError {
+export type FieldError = {
   defaultUserMessage: string
   parameterName?: string
   developerMessage: string
@@ -6,7 +6,7 @@ export interface FieldError {
   args: { value?: unknown }[]
 }
 
-// An answer that is not 200. Without a body the container answers, in its own shape.
+/** An answer that is not 200. Without a body the container answers, in its own shape. */
 export class Refusal extends Error {
   status: number
   body: object | undefined

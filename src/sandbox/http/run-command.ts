@@ -9,7 +9,7 @@ import { containerError, integrityIssue, Refusal, standard } from './refusal.ts'
 import { storedError, withNulls } from './stored-form.ts'
 import type { Turns } from './turns.ts'
 
-export interface Call {
+export type Call = {
   path: string
   text: string
   key: string | undefined
@@ -21,7 +21,7 @@ export interface Call {
 
 export const FROM_STORE = { 'x-served-from-cache': 'true' }
 
-// The ledger itself tries for as long before it gives up on a key that is under way.
+/** The ledger itself tries for as long before it gives up on a key that is under way. */
 const UNDER_WAY_MS = 3_000
 
 export async function runCommand(
@@ -76,7 +76,7 @@ async function earlierAnswer(
   }
 }
 
-// The effect, its stored answer and its place in the log are one line of the journal.
+/** The effect, its stored answer and its place in the log are one line of the journal. */
 async function carryOut(
   ledger: Ledger,
   plan: CommandPlan,
@@ -164,7 +164,7 @@ function conflicts(): never {
   )
 }
 
-// A 500 of the ledger's own is kept under the key; 502 and 503 come from before it.
+/** A 500 of the ledger's own is kept under the key; 502 and 503 come from before it. */
 function broken(plan: CommandPlan, fault: Fate['fault']): CommandPlan['run'] {
   if (fault?.kind !== 'error' || fault.when === 'after') return plan.run
   return () => {

@@ -1,18 +1,18 @@
-export interface Overlap {
+export type Overlap = {
   externalId: string
   commands: [string, string]
   idempotencyKeys: [string | null, string | null]
   atMs: number
 }
 
-interface Write {
+type Write = {
   scope: string
   key: string | null
 }
 
 const OVERLAPS_SHOWN = 100
 
-// Counts the calls, and notices when two writes are under way on one loan.
+/** Counts the calls, and notices when two writes are under way on one loan. */
 export class Traffic {
   calls: Record<string, number> = {}
   answers: Record<number, number> = {}

@@ -1,7 +1,7 @@
 // Of four writes at once on one loan a real ledger refuses one: the others wait for each other.
 const AT_MOST_AT_ONCE = 3
 
-// Writes to one loan that take time are done one after the other.
+/** Writes to one loan that take time are done one after the other. */
 export class Turns {
   readonly #queues = new Map<string, { last: Promise<void>; length: number }>()
 

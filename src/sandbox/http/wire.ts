@@ -1,13 +1,13 @@
 import { dateArray } from '../calendar.ts'
 import { Exact, type Paise } from '../money.ts'
 
-// TypeScript does not know it yet; it is what lets 50000.000000 out as a number.
+/** TypeScript does not know it yet; it is what lets 50000.000000 out as a number. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 const known = new Map<Paise, unknown>()
 const KNOWN_AT_MOST = 20_000
 
-// The ledger's columns have six decimals, and its answers show them.
+/** The ledger's columns have six decimals, and its answers show them. */
 export function amount(value: Paise): unknown {
   let raw = known.get(value)
   if (raw === undefined) {
@@ -26,7 +26,7 @@ export function day(date: string | undefined): [number, number, number] | undefi
   return date === undefined ? undefined : dateArray(date)
 }
 
-// `?fields=id,name` keeps these members of an object, or of each element of a list.
+/** `?fields=id,name` keeps these members of an object, or of each element of a list. */
 export function onlyFields(body: unknown, fields: string | null): unknown {
   if (!fields || typeof body !== 'object' || body === null) return body
   if (Array.isArray(body)) return body.map(element => onlyFields(element, fields))

@@ -38,7 +38,7 @@ function readApproval(body: Body) {
   return { sent, net, amount, approvedOn, expectedOn, note: textOf(body, 'note') }
 }
 
-// The dates are looked at before the state is told: a second approval may be 403 or 400.
+/** The dates are looked at before the state is told: a second approval may be 403 or 400. */
 function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { approvedOn: string } {
   const check = checks('loanapplication')
   const approval = readApproval(body)
@@ -47,7 +47,7 @@ function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { app
   check.positive('netDisbursalAmount', net)
   check.required('approvedOnDate', approvedOn)
   check.atMost('note', approval.note, 1000)
-  const client = refuseInactiveClient(ledger, loan)
+  const client = refuseInactiveClient(ledger, loan.clientId)
   if (approvedOn !== undefined && approvedOn < loan.submittedOn) {
     const message = `Loan approval date ${approvedOn} can not be before its submittal date: ${loan.submittedOn}`
     throw refusal('approval.cannot.be.before.submittal.date', message, approvedOn, loan.submittedOn)

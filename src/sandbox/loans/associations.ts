@@ -6,7 +6,7 @@ import { transactionView } from '../transactions/transaction-view.ts'
 import type { Loan, LoanCharge } from './loan.ts'
 import { scheduleView } from './schedule-view.ts'
 
-// Without `associations` a loan comes without its schedule, transactions and charges.
+/** Without `associations` a loan comes without its schedule, transactions and charges. */
 export function associationsOf(ledger: Ledger, loan: Loan, query: URLSearchParams) {
   const asked = namesIn(query, 'associations')
   const left = namesIn(query, 'exclude')

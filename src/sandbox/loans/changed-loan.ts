@@ -22,7 +22,7 @@ const TERMS = [
   'transactionProcessingStrategyCode',
 ] as const
 
-// The loan as the request would have it, and the fields that differ.
+/** The loan as the request would have it, and the fields that differ. */
 export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body) {
   const changes: Changes = {}
   const terms = changedTerms(loan.terms, request, changes)

@@ -1,3 +1,4 @@
+import { accountNo } from '../clients/client-view.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
@@ -49,8 +50,10 @@ export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
   return { ...loanResult(loan, { subResourceId, changes }), subResourceExternalId: externalId }
 }
 
-// The state is told with the fields, before amount and day are looked at; a day before the
-// approval is told before both.
+/**
+ * The state is told with the fields, before amount and day are looked at; a day before the
+ * approval is told before both.
+ */
 function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
   const check = checks('loan.disbursement')
   const disbursedOn = dateOf(body, 'actualDisbursementDate')
@@ -59,7 +62,7 @@ function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
   check.positive('transactionAmount', decimalOf(body, 'transactionAmount'))
   check.positive('netDisbursalAmount', decimalOf(body, 'netDisbursalAmount'))
   checkPayment(check, body)
-  refuseInactiveClient(ledger, loan)
+  refuseInactiveClient(ledger, loan.clientId)
   if (loan.status !== APPROVED) {
     const code = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
     const message =
@@ -88,15 +91,14 @@ function readAmount(loan: Loan, body: Body): number {
 }
 
 function refuseDay(ledger: Ledger, loan: Loan, disbursedOn: string): void {
-  const joinedOn = refuseInactiveClient(ledger, loan).activatedOn
+  const joinedOn = refuseInactiveClient(ledger, loan.clientId).activatedOn
   if (joinedOn !== undefined && disbursedOn < joinedOn) {
     const message = `The date on which a loan is disbursed cannot be earlier than client's transfer date to this office`
     const code = 'error.msg.loan.disbursal.cannot.be.before.client.transfer.date'
     throw domainRule(code, message, joinedOn)
   }
   if (disbursedOn > today(ledger)) {
-    const account = String(loan.id).padStart(9, '0')
-    const message = `The date on which a loan with identifier : ${account} is disbursed cannot be in the future.`
+    const message = `The date on which a loan with identifier : ${accountNo(loan.id)} is disbursed cannot be in the future.`
     throw domainRule('error.msg.loan.disbursal.cannot.be.a.future.date', message, disbursedOn)
   }
 }

@@ -7,7 +7,7 @@ import { paise, rupees } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { LoanCharge } from './loan.ts'
 
-// One with the id of a charge of this loan stays that charge; any other is a new one.
+/** One with the id of a charge of this loan stays that charge; any other is a new one. */
 export function readLoanCharges(ledger: Ledger, body: Body, kept: LoanCharge[]): LoanCharge[] {
   const sent = body.charges ?? []
   if (!Array.isArray(sent)) throw containerError(500, 'Not a JSON Array')

@@ -12,7 +12,7 @@ const SCHEDULE = `dateFormat locale id clientId groupId loanType productId princ
   isEqualAmortization rates applicationId lastApplication daysInYearType
   fixedPrincipalPercentagePerInstallment`.split(/\s+/)
 
-// An update is also read as a schedule, whose list is shorter.
+/** An update is also read as a schedule, whose list is shorter. */
 export const UPDATE_KEYS = new Set(SCHEDULE)
 export const CREATE_KEYS = new Set([
   ...SCHEDULE,
@@ -24,7 +24,7 @@ export const CREATE_KEYS = new Set([
   'enableDownPayment',
 ])
 
-// These change a schedule in ways that no lender's product uses.
+/** These change a schedule in ways that no lender's product uses. */
 export const NOT_PLAYED_KEYS = `groupId isFloatingInterestRate interestRateDifferential
   repaymentFrequencyNthDayType repaymentFrequencyDayOfWeekType repaymentsStartingFromDate
   graceOnPrincipalPayment graceOnInterestPayment graceOnInterestCharged interestChargedFromDate

@@ -9,7 +9,7 @@ import { NOT_PLAYED_KEYS } from './loan-keys.ts'
 
 type Sent<T> = { [Name in keyof T]: T[Name] | undefined }
 
-// A loan's body as read; what was not sent is undefined.
+/** A loan's body as read; what was not sent is undefined. */
 export type LoanRequest = Sent<Omit<LoanTerms, 'interestRatePerPeriod'>> & {
   loanType: string | undefined
   productId: number | undefined
@@ -24,7 +24,7 @@ export type LoanRequest = Sent<Omit<LoanTerms, 'interestRatePerPeriod'>> & {
 
 const DAILY = 0
 
-// In the ledger's order: the first field that cannot be read is the one that is told.
+/** In the ledger's order: the first field that cannot be read is the one that is told. */
 export function readLoanRequest(body: Body): LoanRequest {
   const request = {
     loanType: textOf(body, 'loanType'),

@@ -89,7 +89,7 @@ function moneyView(ledger: Ledger, loan: Loan) {
   }
 }
 
-// What `GET /clients/{id}/accounts` tells of a loan.
+/** What `GET /clients/{id}/accounts` tells of a loan. */
 export function loanAccountView(loan: Loan) {
   return {
     id: loan.id,

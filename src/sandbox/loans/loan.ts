@@ -1,6 +1,6 @@
 import type { Paise } from '../money.ts'
 
-export interface LoanTerms {
+export type LoanTerms = {
   loanTermFrequency: number
   loanTermFrequencyType: number
   numberOfRepayments: number
@@ -13,7 +13,7 @@ export interface LoanTerms {
   transactionProcessingStrategyCode: string
 }
 
-export interface LoanCharge {
+export type LoanCharge = {
   id: number
   chargeId: number
   name: string
@@ -21,7 +21,7 @@ export interface LoanCharge {
   dueDate?: string | undefined
 }
 
-export interface Loan {
+export type Loan = {
   id: number
   externalId?: string | undefined
   clientId: number

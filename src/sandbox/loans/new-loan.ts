@@ -1,4 +1,3 @@
-import { clientById } from '../clients/find-client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { idOf } from '../fields/number.ts'
@@ -6,6 +5,7 @@ import { domainRule, fieldError, invalid, notPlayed } from '../http/refusal.ts'
 import { paise } from '../money.ts'
 import { refuseUnknownProduct } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
+import { refuseInactiveClient } from './active-client.ts'
 import { checkGrace, checkLimits, refuseTerm } from './limits.ts'
 import type { Loan, LoanTerms } from './loan.ts'
 import { readLoanCharges } from './loan-charges.ts'
@@ -16,18 +16,14 @@ import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
 
-// The loan that a body asks for, checked and with its schedule, not yet in the books.
+/** The loan that a body asks for, checked and with its schedule, not yet in the books. */
 export function newLoan(ledger: Ledger, body: Body): Loan {
   refuseUnknownKeys(body, CREATE_KEYS)
   const productId = idOf(body, 'productId')
   if (productId === undefined) throw withoutProduct()
   refuseUnknownProduct(productId)
   const clientId = idOf(body, 'clientId')
-  const client = clientId === undefined ? undefined : clientById(ledger, clientId)
-  if (client && !client.active) {
-    const message = `The Client with id \`${client.id}\` is not active`
-    throw domainRule('error.msg.client.not.active.exception', message, client.id)
-  }
+  const client = clientId === undefined ? undefined : refuseInactiveClient(ledger, clientId)
   const request = readLoanRequest(body)
   const check = checkFields(request)
   if (request.transactionProcessingStrategyCode !== undefined) {

@@ -3,7 +3,7 @@ import { ACTUAL_MONTH, ACTUAL_YEAR, CUMULATIVE, HORIZONTAL } from '../reference/
 
 const NIL = amount(0)
 
-// Members that the lenders' products leave at the same value on every loan.
+/** Members that the lenders' products leave at the same value on every loan. */
 export const SAME_FOR_ALL = {
   syncDisbursementWithMeeting: false,
   disallowExpectedDisbursements: false,

@@ -6,14 +6,14 @@ import { type Account, type Instalment, outstandingOf } from '../transactions/ac
 
 const NIL = amount(0)
 
-interface Shown {
+type Shown = {
   account: Account
   principal: Paise
   from: string
   today: string
 }
 
-// Before it is stored a schedule shows nothing of payments in its totals.
+/** Before it is stored a schedule shows nothing of payments in its totals. */
 export function previewView({ account, principal, from, today }: Shown) {
   const [first, ...periods] = periodsView(account, principal, from, today)
   return {

@@ -3,7 +3,7 @@ import { addDays, addMonths } from '../calendar.ts'
 import { Exact, type Paise, sum } from '../money.ts'
 import type { Loan, LoanCharge, LoanTerms } from './loan.ts'
 
-export interface Due {
+export type Due = {
   number: number
   from: string
   due: string
@@ -13,6 +13,10 @@ export interface Due {
   balance: Paise
 }
 
+/** How the ledger numbers what a period is; years are what remains. */
+const DAYS = 0
+const WEEKS = 1
+const MONTHS = 2
 const PERIODS_A_YEAR = [365, 52, 12, 1]
 /** Far more than an amount has, and some fewer than what it is calculated with. */
 const SIGNIFICANT = 28
@@ -68,13 +72,15 @@ function equalInstalment(principal: Paise, part: Decimal, n: number): Paise {
   return round(part.times(principal).dividedBy(discount))
 }
 
-// Months count from the first day, so that 31 January has 31 March behind 29 February;
-// years count from the one before, so that 29 February 2020 stays on the 28th ever after.
+/**
+ * Months count from the first day, so that 31 January has 31 March behind 29 February;
+ * years count from the one before, so that 29 February 2020 stays on the 28th ever after.
+ */
 function dueDate(terms: LoanTerms, start: string, from: string, number: number): string {
   const every = terms.repaymentEvery
-  if (terms.repaymentFrequencyType === 0) return addDays(from, every)
-  if (terms.repaymentFrequencyType === 1) return addDays(from, 7 * every)
-  if (terms.repaymentFrequencyType === 2) return addMonths(start, every * number)
+  if (terms.repaymentFrequencyType === DAYS) return addDays(from, every)
+  if (terms.repaymentFrequencyType === WEEKS) return addDays(from, 7 * every)
+  if (terms.repaymentFrequencyType === MONTHS) return addMonths(start, every * number)
   return addMonths(from, 12 * every)
 }
 
@@ -87,7 +93,7 @@ function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
   return dues
 }
 
-// A rate of 36.5 a year has no end as a monthly decimal; where it is cut off must not make half a paisa more than half.
+/** A rate of 36.5 a year has no end as a monthly decimal; where it is cut off must not make half a paisa more than half. */
 function round(value: Decimal): Paise {
   return value.toSignificantDigits(SIGNIFICANT).toDecimalPlaces(0).toNumber()
 }

@@ -9,7 +9,7 @@ import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
 import { REJECTED, SUBMITTED, statusView, WITHDRAWN } from './status.ts'
 
-interface Turn {
+type Turn = {
   date: string
   status: number
   verb: string

@@ -18,7 +18,7 @@ import { refuseSubmission } from './submission.ts'
 
 const MONTHS = 2
 
-// An update makes the schedule anew from the request alone: what it leaves out is missing there.
+/** An update makes the schedule anew from the request alone: what it leaves out is missing there. */
 export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, UPDATE_KEYS)
   if (loan.status !== SUBMITTED) {

@@ -1,4 +1,4 @@
-export interface PaymentType {
+export type PaymentType = {
   id: number
   name: string
   description: string

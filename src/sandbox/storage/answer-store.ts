@@ -1,4 +1,4 @@
-export interface StoredAnswer {
+export type StoredAnswer = {
   scope: string
   key: string
   status: number
@@ -11,7 +11,7 @@ export type KeyState =
   // Its call died between effect and answer: until it is freed, the key says 425.
   | { state: 'stuck'; then: StoredAnswer | undefined }
 
-// The Idempotency-Keys of the ledger: unique per action and entity, failures kept for ever.
+/** The Idempotency-Keys of the ledger: unique per action and entity, failures kept for ever. */
 export class AnswerStore {
   readonly #keys = new Map<string, KeyState>()
   readonly #settle = new Map<string, () => void>()
@@ -63,7 +63,7 @@ export class AnswerStore {
   }
 }
 
-// A header cannot carry a line break.
+/** A header cannot carry a line break. */
 function nameOf(scope: string, key: string): string {
   return `${scope}\n${key}`
 }

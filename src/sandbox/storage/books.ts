@@ -8,8 +8,8 @@ import type { Transaction } from '../transactions/transaction.ts'
 
 type Kind = 'client' | 'loan' | 'transaction' | 'paymentType' | 'charge' | 'loanCharge' | 'note'
 
-// What one write changed: as one line of the journal it is applied whole or not at all.
-export interface Changes {
+/** What one write changed: as one line of the journal it is applied whole or not at all. */
+export type Changes = {
   ids?: Partial<Record<Kind, number>>
   clients?: Client[]
   loans?: Loan[]
@@ -19,7 +19,7 @@ export interface Changes {
   charges?: Charge[]
 }
 
-// Enough for the loans that a test is at work on; the others are made again when they are read.
+/** Enough for the loans that a test is at work on; the others are made again when they are read. */
 const ACCOUNTS_AT_MOST = 50_000
 
 export class Books {

@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs'
 
-export interface Journal {
+export type Journal = {
   // Resolves when the line is with the operating system, which a kill -9 does not take away.
   append(entry: object): Promise<void>
   replaceBy(entries: Iterable<object>): void

@@ -3,14 +3,14 @@ import { Books, type Changes } from './books.ts'
 import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
 import { type LoggedWrite, WriteLog } from './write-log.ts'
 
-export interface JournalEntry extends Changes {
+export type JournalEntry = Changes & {
   answer?: StoredAnswer
   stuck?: { scope: string; key: string }
   write?: LoggedWrite
   businessDate?: string
 }
 
-export interface Ledger {
+export type Ledger = {
   books: Books
   answers: AnswerStore
   log: WriteLog

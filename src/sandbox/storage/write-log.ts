@@ -1,4 +1,4 @@
-export interface LoggedWrite {
+export type LoggedWrite = {
   sequence: number
   command: string
   externalId: string | null
@@ -8,10 +8,10 @@ export interface LoggedWrite {
   endMs: number | null
 }
 
-// A longer run reads it page by page while it goes.
+/** A longer run reads it page by page while it goes. */
 const WRITES_AT_MOST = 250_000
 
-// The applied writes, in order.
+/** The applied writes, in order. */
 export class WriteLog {
   readonly #writes: LoggedWrite[] = []
   #first = 0

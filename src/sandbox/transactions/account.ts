@@ -2,7 +2,7 @@ import type { Due } from '../loans/schedule.ts'
 import { type Paise, sum } from '../money.ts'
 import type { Split } from './transaction.ts'
 
-export interface Instalment extends Due {
+export type Instalment = Due & {
   principalPaid: Paise
   interestPaid: Paise
   feesPaid: Paise
@@ -11,8 +11,8 @@ export interface Instalment extends Due {
   metOn?: string
 }
 
-// What is paid and due on one loan: made from its schedule, and moved by each repayment in order.
-export interface Account {
+/** What is paid and due on one loan: made from its schedule, and moved by each repayment in order. */
+export type Account = {
   instalments: Instalment[]
   open: number
   balance: Paise
@@ -50,7 +50,7 @@ export function openAccount(dues: Due[]): Account {
   }
 }
 
-// Instalment by instalment in the order they fall due; in each, fees, interest, then principal.
+/** Instalment by instalment in the order they fall due; in each, fees, interest, then principal. */
 export function allocate(account: Account, amount: Paise, date: string): Split {
   const split = { principal: 0, interest: 0, fees: 0 }
   let rest = amount

@@ -22,7 +22,7 @@ const KEYS = new Set([
   ),
 ])
 
-// Amount 0 takes a repayment back; any other puts a new one beside it.
+/** Amount 0 takes a repayment back; any other puts a new one beside it. */
 export function adjustTransaction(
   ledger: Ledger,
   loan: Loan,

@@ -2,12 +2,12 @@ import type { Loan } from '../loans/loan.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { NO_SPLIT, type PaymentDetail, type Transaction } from './transaction.ts'
 
-interface Details {
+type Details = {
   externalId: string | undefined
   payment: PaymentDetail | undefined
 }
 
-// Beside the disbursement the ledger posts what will be earned, charge by charge, then the interest.
+/** Beside the disbursement the ledger posts what will be earned, charge by charge, then the interest. */
 export function postDisbursement(ledger: Ledger, loan: Loan, details: Details): number {
   const { books } = ledger
   const common = {

@@ -8,7 +8,7 @@ import { allocate } from './account.ts'
 import { settleLoan, splitAnew } from './settle-loan.ts'
 import { NO_SPLIT, type PaymentDetail } from './transaction.ts'
 
-export interface NewRepayment {
+export type NewRepayment = {
   date: string
   amount: number
   externalId: string | undefined
@@ -24,7 +24,7 @@ export function refuseRepayment(ledger: Ledger, loan: Loan, date: string): void 
   }
   const refusal = (code: string, message: string, ...args: string[]) =>
     domainRule(`error.msg.loan.${code}`, message, ...args)
-  const joinedOn = refuseInactiveClient(ledger, loan).activatedOn
+  const joinedOn = refuseInactiveClient(ledger, loan.clientId).activatedOn
   if (joinedOn !== undefined && date < joinedOn) {
     const message = `The date on which a repayment or waiver is made cannot be earlier than client's transfer date to this office`
     const code = 'repayment.or.waiver.cannot.be.made.before.client.transfer.date'
@@ -41,7 +41,7 @@ export function refuseRepayment(ledger: Ledger, loan: Loan, date: string): void 
   }
 }
 
-// The database has the last word on the external id.
+/** The database has the last word on the external id. */
 export function refuseTransactionExternalId(ledger: Ledger, externalId: string | undefined): void {
   if (externalId === undefined) return
   if (externalId.length > 100) {

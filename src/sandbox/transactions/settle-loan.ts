@@ -6,7 +6,7 @@ import type { Ledger } from '../storage/ledger.ts'
 import { allocate, openAccount } from './account.ts'
 import type { Split, Transaction } from './transaction.ts'
 
-// After a repayment in between, or one undone, those behind it are split again.
+/** After a repayment in between, or one undone, those behind it are split again. */
 export function splitAnew(ledger: Ledger, loan: Loan): void {
   const { books } = ledger
   const account = openAccount(scheduleOf(loan))

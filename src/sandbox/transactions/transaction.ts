@@ -1,6 +1,6 @@
 import type { Paise } from '../money.ts'
 
-export interface PaymentDetail {
+export type PaymentDetail = {
   paymentTypeId: number
   accountNumber: string
   checkNumber: string
@@ -9,7 +9,7 @@ export interface PaymentDetail {
   bankNumber: string
 }
 
-export interface Split {
+export type Split = {
   principal: Paise
   interest: Paise
   fees: Paise
@@ -17,7 +17,7 @@ export interface Split {
   balance: Paise
 }
 
-export interface Transaction extends Split {
+export type Transaction = Split & {
   id: number
   loanId: number
   type: 'disbursement' | 'repayment' | 'accrual'
