@@ -109,10 +109,13 @@ function taken200(body: unknown, promisedId: string): Outcome {
     : 'done'
 }
 
+/** What Fineract says in its own shape of the user that we are: a permission is missing, or the password is too old. */
+const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
+
 /** Wrong credentials, permissions, URL or tenant: no operation's fault, and none of them can get through. */
 function isOurSetting(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
-  if (status === 403) return codeOf(body) === 'error.msg.not.authorized'
+  if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)
 }

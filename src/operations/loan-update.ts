@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Count, closed, Day, ExternalId, Rate } from '../fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import {
   FREQUENCIES,
   type LedgerCharge,
@@ -55,9 +56,8 @@ export const loanUpdate = operation({
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const found = await ledger.read(loanPath(externalId))
-    if (found.outcome === 'refused') return absent
-    const loan = found.body as LedgerLoan
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(externalId))
+    if (loan === undefined) return absent
     return has(loan, changes) ? there({ ...loanAnswer(loan), changes }) : absent
   },
 })

@@ -16,6 +16,7 @@ type Case = Omit<Interference, 'of' | 'on'> & {
 const locked = ledgerBody(409, 'error.msg.loan.locked')
 const conflict = ledgerBody(409, 'error.msg.platform.service.query.conflict')
 const notAuthorized = ledgerBody(403, 'error.msg.not.authorized')
+const outdated = ledgerBody(400, 'error.msg.password.outdated')
 const jobRunning = ledgerBody(503, 'error.msg.sheduler.job.currently.running')
 const unknown = { outcome: 'unknown', waitingFor: 'outcome_unknown' }
 const busy = { outcome: 'not_now', waitingFor: 'ledger_busy' }
@@ -47,6 +48,7 @@ const CASES: Case[] = [
   { what: 'no answer in time after the ledger did it', hangs: true, afterwards: true, ...unknown },
   { what: 'a 401', status: 401, body: containerBody(401), ...ourSetting },
   { what: 'a permission that our user lacks', status: 403, body: notAuthorized, ...ourSetting },
+  { what: 'a password of ours that is too old', status: 400, body: outdated, ...ourSetting },
   { what: 'a 400 of the container', status: 400, body: containerBody(400), ...ourSetting },
   { what: 'a 404 of the container', status: 404, body: containerBody(404), ...ourSetting },
   { what: 'a 404 that is a page', status: 404, body: '<h1>Not found</h1>', ...ourSetting },
