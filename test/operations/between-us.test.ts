@@ -57,6 +57,29 @@ t.test(
   },
 )
 
+t.test(
+  'a delete that came twice to the ledger is not failed by its deadline while nobody could look',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [
+      { of: loan, on: 'writes', isTwice: true },
+      { of: loan, on: 'reads', status: 500, body: '', spares: 1 },
+    ]
+    const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+    await until(async () => (await attemptsOf(service, id))[0])
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+      service.db,
+    )
+    await hurry(service, id)
+    await until(async () => (await attemptsOf(service, id)).length === 2)
+    t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
+    proxy.interferences = []
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  },
+)
+
 t.test('a look that the ledger refuses to answer is no word that nothing is there', async t => {
   const { proxy, service } = await throughProxy(t)
   const refusals = [

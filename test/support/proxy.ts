@@ -16,6 +16,8 @@ export type Interference = {
   afterwards?: boolean
   /** The ledger gets the call twice, and its second answer comes back. */
   isTwice?: boolean
+  /** The first so many of these calls are spared. */
+  spares?: number
 }
 
 export type Proxy = {
@@ -30,7 +32,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
   const proxy: Proxy = { url: '', target: '', interferences: [] }
   const server = createServer(async (request, response) => {
     const sent = await text(request)
-    const meant = proxy.interferences.find(one => isMeant(one, request, sent))
+    const meant = proxy.interferences.find(one => isMeant(one, request, sent) && !isSpared(one))
     if (meant?.isTwice) await passOn(proxy, request, sent)
     const found = meant?.isTwice ? undefined : meant
     const passed = found && !found.afterwards ? undefined : await passOn(proxy, request, sent)
@@ -53,6 +55,12 @@ type Passed = { status: number; body: string; headers: Record<string, string> }
 
 function isMeant({ of, on }: Interference, request: IncomingMessage, sent: string): boolean {
   return (request.method === 'GET') === (on === 'reads') && `${request.url} ${sent}`.includes(of)
+}
+
+function isSpared(interference: Interference): boolean {
+  const { spares = 0 } = interference
+  interference.spares = spares - 1
+  return spares > 0
 }
 
 async function passOn({ target }: Proxy, request: IncomingMessage, sent: string): Promise<Passed> {
