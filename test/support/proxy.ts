@@ -11,6 +11,8 @@ export type Interference = {
   /** An answer of its own; without one the connection is cut, or left hanging. */
   status?: number
   body?: string | object
+  /** Its own answer says that it was kept under the key. */
+  isFromStore?: boolean
   hangs?: boolean
   /** The ledger gets the call, and only its answer is lost. */
   afterwards?: boolean
@@ -81,10 +83,16 @@ async function passOn({ target }: Proxy, request: IncomingMessage, sent: string)
   }
 }
 
-function answerOf({ status = 200, body = '' }: Interference): Passed {
-  return typeof body === 'string'
-    ? { status, body, headers: { 'content-type': 'text/html' } }
-    : { status, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+function answerOf({ status = 200, body = '', isFromStore }: Interference): Passed {
+  const isPage = typeof body === 'string'
+  return {
+    status,
+    body: isPage ? body : JSON.stringify(body),
+    headers: {
+      'content-type': isPage ? 'text/html' : 'application/json',
+      ...(isFromStore ? { 'x-served-from-cache': 'true' } : {}),
+    },
+  }
 }
 
 /** As Tomcat and Spring answer. */
