@@ -43,7 +43,9 @@ export const clientUpdate = operation({
   async find({ ledger }, { externalId, ...changes }) {
     const client = await lookUp<LedgerClient>(ledger, clientPath(externalId))
     if (client === undefined) return absent
-    return hasClientFields(client, changes) ? there({ ...clientAnswer(client), changes }) : absent
+    if (!hasClientFields(client, changes)) return absent
+    const format = changes.activationDate === undefined ? {} : dayFormat
+    return there({ ...clientAnswer(client), changes: { ...changes, ...format } })
   },
 })
 

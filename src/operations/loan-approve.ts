@@ -49,7 +49,12 @@ async function holds(
   if (status.id < APPROVED) return absent
   const body = {
     ...loanAnswer(loan),
-    changes: { status, approvedOnDate, ...dayFormat },
+    changes: {
+      status,
+      approvedOnDate,
+      expectedDisbursementDate: timeline.expectedDisbursementDate,
+      ...dayFormat,
+    },
   }
   const approved = loan.approvedPrincipal ?? loan.proposedPrincipal
   return compared(body, [
