@@ -134,7 +134,7 @@ export function overdueSubjects(db: Database, origins: Origin[], limit: number):
   )
 }
 
-/** Subjects whose oldest unfinished operation ends without the ledger: out of time with nothing sent, or by an operator's word. */
+/** Subjects whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
 export function endableSubjects(
   db: Database,
   origins: Origin[],
