@@ -16,6 +16,14 @@ const LOCK_TIMEOUT_MS = 5_000
 /** A process that froze inside a transaction must not hold the intake's lock against the others. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
+/**
+ * What was accepted is on disk before it is answered, whatever database or role default to; a standby that has to apply
+ * it too is more than that. Not a parameter of the start: the URL may bring options of its own, which would replace it.
+ */
+const COMMIT_TO_DISK = `
+  select set_config('synchronous_commit', 'on', false)
+   where current_setting('synchronous_commit') <> 'remote_apply'`
+
 /** A pool of its own for one process. Close it with `db.destroy()`. */
 export function openDatabase(
   url: string,
@@ -31,6 +39,7 @@ export function openDatabase(
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
+    onConnect: client => client.query(COMMIT_TO_DISK),
   })
   // Without a listener the loss of an idle connection would end the process.
   pool.on('error', options.onError)

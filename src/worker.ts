@@ -36,6 +36,9 @@ export const allQueues: Queue<object>[] = [
   purgeQueue,
 ]
 
+/** Of the 25 s that a stop may take: the rest is for keeping how the last calls ended. */
+const CALLS_MAY_FINISH_MS = 18_000
+
 /** `ledgerState` is what readyz tells of the ledger. */
 export type Worker = { ledgerState(): object; stop(): Promise<void> }
 
@@ -99,12 +102,17 @@ export async function startWorker(
     ledgerState: ledger.breaker.state,
     async stop() {
       gauges.stop()
-      // Another worker takes what is not fetched any more; what is fetched already goes back with the runner's rest.
-      for (const { name } of allQueues) await boss.offWork(name, { wait: false })
-      await batches.stop()
-      await migrations.stop()
-      await runner.stop()
+      // Whoever waits for the ledger is freed by this: an operation, the sweep's probe, a dry run.
+      const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
+      // All at once: each may wait for calls of its own, and none may begin anything meanwhile.
+      await Promise.all([runner.stop(), batches.stop(), migrations.stop(), fetchNothing(boss)])
+      clearTimeout(cutOff)
       await ledger.close()
     },
   }
+}
+
+/** Another worker takes what is not fetched any more; what is fetched already goes back with the runner's rest. */
+async function fetchNothing(boss: PgBoss): Promise<void> {
+  for (const { name } of allQueues) await boss.offWork(name, { wait: false })
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { isPassing } from '../src/database.ts'
+import { isPassing, openDatabase } from '../src/database.ts'
 import { freshDatabase } from './support/fresh-database.ts'
+import { matchEach } from './support/match-each.ts'
 import { until } from './support/operations.ts'
 
 t.test(
@@ -26,3 +27,17 @@ t.test(
     t.ok(isPassing(error), 'what it throws is told from an error of the statement')
   },
 )
+
+t.test('commits go to disk, whatever the database and the URL say', async t => {
+  const { db, url } = await freshDatabase(t)
+  const name = new URL(url).pathname.slice(1)
+  await sql`alter database ${sql.id(name)} set synchronous_commit = off`.execute(db)
+  const ours = openDatabase(`${url}?options=-c%20synchronous_commit%3Dlocal`, {
+    max: 1,
+    name: 'test',
+    onError: () => undefined,
+  })
+  t.teardown(() => ours.destroy())
+  const { rows } = await sql`show synchronous_commit`.execute(ours)
+  matchEach(t, rows, [{ synchronous_commit: 'on' }])
+})

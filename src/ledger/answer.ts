@@ -64,8 +64,9 @@ export function takeWrite({ status, body, isFromStore }: Received, promisedId: s
   // The close of business holds the loan; every other 409 is a collision that may have been ours.
   if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
     return { outcome: 'not_now', isRecorded }
-  // A 409 or 500 is replayed under its key for ever, also where a container wrote it.
-  return { outcome: 'unknown', isRecorded: status === 409 || status === 500 }
+  // A 409 or 500 is replayed under its key for ever. One that something else wrote says nothing about the call, which
+  // may still run under that key; where the ledger kept it too, the next answer comes from its store and says so.
+  return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
 /** The code that says what is wrong: of the first error where there is one, else of the whole answer. */
@@ -104,15 +105,22 @@ function taken200(body: unknown, promisedId: string): Outcome {
   const result = body as Record<string, unknown>
   // Present with false in an answer that comes from the ledger's store.
   if (result.rollbackTransaction === true) return 'awaits_approval'
-  return result[promisedId] === undefined || result[promisedId] === null
+  if (typeof result[promisedId] === 'number') return 'done'
+  return IDS_OF_RESULTS.some(name => typeof result[name] === 'number')
     ? 'awaits_approval'
-    : 'done'
+    : 'unknown'
 }
+
+/** Every result of a command has one of them at least; another 200 is that of something between us and the ledger. */
+const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
+
+/** What Fineract says in its own shape of the user that we are: a permission is missing, or the password is too old. */
+const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 
 /** Wrong credentials, permissions, URL or tenant: no operation's fault, and none of them can get through. */
 function isOurSetting(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
-  if (status === 403) return codeOf(body) === 'error.msg.not.authorized'
+  if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)
 }

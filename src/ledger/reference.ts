@@ -62,27 +62,35 @@ function lacks(what: string): Answer {
   }
 }
 
+/** A list that is asked for by name. Once there, it answers for what it has without waiting for a newer one. */
 function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
-  let list: Promise<Map<string, T>> | undefined
-  let readAt = 0
+  let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
+  let reading: Promise<void> | undefined
 
   return async (name: string): Promise<T | undefined> => {
-    const found = (await fresh(KEPT_MS)).get(name)
-    return found ?? (await fresh(ANEW_MS)).get(name)
+    if (isOlderThan(kept.list.has(name) ? KEPT_MS : ANEW_MS)) {
+      const newer = read()
+      if (kept.list.has(name)) newer.catch(() => undefined)
+      else await newer
+    }
+    return kept.list.get(name)
   }
 
-  function fresh(notOlderThanMs: number): Promise<Map<string, T>> {
-    if (list === undefined || Date.now() - readAt > notOlderThanMs) {
-      readAt = Date.now()
-      const reading = ledger
-        .read(path)
-        .then(({ body }) => new Map((body as T[]).map(one => [one.name, one])))
-      list = reading
-      // A failed reading is nobody's list.
-      reading.catch(() => {
-        if (list === reading) list = undefined
+  function isOlderThan(ms: number): boolean {
+    return Date.now() - kept.readAt > ms
+  }
+
+  /** One at a time. What fails leaves the list as it was, for the next who asks to try again. */
+  function read(): Promise<void> {
+    const readAt = Date.now()
+    reading ??= ledger
+      .read(path)
+      .then(({ body }) => {
+        kept = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
       })
-    }
-    return list
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
   }
 }

@@ -11,6 +11,7 @@ import {
   type Ending,
   operatorsRefusal,
   stillUnapproved,
+  unsettled,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { Found, Operation, Run } from './operation.ts'
@@ -46,7 +47,13 @@ export async function attempt(
       crashPoint('remember.committed')
     },
   }
-  const look = () => operation.find(run, claim.data)
+  let isLooking = false
+  const look = async () => {
+    isLooking = true
+    const found = await operation.find(run, claim.data)
+    isLooking = false
+    return found
+  }
   const ended = (answer: Answer | Refusal | null, ending: Ending): Ended => ({
     claim,
     key,
@@ -70,10 +77,11 @@ export async function attempt(
     const { written } = calls
     // The ledger may be out of reach for ever; the operator has the last word.
     if (claim.resolution === 'failed') return ended(null, decide(claim, key, operatorsRefusal))
+    const left = (ending: Ending) => (isLooking ? unsettled(ending) : ending)
     if (error instanceof LedgerTrouble)
-      return ended(written ?? error.answer, decide(claim, key, error.answer))
+      return ended(written ?? error.answer, left(decide(claim, key, error.answer)))
     context.log.error({ err: error, operation: claim.id }, 'an attempt broke off')
-    return ended(written, brokenOff(claim, error as Error, calls.mayHaveArrived()))
+    return ended(written, left(brokenOff(claim, error as Error, calls.mayHaveArrived())))
   }
 
   async function settled(answer: Answer | Refusal): Promise<Ended> {
@@ -149,10 +157,12 @@ function isContainers500({ status, body }: Answer | Refusal): boolean {
 }
 
 function isPastDeadline(
-  { deadlineSeconds }: AttemptContext,
-  { acceptedAt, unknownSince, waitingFor }: Claim,
+  { deadlineSeconds, ledger }: AttemptContext,
+  { acceptedAt, unknownSince, waitingFor, isTried }: Claim,
 ): boolean {
   // What the ledger took for a second person's approval may still be approved there: that is no refusal.
   if (unknownSince !== null || waitingFor === 'ledger_approval') return false
+  // It stood behind others all the time: that is no failure of its own as long as the ledger can be asked.
+  if (!isTried && !ledger.breaker.isOpen()) return false
   return Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
 }

@@ -19,6 +19,8 @@ export type Claim = {
   data: Data
   attempt: number
   lookFirst: boolean
+  /** Whether an attempt has ended before this one. */
+  isTried: boolean
   unknownSince: Date | null
   waitingFor: string | null
   keyGeneration: number
@@ -71,7 +73,11 @@ export async function claimHeads(
       select id, attempt, claimed_at, claimed_until, 'unknown' from head where claimed_by is not null
     )
     select id, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
-           look_first as "lookFirst", unknown_since as "unknownSince", waiting_for as "waitingFor",
+           look_first as "lookFirst",
+           -- A claim that was handed back had no attempt.
+           attempt > 1 and (attempts > 0 or exists (
+             select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
+           unknown_since as "unknownSince", waiting_for as "waitingFor",
            key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
            case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
@@ -128,8 +134,8 @@ export function overdueSubjects(db: Database, origins: Origin[], limit: number):
   )
 }
 
-/** Subjects whose oldest unfinished operation ran out of time before anything was sent. */
-export function expiredSubjects(
+/** Subjects whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
+export function endableSubjects(
   db: Database,
   origins: Origin[],
   deadlineSeconds: number,
@@ -138,8 +144,10 @@ export function expiredSubjects(
   return headsWhere(
     db,
     origins,
-    sql`accepted_at < now() - make_interval(secs => ${deadlineSeconds})
-        and claimed_by is null and next_try_at <= now() and unknown_since is null and not look_first`,
+    sql`claimed_by is null and next_try_at <= now()
+        and (resolution = 'failed'
+             or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
+                and unknown_since is null and not look_first)`,
     limit,
   )
 }
@@ -165,7 +173,7 @@ async function headsWhere(
   limit: number,
 ): Promise<string[]> {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
-    look_first`
+    look_first, resolution`
   const { rows } = await sql<{ subject: string }>`
     with recursive head as (
       (select ${columns} from loanops.operation where status = 'processing' order by subject, seq limit 1)

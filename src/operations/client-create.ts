@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { closed, Day, ExternalId, Text } from '../fields.ts'
 import { dayFormat } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import {
   clientAnswer,
   clientDifferences,
@@ -46,17 +47,15 @@ export const clientCreate = operation({
     }),
 
   async find({ ledger }, data) {
-    const found = await ledger.read(clientPath(data.externalId))
-    if (found.outcome === 'refused') return absent
-    const client = found.body as LedgerClient
+    const client = await lookUp<LedgerClient>(ledger, clientPath(data.externalId))
+    if (client === undefined) return absent
     const isOurs = hasClientFields(client, data)
     return isOurs ? there(clientAnswer(client)) : absent
   },
 
   async holds({ ledger }, data) {
-    const found = await ledger.read(clientPath(data.externalId))
-    if (found.outcome === 'refused') return absent
-    const client = found.body as LedgerClient
+    const client = await lookUp<LedgerClient>(ledger, clientPath(data.externalId))
+    if (client === undefined) return absent
     return compared(clientAnswer(client), clientDifferences(client, data))
   },
 })

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { closed, Day, ExternalId, Text } from '../fields.ts'
 import { dayFormat } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import {
   type ClientFields,
   clientAnswer,
@@ -40,10 +41,11 @@ export const clientUpdate = operation({
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const found = await ledger.read(clientPath(externalId))
-    if (found.outcome === 'refused') return absent
-    const client = found.body as LedgerClient
-    return hasClientFields(client, changes) ? there({ ...clientAnswer(client), changes }) : absent
+    const client = await lookUp<LedgerClient>(ledger, clientPath(externalId))
+    if (client === undefined) return absent
+    if (!hasClientFields(client, changes)) return absent
+    const format = changes.activationDate === undefined ? {} : dayFormat
+    return there({ ...clientAnswer(client), changes: { ...changes, ...format } })
   },
 })
 

@@ -118,6 +118,20 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
   }
 }
 
+/**
+ * What is left by a look that failed. It was due because something may stand at the ledger: as long as no look says
+ * otherwise, that is an unknown outcome, whatever the failure itself says.
+ */
+export function unsettled(ending: Ending): Ending {
+  if (ending.status !== 'processing') return ending
+  const { waitingFor } = ending
+  // The other reasons keep what they wait for, and an operator can end them too.
+  const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
+  return isUnknown
+    ? { ...ending, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
+    : { ...ending, lookFirst: true }
+}
+
 /** Failed for lack of time: only where nothing can have been left at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
   return refusal(

@@ -38,6 +38,8 @@ export type LedgerCharge = {
   chargeId: number
   amount: number
   amountOrPercentage?: number
+  chargeTimeType: Option
+  chargeCalculationType: Option
   dueDate?: LedgerDay
 }
 

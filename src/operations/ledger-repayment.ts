@@ -1,5 +1,6 @@
 import type { Answer } from '../ledger/answer.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import { dayThere, difference } from './difference.ts'
 import { loanPath } from './ledger-loan.ts'
 import { isStanding, type LedgerTransaction, transactionPath } from './ledger-transaction.ts'
@@ -46,9 +47,9 @@ export async function heldRepayment(
   { ledger }: Pick<Run, 'ledger'>,
   wanted: LedgerRepayment,
 ): Promise<Found> {
-  const found = await ledger.read(transactionPath(wanted.loanExternalId, wanted.externalId))
-  if (found.outcome === 'refused') return absent
-  const transaction = found.body as LedgerTransaction
+  const path = transactionPath(wanted.loanExternalId, wanted.externalId)
+  const transaction = await lookUp<LedgerTransaction>(ledger, path)
+  if (transaction === undefined) return absent
   const { id } = transaction
   return compared(
     { resourceId: id, resourceExternalId: wanted.externalId },

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { closed, Day, ExternalId } from '../fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import { dayThere, difference } from './difference.ts'
 import { APPROVED, type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
 import { absent, compared, type Found, loanSubject, operation, type Run } from './operation.ts'
@@ -42,14 +43,18 @@ async function holds(
   { ledger }: Run,
   { external_loan_id, approvedOnDate }: { external_loan_id: string; approvedOnDate: string },
 ): Promise<Found> {
-  const found = await ledger.read(loanPath(external_loan_id))
-  if (found.outcome === 'refused') return absent
-  const loan = found.body as LedgerLoan
+  const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+  if (loan === undefined) return absent
   const { status, timeline } = loan
   if (status.id < APPROVED) return absent
   const body = {
     ...loanAnswer(loan),
-    changes: { status, approvedOnDate, ...dayFormat },
+    changes: {
+      status,
+      approvedOnDate,
+      expectedDisbursementDate: timeline.expectedDisbursementDate,
+      ...dayFormat,
+    },
   }
   const approved = loan.approvedPrincipal ?? loan.proposedPrincipal
   return compared(body, [

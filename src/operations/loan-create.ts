@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../fields.ts'
 import { dayFormat } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import type { LoanProduct } from '../ledger/reference.ts'
 import type { Lender } from '../lenders.ts'
 import { dayThere, difference } from './difference.ts'
@@ -85,9 +86,8 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   })
 
   async function holds({ ledger }: Run, data: Static<typeof schema>): Promise<Found> {
-    const found = await ledger.read(loanPath(data.externalId))
-    if (found.outcome === 'refused') return absent
-    const loan = found.body as LedgerLoan
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(data.externalId))
+    if (loan === undefined) return absent
     return compared(loanAnswer(loan), differences(loan, data))
   }
 

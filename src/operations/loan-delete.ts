@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { closed, ExternalId } from '../fields.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import { type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
 import { absent, loanSubject, operation, there } from './operation.ts'
-
-const NOT_FOUND = 404
 
 export const loanDelete = operation({
   name: 'LOAN_DELETE',
@@ -27,7 +26,7 @@ export const loanDelete = operation({
 
   async find({ ledger, seen }, { external_loan_id }) {
     if (seen === null) return absent
-    const found = await ledger.read(loanPath(external_loan_id))
-    return found.status === NOT_FOUND ? there(seen as object) : absent
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    return loan === undefined ? there(seen as object) : absent
   },
 })

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Amount, closed, Day, ExternalId, Text } from '../fields.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import type { Reference } from '../ledger/reference.ts'
 import { dayThere, difference } from './difference.ts'
 import { type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
@@ -62,17 +63,18 @@ export const loanDisburse = operation({
   async find({ ledger, reference, id }, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
-    const found = await ledger.read(transactionPath(external_loan_id, id))
-    if (found.outcome === 'refused') return absent
-    const disbursement = found.body as LedgerTransaction
+    const disbursement = await lookUp<LedgerTransaction>(
+      ledger,
+      transactionPath(external_loan_id, id),
+    )
     const isOurs =
+      disbursement !== undefined &&
       isStanding(disbursement) &&
       isSameDay(disbursement.date, actualDisbursementDate) &&
       (transactionAmount === undefined || disbursement.amount === transactionAmount)
     if (!isOurs) return absent
-    const disbursed = await ledger.read(loanPath(external_loan_id))
-    if (disbursed.outcome === 'refused') return absent
-    const loan = disbursed.body as LedgerLoan
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    if (loan === undefined) return absent
     return there({
       ...loanAnswer(loan),
       subResourceId: disbursement.id,
@@ -98,9 +100,11 @@ type Disbursement = {
 
 async function holds({ ledger }: Run, wanted: Disbursement): Promise<Found> {
   const { external_loan_id, actualDisbursementDate: day } = wanted
-  const found = await ledger.read(loanPath(external_loan_id, '?associations=transactions'))
-  if (found.outcome === 'refused') return absent
-  const loan = found.body as LedgerLoan & { transactions?: LedgerTransaction[] }
+  const loan = await lookUp<LedgerLoan & { transactions?: LedgerTransaction[] }>(
+    ledger,
+    loanPath(external_loan_id, '?associations=transactions'),
+  )
+  if (loan === undefined) return absent
   const { actualDisbursementDate } = loan.timeline
   if (actualDisbursementDate === undefined) return absent
   const disbursement = loan.transactions?.find(

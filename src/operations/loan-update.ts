@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Amount, Count, closed, Day, ExternalId, Rate } from '../fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import {
   FREQUENCIES,
   type LedgerCharge,
@@ -55,10 +56,9 @@ export const loanUpdate = operation({
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const found = await ledger.read(loanPath(externalId))
-    if (found.outcome === 'refused') return absent
-    const loan = found.body as LedgerLoan
-    return has(loan, changes) ? there({ ...loanAnswer(loan), changes }) : absent
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(externalId, '?associations=charges'))
+    if (loan === undefined || !has(loan, changes)) return absent
+    return there({ ...loanAnswer(loan), changes: asChanges(loan, changes) })
   },
 })
 
@@ -106,6 +106,45 @@ function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCha
     chargeId,
     amount: amountOrPercentage ?? amount,
     ...(dueDate === undefined ? {} : { dueDate: dayText(dueDate) }),
+  }
+}
+
+/**
+ * What the ledger tells of the update. Which fields differed before cannot be read any more: what was asked for, and
+ * what follows from it, counts as changed.
+ */
+function asChanges(loan: LedgerLoan, asked: Changes): object {
+  const { loanTermFrequencyType, submittedOnDate, ...plain } = asked
+  const { loanTermFrequency, numberOfRepayments } = plain
+  const frequency = loan.termPeriodFrequencyType.id
+  const expected = loan.timeline.expectedDisbursementDate
+  return {
+    ...plain,
+    ...(loanTermFrequency === undefined && numberOfRepayments === undefined
+      ? {}
+      : { repaymentEvery: loan.repaymentEvery }),
+    ...(loanTermFrequencyType === undefined
+      ? {}
+      : { loanTermFrequencyType: frequency, repaymentFrequencyType: frequency }),
+    ...(submittedOnDate === undefined ? {} : { submittedOnDate, ...dayFormat }),
+    // The submission takes it along where it would come before.
+    ...(submittedOnDate !== undefined && isSameDay(expected, submittedOnDate)
+      ? { expectedDisbursementDate: submittedOnDate }
+      : {}),
+    charges: (loan.charges ?? []).map(told),
+    locale: dayFormat.locale,
+  }
+}
+
+function told(charge: LedgerCharge) {
+  const { id, chargeId, amount, amountOrPercentage, dueDate } = charge
+  return {
+    id,
+    chargeId,
+    amount: amountOrPercentage ?? amount,
+    chargeTimeType: charge.chargeTimeType.id,
+    chargeCalculationType: charge.chargeCalculationType.id,
+    ...(dueDate === undefined ? {} : { dueDate }),
   }
 }
 

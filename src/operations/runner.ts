@@ -19,8 +19,6 @@ const MOST_AHEAD = 32
 /** How long the end of an attempt is tried to be kept while the database is away; then another worker reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_KEEPING_MS = 500
-/** Of the 25 s that a stop may take: the rest is for keeping how the last calls ended. */
-const CALLS_MAY_FINISH_MS = 18_000
 
 const laneOf = (origin: Origin): Lane => (origin === 'api' ? 'live' : 'bulk')
 
@@ -80,9 +78,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     async stop() {
       isStopping = true
       await sweep.stop()
-      const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
       while (underWay.size > 0) await Promise.all(underWay)
-      clearTimeout(cutOff)
       leases.stop()
     },
   }

@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { expiredSubjects, overdueSubjects } from './claim.ts'
+import { endableSubjects, overdueSubjects } from './claim.ts'
 import type { Origin } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
@@ -53,7 +53,7 @@ export function startSweep(
     const origins = runner.origins()
     if (origins.length === 0) return true
     const subjects = ledger.breaker.isOpen()
-      ? await expiredSubjects(db, origins, deadlineSeconds, MOST_PER_SWEEP)
+      ? await endableSubjects(db, origins, deadlineSeconds, MOST_PER_SWEEP)
       : await overdueSubjects(db, origins, MOST_PER_SWEEP)
     if (!isStopping) await runner.take(subjects)
     return subjects.length === MOST_PER_SWEEP

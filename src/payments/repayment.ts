@@ -3,6 +3,7 @@ import { Decimal } from 'decimal.js'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { isSameDay } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import {
   type LedgerLoan,
   loanAnswer,
@@ -61,8 +62,8 @@ export function repayment(db: Database, config: Config): Operation {
       const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
       const booked = await bookedOf(run, payment, external_loan_id)
       if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
-      const loan = await run.ledger.read(loanPath(external_loan_id))
-      return there(repaymentAnswer(loan.body as LedgerLoan, booked))
+      const loan = await lookUp<LedgerLoan>(run.ledger, loanPath(external_loan_id))
+      return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
 }
@@ -100,9 +101,8 @@ async function duplicate(run: Run, payment: DuePayment, loanId: string) {
   }
 }
 
-async function bookedOf(run: Run, { externalId }: DuePayment, loanId: string) {
-  const found = await run.ledger.read(transactionPath(loanId, externalId))
-  return found.outcome === 'refused' ? undefined : (found.body as Repayment)
+function bookedOf({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
+  return lookUp<Repayment>(ledger, transactionPath(loanId, externalId))
 }
 
 function isEqual(booked: Repayment, { amount, day }: DuePayment): boolean {

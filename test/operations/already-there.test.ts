@@ -17,6 +17,8 @@ import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, submit, until } from '../support/operations.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
+const EARLIER_DAY = '04 January 2026'
+
 type Prepared = {
   status: string
   data: object
@@ -141,6 +143,59 @@ t.test('an operation whose answer was lost is found at the ledger, and not done 
   }
 })
 
+t.test('what was found by reading has the fields of the ledger’s own answer', async t => {
+  const service = await startTestService(t)
+  const { resourceId: chargeId } = await atLedger(service, 'POST', '/charges', {
+    name: 'Processing',
+    amount: 500,
+    chargeTimeType: 2,
+    chargeCalculationType: 1,
+  })
+  const charges = [{ chargeId, amount: 500, dueDate: LATER_DAY }]
+  const client = async () => {
+    const subject = newName('C')
+    const person = { ...clientData(subject), officeId: 1, legalFormId: 1, active: true }
+    await atLedger(service, 'POST', '/clients', { ...person, activationDate: EARLIER_DAY })
+    return subject
+  }
+  const charged = async () => {
+    const { id } = await atLedger(service, 'GET', `/clients/external-id/${await client()}`)
+    const subject = newName('L')
+    await atLedger(service, 'POST', '/loans', { ...ledgerLoanBody(subject, id), charges })
+    return subject
+  }
+  const terms = { loanTermFrequency: 24, loanTermFrequencyType: 'weeks', numberOfRepayments: 6 }
+  const more = { principal: 70_000, interestRatePerPeriod: 12, submittedOnDate: LATER_DAY }
+  const names = { firstname: 'Usha', lastname: 'Iyer' }
+  const reach = { emailAddress: 'a@b.in', activationDate: DAY }
+  const receipt = { utr_payment_id: 'UTR1', note: 'by NEFT' }
+  const cases: [string, () => Promise<string>, (subject: string) => object][] = [
+    // The ledger keeps telephone numbers apart.
+    [
+      'CLIENT_UPDATE',
+      client,
+      externalId => ({ externalId, mobileNo: externalId, ...names, ...reach }),
+    ],
+    ['LOAN_UPDATE', charged, externalId => ({ externalId, ...terms, ...more })],
+    ['LOAN_APPROVE', charged, approval],
+    [
+      'LOAN_DISBURSE',
+      () => ledgerLoan(service, 'approved'),
+      loan => ({ ...disbursal(loan), ...receipt }),
+    ],
+  ]
+  for (const [status, given, dataOf] of cases) {
+    const told = async (subject: string) => {
+      const id = await submit(service.call, status, dataOf(subject))
+      return withoutIds((await ending(service.call, id)).success_response, subject)
+    }
+    const answered = await told(await given())
+    const subject = await given()
+    await control(service, 'POST', '/faults', { ...lost('drop', subject), times: 1 })
+    t.same(await told(subject), answered, status)
+  }
+})
+
 t.test('a stranger’s change is not taken for ours: the ledger’s answer counts', async t => {
   const service = await startTestService(t)
   const faults = new Set<object>()
@@ -174,6 +229,14 @@ t.test('a second, equal request of the caller is refused by the ledger, and so f
   t.match(await ending(service.call, first), { status: 'success' })
   t.match(await ending(service.call, second), { status: 'failed' })
 })
+
+/** An answer as any loan or client would get it: numbers and names that only one has are all the same. */
+function withoutIds(answer: object, subject: string): unknown {
+  return JSON.parse(JSON.stringify(answer), (name, value) => {
+    if (value === subject) return 'its external id'
+    return /^id$|Id$/.test(name) && name !== 'paymentTypeId' ? 'an id' : value
+  })
+}
 
 /** Befalls the writes on this loan or client. */
 function lost(kind: 'drop' | 'reset', externalId: string) {

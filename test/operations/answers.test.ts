@@ -15,7 +15,9 @@ type Case = Omit<Interference, 'of' | 'on'> & {
 
 const locked = ledgerBody(409, 'error.msg.loan.locked')
 const conflict = ledgerBody(409, 'error.msg.platform.service.query.conflict')
+const failed = ledgerBody(500, 'error.msg.platform.server.side.error')
 const notAuthorized = ledgerBody(403, 'error.msg.not.authorized')
+const outdated = ledgerBody(400, 'error.msg.password.outdated')
 const jobRunning = ledgerBody(503, 'error.msg.sheduler.job.currently.running')
 const unknown = { outcome: 'unknown', waitingFor: 'outcome_unknown' }
 const busy = { outcome: 'not_now', waitingFor: 'ledger_busy' }
@@ -35,18 +37,30 @@ const CASES: Case[] = [
   { what: 'a 503 of the ledger’s own', status: 503, body: jobRunning, ...busy, newKey: true },
   { what: 'a collision', status: 409, body: conflict, ...unknown, newKey: true },
   { what: 'a key that is still processing', status: 425, body: {}, ...unknown },
-  { what: 'a 500', status: 500, body: containerBody(500), ...unknown, newKey: true },
+  { what: 'a collision that a proxy speaks of', status: 409, body: '<h1>409</h1>', ...unknown },
+  { what: 'a 500 of the container', status: 500, body: containerBody(500), ...unknown },
+  { what: 'a 500 of the ledger’s own', status: 500, body: failed, ...unknown, newKey: true },
+  {
+    what: 'a 500 from the ledger’s store',
+    status: 500,
+    body: { Exception: 'No error message available' },
+    isFromStore: true,
+    ...unknown,
+    newKey: true,
+  },
   { what: 'a 502', status: 502, body: '<h1>Bad gateway</h1>', ...unknown },
   { what: 'a 502 after the ledger did it', status: 502, body: '', afterwards: true, ...unknown },
   { what: 'a 504', status: 504, body: '<h1>Gateway time-out</h1>', ...unknown },
   { what: 'a 504 after the ledger did it', status: 504, body: '', afterwards: true, ...unknown },
   { what: 'a 200 that is a page', status: 200, body: '<h1>Welcome</h1>', ...unknown },
+  { what: 'a 200 that is no result', status: 200, body: { status: 'maintenance' }, ...unknown },
   { what: 'a connection reset before', ...unknown },
   { what: 'an answer lost after the ledger did it', afterwards: true, ...unknown },
   { what: 'no answer in time', hangs: true, ...unknown },
   { what: 'no answer in time after the ledger did it', hangs: true, afterwards: true, ...unknown },
   { what: 'a 401', status: 401, body: containerBody(401), ...ourSetting },
   { what: 'a permission that our user lacks', status: 403, body: notAuthorized, ...ourSetting },
+  { what: 'a password of ours that is too old', status: 400, body: outdated, ...ourSetting },
   { what: 'a 400 of the container', status: 400, body: containerBody(400), ...ourSetting },
   { what: 'a 404 of the container', status: 404, body: containerBody(404), ...ourSetting },
   { what: 'a 404 that is a page', status: 404, body: '<h1>Not found</h1>', ...ourSetting },

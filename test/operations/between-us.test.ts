@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { clientData, disbursal, ledgerLoan, loanData, newName, writesOn } from '../support/loans.ts'
 import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
-import { containerBody, startProxy } from '../support/proxy.ts'
+import { containerBody, ledgerBody, startProxy } from '../support/proxy.ts'
 import { startTestService } from '../support/service.ts'
 
 /** A service whose calls pass through something that is not the ledger. */
@@ -56,6 +56,55 @@ t.test(
     t.equal(deletes.length, 1)
   },
 )
+
+t.test(
+  'a delete that came twice to the ledger is not failed by its deadline while nobody could look',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [
+      { of: loan, on: 'writes', isTwice: true },
+      { of: loan, on: 'reads', status: 500, body: '', spares: 1 },
+    ]
+    const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+    await until(async () => (await attemptsOf(service, id))[0])
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+      service.db,
+    )
+    await hurry(service, id)
+    await until(async () => (await attemptsOf(service, id)).length === 2)
+    t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
+    proxy.interferences = []
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  },
+)
+
+t.test('a look that the ledger refuses to answer is no word that nothing is there', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const refusals = [
+    { status: 400, body: ledgerBody(400, 'error.msg.password.outdated') },
+    { status: 403, body: ledgerBody(403, 'error.msg.no.such.right') },
+  ]
+  for (const refused of refusals) {
+    const loan = await ledgerLoan(service, 'approved')
+    const blind = { of: loan, on: 'reads', ...refused } as const
+    proxy.interferences = [{ of: loan, on: 'writes', afterwards: true }, blind]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    await until(async () => (await attemptsOf(service, id))[0])
+    proxy.interferences = [{ of: loan, on: 'writes', ...refused }, blind]
+    await hurry(service, id)
+    await until(async () => (await attemptsOf(service, id)).length === 2)
+    t.match(await listed(service.call, loan, id), {
+      status: 'processing',
+      waiting_for: 'outcome_unknown',
+    })
+    proxy.interferences = []
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+    t.equal((await writesOn(service, loan)).filter(one => one.startsWith('DISBURSE')).length, 1)
+  }
+})
 
 t.test('a read that something else answers with 200 fails nothing', async t => {
   const { proxy, service } = await throughProxy(t)

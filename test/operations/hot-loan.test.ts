@@ -5,7 +5,7 @@ import { newId } from '../../src/ids.ts'
 import {
   type Claim,
   claimHeads,
-  expiredSubjects,
+  endableSubjects,
   handBack,
   markUnavailable,
   overdueSubjects,
@@ -34,8 +34,8 @@ t.test('no statement of the engine walks the ten thousand that wait on one loan'
     'a claim on the hot loan': db => claimHeads(db, worker, ['loan:HOT']),
     'claims on others': db => claimHeads(db, worker, ['loan:L-1', 'loan:L-2', 'client:C']),
     'the sweep': db => overdueSubjects(db, [...ORIGINS], 200),
-    'the sweep for what ran out of time': db =>
-      expiredSubjects(db, [...ORIGINS], ONE_DAY_SECONDS, 200),
+    'the sweep for what ends without the ledger': db =>
+      endableSubjects(db, [...ORIGINS], ONE_DAY_SECONDS, 200),
     'why it waits while the ledger is down': db => markUnavailable(db, ['loan:HOT']),
     'whom a client’s end wakes': db => readyLoans(db, ['client:C']),
     'the list of one loan': db => listOperations(db, { external_id: 'HOT', limit: 10 }),

@@ -1,16 +1,34 @@
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
-import { approval, givenLoan } from '../support/loans.ts'
+import {
+  approval,
+  clientData,
+  disbursal,
+  givenLoan,
+  ledgerLoan,
+  newName,
+} from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { listed, submit, until } from '../support/operations.ts'
+import { attemptsOf, listed, submit, until } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
+import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 const resolvePath = (trackingId: string) =>
   `/api/ledger/operations/${encodeURIComponent(trackingId)}/resolve`
 const trackPath = (trackingId: string) =>
   `/api/ledger/track/${encodeURIComponent(trackingId)}?wait=20`
+
+/** So many connections cut in a row, and nothing is sent any more but probes. */
+const CALLS_TO_TAKE_IT_FOR_DOWN = 6
+
+async function throughProxy(t: Test) {
+  const proxy = await startProxy(t)
+  const service = await startTestService(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  return { proxy, service }
+}
 
 async function faults({ ledger }: TestService, rules: object[]) {
   await fetch(`${ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
@@ -63,6 +81,34 @@ t.test(
     t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
   },
 )
+
+t.test('what was sent and cannot be looked for is an operator’s to resolve', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service, 'approved')
+  proxy.interferences = [
+    { of: loan, on: 'writes', status: 503, body: '' },
+    { of: loan, on: 'reads', status: 500, body: '' },
+  ]
+  const trackingId = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  await until(async () => (await attemptsOf(service, trackingId)).length === 2)
+  t.equal((await listed(service.call, loan, trackingId)).waiting_for, 'outcome_unknown')
+  t.equal((await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })).status, 202)
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
+})
+
+t.test('what an operator declares failed ends so also while the ledger is down', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const { trackingId } = await hanging(service)
+  proxy.interferences = [
+    { of: '', on: 'writes' },
+    { of: '', on: 'reads' },
+  ]
+  for (let n = 0; n < CALLS_TO_TAKE_IT_FOR_DOWN; n++)
+    await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  await until(async () => (await service.call('GET', '/readyz')).body.ledger?.circuit !== 'closed')
+  await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
+})
 
 t.test('only an operation that hangs can be resolved', async t => {
   const service = await startTestService(t)

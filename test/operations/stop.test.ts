@@ -1,17 +1,20 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { control, disbursal, ledgerLoan } from '../support/loans.ts'
+import { clientData, control, disbursal, ledgerLoan, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
+import { uploadCsv } from '../support/migrate.ts'
 import { attemptsOf, ending, submit, until } from '../support/operations.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
+import { loansCsv } from '../support/rows.ts'
 import { startTestService, type TestService, testEnv } from '../support/service.ts'
 
 const STOP_WITHIN_MS = 25_000
 const GOES_ON_WITHIN_MS = 15_000
 const WAITING = 20
+const CALLS_TO_TAKE_IT_FOR_DOWN = 6
 
 // Each of them waits for a lease or a patience to run out: together they take no longer than one.
-t.jobs = 3
+t.jobs = 5
 
 t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -39,6 +42,37 @@ t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs
   for (const id of [hung, ...ids]) t.match(await ending(service.call, id), { status: 'success' })
   await next.kill('SIGTERM')
 })
+
+/** What a worker is at, besides operations, when its ledger does not answer any more. */
+const BUSY_WITH = {
+  async 'a probe of a ledger that was down'(service: TestService) {
+    await control(service, 'PUT', '/faults', [
+      { kind: 'hang', match: { path: 'paymenttypes' } },
+      { kind: 'error', status: 503 },
+    ])
+    for (let n = 0; n < CALLS_TO_TAKE_IT_FOR_DOWN; n++)
+      await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  },
+  async 'a dry run'(service: TestService) {
+    await control(service, 'PUT', '/faults', [{ kind: 'hang', match: { on: 'reads' } }])
+    const { body } = await uploadCsv(service, 'loans', loansCsv({}))
+    const run = { migration_id: body.migration_id, dry_run: true }
+    await service.call('POST', '/api/migration/run', run)
+  },
+}
+
+for (const [what, begin] of Object.entries(BUSY_WITH)) {
+  t.test(`SIGTERM ends within 25 s also while ${what} hangs`, async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    await begin(service)
+    const worker = startProcess('worker', envOf(service))
+    await until(async () => (await control(service, 'GET', '/counters')).faults.hang > 0)
+    const from = Date.now()
+    await worker.kill('SIGTERM')
+    t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
+    t.equal(worker.child.exitCode, 0, 'in order')
+  })
+}
 
 t.test('a dead worker’s operation goes on within 15 s', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

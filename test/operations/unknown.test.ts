@@ -38,6 +38,27 @@ t.test(
   },
 )
 
+t.test('what stood behind another one past its deadline gets the ledger’s own answer', async t => {
+  const service = await startTestService(t)
+  const loan = await ledgerLoan(service, 'approved')
+  await control(service, 'PUT', '/faults', [
+    { kind: 'reset', match: { on: 'writes', externalId: loan } },
+  ])
+  const first = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  const follower = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, first))[0])
+  await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+    service.db,
+  )
+  await control(service, 'PUT', '/faults', [])
+  await hurry(service, first)
+  t.match(await ending(service.call, first), { status: 'success' })
+  t.match(await ending(service.call, follower), {
+    status: 'failed',
+    failure_response: { httpStatusCode: '400' },
+  })
+})
+
 t.test('past its deadline an operation whose outcome is unknown is not failed', async t => {
   const service = await startTestService(t, { OPERATION_DEADLINE_SECONDS: '1' })
   const loan = await ledgerLoan(service, 'approved')

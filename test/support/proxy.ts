@@ -11,11 +11,15 @@ export type Interference = {
   /** An answer of its own; without one the connection is cut, or left hanging. */
   status?: number
   body?: string | object
+  /** Its own answer says that it was kept under the key. */
+  isFromStore?: boolean
   hangs?: boolean
   /** The ledger gets the call, and only its answer is lost. */
   afterwards?: boolean
   /** The ledger gets the call twice, and its second answer comes back. */
   isTwice?: boolean
+  /** The first so many of these calls are spared. */
+  spares?: number
 }
 
 export type Proxy = {
@@ -30,7 +34,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
   const proxy: Proxy = { url: '', target: '', interferences: [] }
   const server = createServer(async (request, response) => {
     const sent = await text(request)
-    const meant = proxy.interferences.find(one => isMeant(one, request, sent))
+    const meant = proxy.interferences.find(one => isMeant(one, request, sent) && !isSpared(one))
     if (meant?.isTwice) await passOn(proxy, request, sent)
     const found = meant?.isTwice ? undefined : meant
     const passed = found && !found.afterwards ? undefined : await passOn(proxy, request, sent)
@@ -55,6 +59,12 @@ function isMeant({ of, on }: Interference, request: IncomingMessage, sent: strin
   return (request.method === 'GET') === (on === 'reads') && `${request.url} ${sent}`.includes(of)
 }
 
+function isSpared(interference: Interference): boolean {
+  const { spares = 0 } = interference
+  interference.spares = spares - 1
+  return spares > 0
+}
+
 async function passOn({ target }: Proxy, request: IncomingMessage, sent: string): Promise<Passed> {
   const { host, connection, 'transfer-encoding': _, ...headers } = request.headers
   const answer = await fetch(new URL(request.url ?? '', target), {
@@ -73,10 +83,16 @@ async function passOn({ target }: Proxy, request: IncomingMessage, sent: string)
   }
 }
 
-function answerOf({ status = 200, body = '' }: Interference): Passed {
-  return typeof body === 'string'
-    ? { status, body, headers: { 'content-type': 'text/html' } }
-    : { status, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+function answerOf({ status = 200, body = '', isFromStore }: Interference): Passed {
+  const isPage = typeof body === 'string'
+  return {
+    status,
+    body: isPage ? body : JSON.stringify(body),
+    headers: {
+      'content-type': isPage ? 'text/html' : 'application/json',
+      ...(isFromStore ? { 'x-served-from-cache': 'true' } : {}),
+    },
+  }
 }
 
 /** As Tomcat and Spring answer. */

@@ -1,0 +1,19 @@
+import { LedgerTrouble } from './answer.ts'
+import type { Ledger } from './client.ts'
+
+const NOT_FOUND = 404
+
+/**
+ * What the ledger holds under an external id.
+ * @returns the body, or undefined where the ledger says that there is no such thing
+ * @throws LedgerTrouble when it did not say: a refusal of the question, or of who asks, is no word on what is there
+ */
+export async function lookUp<T>(
+  ledger: Pick<Ledger, 'read'>,
+  path: string,
+): Promise<T | undefined> {
+  const answer = await ledger.read(path)
+  if (answer.outcome === 'done') return answer.body as T
+  if (answer.status === NOT_FOUND) return undefined
+  throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })
+}

@@ -1,0 +1,47 @@
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { openReference } from '../../src/ledger/reference.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { control } from '../support/loans.ts'
+import { until } from '../support/operations.ts'
+import { testEnv } from '../support/service.ts'
+
+/** Longer than a list is taken for new. */
+const LATER_MS = 3_600_000
+const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none'
+
+async function referenceOf(t: Test) {
+  const ledger = await startSandbox({ port: 0 })
+  const config = readConfig(testEnv(NO_DATABASE, ledger.url, { LEDGER_TIMEOUT_MS: '2000' }))
+  const client = openLedger(config)
+  t.teardown(async () => {
+    await client.cutOff()
+    await ledger.close()
+  })
+  const hangs = async () => (await control({ ledger }, 'GET', '/counters')).faults.hang ?? 0
+  return { ledger, reference: openReference(client, config), hangs }
+}
+
+t.test('while a newer list of products is being read, the old one answers', async t => {
+  const { ledger, reference, hangs } = await referenceOf(t)
+  const { id } = (await reference.product('LENDER_01')) ?? {}
+  t.ok(id)
+  await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
+  const now = Date.now
+  t.intercept(Date, 'now', { value: () => now() + LATER_MS })
+  t.match(await reference.product('LENDER_01'), { id })
+  await until(async () => (await hangs()) === 1)
+  t.match(await reference.product('LENDER_02'), { name: 'LENDER_02' })
+  t.equal(await hangs(), 1, 'one reading at a time')
+})
+
+t.test('a name that no list has is looked for anew', async t => {
+  const { ledger, reference, hangs } = await referenceOf(t)
+  await reference.product('LENDER_01')
+  await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
+  const now = Date.now
+  t.intercept(Date, 'now', { value: () => now() + LATER_MS })
+  await t.rejects(reference.product('NOBODY'), { message: /no answer/ })
+  t.equal(await hangs(), 1)
+})
