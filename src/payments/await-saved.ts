@@ -12,7 +12,8 @@ export async function awaitSaved({ db, claim, check }: Batch): Promise<void> {
   while (Date.now() < until) {
     const { rows } = await sql`
       select from pgboss.job
-       where name = ${eventQueue.name} and state in ('created', 'active')
+       where name = ${eventQueue.name}
+         and (state in ('created', 'active') or state = 'retry' and start_after <= ${new Date(until)})
          and created_on <= (select started_at from core.batch_run where id = ${claim.id})
        limit 1`.execute(db)
     if (rows.length === 0) return
