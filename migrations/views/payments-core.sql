@@ -26,9 +26,18 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
     then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
+-- What is left of a refusal when a payment's events become more: what is still tried again is tried at once, and what we
+-- refused by the events themselves is judged anew. The rest is an operator's: seven days are over, or he has failed it.
+create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
+  language sql immutable parallel safe as $$
+  select case when next_try_at is null
+                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch')
+              then refused_reason end
+$$;
+
 -- Says anew what these payments, refunds and chargebacks are, from all their events. What is posted, or on its way, stays;
 -- what speaks against it is noted as its objection.
--- has_news: their events became more, so that what the ledger refused is worth another try.
+-- has_news: their events became more, so that what was refused may be worth another try.
 create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
   -- Always by index, whatever the statistics of the moment say: the work follows what is new, not what is there.
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -94,7 +103,7 @@ begin
          is_captured = excluded.is_captured, is_verified = excluded.is_verified,
          source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
          objection = null,
-         refused_reason = case when has_news then null else t.refused_reason end,
+         refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
          next_try_at = case when has_news then null else t.next_try_at end,
          (state, reason) = (
            select case when t.kind = 'payment' then s.state else 'suspense' end,
@@ -108,7 +117,7 @@ begin
                     and e.status = 'captured' and (e.verified_by is not null or not excluded.is_verified)
                     and (e.amount <> excluded.amount or e.currency <> excluded.currency))),
                coalesce(t.assigned_loan_id, excluded.named_loan_id),
-               case when has_news then null else t.refused_reason end) s)
+               case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end) s)
    where t.state not in ('posting', 'posted');
 
   -- A refund of money that never came takes nothing back; one that came to nothing does not either. Where it names no
@@ -131,7 +140,7 @@ begin
 
   -- A payment that is not posted yet goes to suspense with its refund.
   update core.transaction p
-     set state = 'suspense', reason = r.kind, next_try_at = null
+     set state = 'suspense', reason = r.kind
     from core.transaction r
    where p.gateway_payment_id = any(touched) and p.gateway = wanted_gateway and p.kind = 'payment'
      and p.state in ('waiting', 'suspense') and p.reason is distinct from 'unreadable'

@@ -3,7 +3,8 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
        t.received_at, t.posted_at,
        case when t.state = 'waiting' then 'batch' end as waiting_for,
-       t.next_try_at,
+       -- One that is held for another reason is not tried while that lasts.
+       case when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
        t.refused_detail as detail,
        t.hints,
        t.id,
