@@ -19,7 +19,7 @@ import { absent, type Operation, operation, type Run, there } from '../operation
 import { type Refusal, refusal } from '../operations/refusal.ts'
 import { type DuePayment, duePayment } from './due-payment.ts'
 import { repaymentKind } from './repayment-kind.ts'
-import { distrust } from './trust.ts'
+import { believe } from './trust.ts'
 
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
@@ -48,9 +48,10 @@ export function repayment(db: Database, config: Config): Operation {
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
       await run.reference.paymentTypeId()
       const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
-      const refused = refusalOf(config, payment, loan)
-      if (refused !== null) return refused
-      const answer = await postRepayment(run, { ...payment, loanExternalId: external_loan_id })
+      const payable = payableOn(config, payment, loan)
+      if ('outcome' in payable) return payable
+      const loanExternalId = external_loan_id
+      const answer = await postRepayment(run, { ...payment, ...payable, loanExternalId })
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
@@ -67,21 +68,25 @@ export function repayment(db: Database, config: Config): Operation {
   })
 }
 
-/** Why it may not go to the ledger. */
-function refusalOf(config: Config, payment: DuePayment, loan: PayableLoan): Refusal | null {
+/** The day that it goes to the ledger with, or why it may not go there. */
+function payableOn(
+  config: Config,
+  payment: DuePayment,
+  loan: PayableLoan,
+): { day: string } | Refusal {
   if (payment.objection !== null) {
     const message = `Before it was sent there came: ${payment.objection}`
     return refusal('409', 'loanops.withdrawn', message)
   }
-  const objection = distrust(config, payment, loan.loanProductName)
-  if (objection !== null) return refusal('403', `loanops.${objection.reason}`, objection.message)
+  const believed = believe(config, payment, loan.loanProductName)
+  if ('message' in believed) return refusal('403', `loanops.${believed.reason}`, believed.message)
   if (payment.currency !== loan.currency.code) {
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusal('403', 'loanops.currency_mismatch', message)
   }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
-  return null
+  return { day: believed.day }
 }
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
@@ -105,8 +110,11 @@ async function bookedOf(run: Run, { externalId }: DuePayment, loanId: string) {
   return found.outcome === 'refused' ? undefined : (found.body as Repayment)
 }
 
-function isEqual(booked: Repayment, { amount, day }: DuePayment): boolean {
-  return new Decimal(booked.amount).eq(amount) && isSameDay(booked.date, day)
+/** Of any day that was told: an event that came since it was sent may have told an earlier one. */
+function isEqual(booked: Repayment, { amount, tellings }: DuePayment): boolean {
+  return (
+    new Decimal(booked.amount).eq(amount) && tellings.some(({ day }) => isSameDay(booked.date, day))
+  )
 }
 
 /** The ledger's answer to the write, made from what was read. */
