@@ -2,3 +2,6 @@
 drop index core.transaction_retry;
 create index transaction_retry on core.transaction (next_try_at)
  where state = 'suspense' and reason = refused_reason and next_try_at is not null;
+
+-- Told anew which row to set aside: the oldest may be another by then.
+drop function if exists core.put_aside(text, text);
