@@ -14,17 +14,24 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
 union all
 select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
        -- What may have arrived at the ledger is no longer waiting to be posted.
-       case when o.waiting_for is not null and o.claimed_by is null and o.unknown_since is null then 'waiting' else 'posting' end,
+       case when o.claimed_by is null and o.unknown_since is null and (o.waiting_for is not null or before.is_unfinished)
+            then 'waiting' else 'posting' end,
        null, t.is_verified, null, 'raw.' || t.source, t.raw_id,
        t.received_at, null,
-       case when o.unknown_since is not null then 'outcome_unknown' else o.waiting_for end,
-       case when o.claimed_by is null then o.next_try_at end,
+       case when o.unknown_since is not null then 'outcome_unknown'
+            when before.is_unfinished then 'predecessor'
+            else o.waiting_for end,
+       -- A time in the past is none at which it will be tried.
+       case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
        o.last_error,
        t.hints,
        t.id,
        t.objection
   from core.transaction t
   left join loanops.operation o on o.id = t.operation_id
+ cross join lateral (
+   select exists (select from loanops.operation earlier
+                   where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished) before
  where t.state = 'posting';
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 
