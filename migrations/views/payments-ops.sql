@@ -53,3 +53,45 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
        requested_at, discover_seconds, transform_seconds, post_seconds, last_error
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
+
+-- Puts what was received since then, and what its base view could not read or read as nothing, back before the next
+-- batch. What could be read stays as it is: under another id, a mended view would book the same money once more.
+create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
+declare
+  reread bigint;
+begin
+  -- Not under the lock of those who settle payments: a large table takes its time, and what is unreadable nobody settles.
+  if not exists (select from core.source where name = $1) then
+    raise exception 'there is no source %', source using errcode = 'invalid_parameter_value';
+  end if;
+  execute format($sql$
+    with again as (
+      insert into core.pending_event (source, raw_id, received_at)
+      select $1, r.id, r.received_at
+        from raw.%I r
+       where r.received_at >= $2
+         and (not exists (select from core.event e where e.source = $1 and e.raw_id = r.id)
+              or exists (select from core.event e
+                          where e.source = $1 and e.raw_id = r.id and e.gateway_payment_id = r.id::text
+                            and e.problem = 'unreadable'))
+         -- What somebody has put on its way all the same.
+         and not exists (select from core.transaction t
+                          where t.gateway_payment_id = r.id::text and (t.assigned_loan_id is not null or t.operation_id is not null))
+      on conflict do nothing
+      returning raw_id
+    ), forgotten as (
+      delete from core.event e using again
+       where e.source = $1 and e.raw_id = again.raw_id and e.gateway_payment_id = again.raw_id::text and e.problem = 'unreadable'
+      returning e.gateway, e.kind, e.gateway_payment_id
+    ), undone as (
+      delete from core.transaction t using forgotten f
+       where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
+    ), uncounted as (
+      -- They are counted as they are taken.
+      update core.source s set events = s.events - (select count(*) from again) where s.name = $1
+    )
+    select count(*) from again$sql$, source) using source, since into reread;
+  return reread;
+end
+$$;
+comment on function ops.reread is 'Has the next batch read events of a source again that its base view could not read, and tells how many they are';
