@@ -56,6 +56,15 @@ export async function duePayment(db: Database, id: string, timeZone: string): Pr
   }
 }
 
+/** The loans that the payment was sent to before, with the same external id. */
+export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
+  const { rows } = await sql<{ loan: string }>`
+    select distinct o.external_id as loan
+      from core.posting p join loanops.operation o on o.id = p.operation_id
+     where p.transaction_id = ${id} and o.external_id <> ${loan}`.execute(db)
+  return rows.map(row => row.loan)
+}
+
 /** The same for the same payment, whoever books it, so that the ledger takes it once. */
 export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
   const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)

@@ -17,7 +17,7 @@ import {
 } from '../operations/ledger-transaction.ts'
 import { absent, type Operation, operation, type Run, there } from '../operations/operation.ts'
 import { type Refusal, refusal } from '../operations/refusal.ts'
-import { type DuePayment, duePayment } from './due-payment.ts'
+import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentKind } from './repayment-kind.ts'
 import { believe } from './trust.ts'
 
@@ -29,6 +29,12 @@ type PayableLoan = LedgerLoan & {
   summary?: { totalOutstanding?: number }
 }
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
+
+const reversedAtLedger = refusal(
+  '409',
+  'loanops.reversed_at_ledger',
+  'The ledger has this repayment, undone: its external id is taken for ever',
+)
 
 /** Takes one payment to the ledger; refuses, with a code that `fate.ts` reads, what may not go there. */
 export function repayment(db: Database, config: Config): Operation {
@@ -55,7 +61,9 @@ export function repayment(db: Database, config: Config): Operation {
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
-      return isTaken ? ((await duplicate(run, payment, external_loan_id)) ?? answer) : answer
+      if (!isTaken) return answer
+      const others = () => otherLoansTried(db, transaction_id, external_loan_id)
+      return (await duplicate(run, payment, external_loan_id, others)) ?? answer
     },
 
     async find(run, { transaction_id, external_loan_id }) {
@@ -90,13 +98,22 @@ function payableOn(
 }
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
-async function duplicate(run: Run, payment: DuePayment, loanId: string) {
+async function duplicate(
+  run: Run,
+  payment: DuePayment,
+  loanId: string,
+  otherLoans: () => Promise<string[]>,
+) {
   const booked = await bookedOf(run, payment, loanId)
-  if (booked === undefined || !isEqual(booked, payment)) return undefined
-  if (!isStanding(booked)) {
-    const message = 'The ledger has this repayment, undone: its external id is taken for ever'
-    return refusal('409', 'loanops.reversed_at_ledger', message)
+  if (booked === undefined) {
+    for (const other of await otherLoans()) {
+      const there = await bookedOf(run, payment, other)
+      if (there !== undefined && !isStanding(there)) return reversedAtLedger
+    }
+    return undefined
   }
+  if (!isEqual(booked, payment)) return undefined
+  if (!isStanding(booked)) return reversedAtLedger
   const loan = await run.ledger.read(loanPath(loanId))
   return {
     ...loan,

@@ -9,6 +9,7 @@ import { disburse, type PaymentService, paymentService, until } from '../support
 import { testEnv } from '../support/service.ts'
 
 const LENDER = { lender: 'LENDER_02' }
+const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 const SEVEN_DAYS_OVER = "now() - interval '8 days'"
 
 /** Sends events one after the other, runs a batch, and tells the payment. */
@@ -92,6 +93,35 @@ t.test('a repayment that an operator has failed is posted again only by assignin
   t.equal((await service.assign('pay_1', 'L-1')).status, 200)
   t.match(await sent(service, []), { state: 'posted' })
 })
+
+t.test(
+  'a repayment undone on the wrong loan is posted anew on the right one, under another id',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.loan('L-2')
+    await service.faults([
+      { kind: 'drop', match: { on: 'writes' }, times: 1 },
+      { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
+    ])
+    await sent(service, [capturedA({ loan: 'L-1' })])
+    await service.ledgerCall(
+      'POST',
+      '/loans/external-id/L-1/transactions/external-id/gateway_a-pay_1',
+      { transactionDate: '2026-02-05', transactionAmount: 0, ...DATES },
+    )
+    t.match(await resolveFailed(service), { reason: 'ledger_refused' })
+    await service.faults([])
+    await service.assign('pay_1', 'L-2')
+    t.match(await sent(service, []), { state: 'suspense', reason: 'reversed_at_ledger' })
+    await service.assign('pay_1', 'L-2')
+    t.match(await sent(service, []), { state: 'posted' })
+    t.match((await service.repayments()).at(-1), {
+      loanExternalId: 'L-2',
+      externalId: 'gateway_a-pay_1-r2',
+    })
+  },
+)
 
 t.test('an event that comes when the seven days are over does not try a payment anew', async t => {
   const service = await paymentService(t)
