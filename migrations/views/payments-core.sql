@@ -26,9 +26,18 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
     then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
+-- What is left of a refusal when a payment's events become more: what is still tried again is tried at once, and what we
+-- refused by the events themselves is judged anew. The rest is an operator's: seven days are over, or he has failed it.
+create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
+  language sql immutable parallel safe as $$
+  select case when next_try_at is null
+                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch')
+              then refused_reason end
+$$;
+
 -- Says anew what these payments, refunds and chargebacks are, from all their events. What is posted, or on its way, stays;
 -- what speaks against it is noted as its objection.
--- has_news: their events became more, so that what the ledger refused is worth another try.
+-- has_news: their events became more, so that what was refused may be worth another try.
 create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
   -- Always by index, whatever the statistics of the moment say: the work follows what is new, not what is there.
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -94,7 +103,7 @@ begin
          is_captured = excluded.is_captured, is_verified = excluded.is_verified,
          source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
          objection = null,
-         refused_reason = case when has_news then null else t.refused_reason end,
+         refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
          next_try_at = case when has_news then null else t.next_try_at end,
          (state, reason) = (
            select case when t.kind = 'payment' then s.state else 'suspense' end,
@@ -108,7 +117,7 @@ begin
                     and e.status = 'captured' and (e.verified_by is not null or not excluded.is_verified)
                     and (e.amount <> excluded.amount or e.currency <> excluded.currency))),
                coalesce(t.assigned_loan_id, excluded.named_loan_id),
-               case when has_news then null else t.refused_reason end) s)
+               case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end) s)
    where t.state not in ('posting', 'posted');
 
   -- A refund of money that never came takes nothing back; one that came to nothing does not either. Where it names no
@@ -117,8 +126,8 @@ begin
      set state = s.state, reason = case when s.state = 'suspense' then r.kind end, named_loan_id = s.loan
     from (select r.id, coalesce(r.named_loan_id, p.external_loan_id) as loan,
                  case when bool_or(e.status = 'done') and not (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'suspense'
-                      when p.is_captured is not true and (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'returned'
                       when bool_or(e.status = 'undone') and not bool_or(e.status = 'done') then 'failed'
+                      when p.is_captured is not true and (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'returned'
                       else 'suspense' end as state
             from core.transaction r
             join core.event e on e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
@@ -131,7 +140,7 @@ begin
 
   -- A payment that is not posted yet goes to suspense with its refund.
   update core.transaction p
-     set state = 'suspense', reason = r.kind, next_try_at = null
+     set state = 'suspense', reason = r.kind
     from core.transaction r
    where p.gateway_payment_id = any(touched) and p.gateway = wanted_gateway and p.kind = 'payment'
      and p.state in ('waiting', 'suspense') and p.reason is distinct from 'unreadable'
@@ -166,25 +175,16 @@ begin
 end
 $$;
 
--- Takes up to `most` rows, fewer where they are large, that no batch has taken yet out of one source and settles what they speak of.
-create or replace function core.transform(wanted_source text, most integer,
+-- Takes rows of one source that no batch has taken yet, and settles what they speak of.
+create or replace function core.take(wanted_source text, ids uuid[],
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   source core.source;
-  ids uuid[];
   changed text[];
 begin
   perform core.lock_settling();
   select * into source from core.source s where s.name = wanted_source;
-  -- A mebibyte takes some 10 ms to read: thousands of such bodies at once would be cut off, again and again.
-  execute format($sql$
-    select array_agg(raw_id)
-      from (select p.raw_id, sum(octet_length(r.body)) over (order by p.raw_id) - octet_length(r.body) as bytes_before
-              from (select raw_id from core.pending_event where source = $1 order by raw_id limit $2) p
-              left join raw.%I r on r.id = p.raw_id) next
-     where bytes_before < 64 * 1024 * 1024 is not false$sql$, wanted_source)
-    using wanted_source, most into ids;
   with gone as (
     delete from core.pending_event p where p.source = wanted_source and p.raw_id = any(ids) returning p.received_at
   ), counted as (
@@ -227,25 +227,43 @@ begin
 end
 $$;
 
--- Sets the oldest untaken row of a source aside that its base view cannot read.
-create or replace function core.put_aside(wanted_source text, error text,
-  out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
+-- Takes up to `most` rows, fewer where they are large, the oldest first.
+create or replace function core.transform(wanted_source text, most integer,
+  out taken bigint, out suspended bigint, out failed bigint) language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
-  row_id uuid;
+  ids uuid[];
 begin
   perform core.lock_settling();
-  delete from core.pending_event p
-   where p.source = wanted_source
-     and p.raw_id = (select raw_id from core.pending_event where core.pending_event.source = wanted_source order by raw_id limit 1)
-  returning p.raw_id into row_id;
+  -- A mebibyte takes some 10 ms to read: thousands of such bodies at once would be cut off, again and again.
+  execute format($sql$
+    select array_agg(raw_id)
+      from (select p.raw_id, sum(octet_length(r.body)) over (order by p.raw_id) - octet_length(r.body) as bytes_before
+              from (select raw_id from core.pending_event where source = $1 order by raw_id limit $2) p
+              left join raw.%I r on r.id = p.raw_id) next
+     where bytes_before < 64 * 1024 * 1024 is not false$sql$, wanted_source)
+    using wanted_source, most into ids;
+  select t.taken, t.suspended, t.failed into taken, suspended, failed from core.take(wanted_source, ids) t;
+end
+$$;
+
+-- Sets a row aside that its base view cannot read.
+create or replace function core.put_aside(wanted_source text, row_id uuid, error text,
+  out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
+begin
+  perform core.lock_settling();
+  delete from core.pending_event p where p.source = wanted_source and p.raw_id = row_id;
+  get diagnostics taken = row_count;
+  suspended := taken;
+  failed := 0;
+  if taken = 0 then
+    return;
+  end if;
   insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, problem, lender, received_at, hints)
   select name, row_id, gateway, 'payment', row_id::text, 'captured', 'unreadable', lender, now(), jsonb_build_object('error', error)
     from core.source where name = wanted_source
   on conflict do nothing;
   update core.source set events = events + 1 where name = wanted_source;
   perform core.settle((select gateway from core.source where name = wanted_source), array[row_id::text], true);
-  taken := 1;
-  suspended := 1;
-  failed := 0;
 end
 $$;

@@ -62,10 +62,10 @@ begin
       else
         facts := facts || row('refund', base.text_of(refund -> 'id'),
           coalesce(base.text_of(refund -> 'payment_id'), base.text_of(payment -> 'id')),
-          case when payment ->> 'captured' = 'false' then 'never_captured'
+          case when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
+               when payment ->> 'captured' = 'false' then 'never_captured'
                -- One that is created "processed", as the documentation shows it, may fail yet.
                when name = 'refund.processed' and refund ->> 'status' = 'processed' then 'done'
-               when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
                else 'open' end,
           base.number_of(refund -> 'amount') * 0.01, base.text_of(refund -> 'currency'),
           base.unix_time_of(refund -> 'created_at'), coalesce(base.loan_of(refund -> 'notes'), loan), null,

@@ -3,7 +3,8 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
        t.received_at, t.posted_at,
        case when t.state = 'waiting' then 'batch' end as waiting_for,
-       t.next_try_at,
+       -- One that is held for another reason is not tried while that lasts.
+       case when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
        t.refused_detail as detail,
        t.hints,
        t.id,
@@ -13,17 +14,24 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
 union all
 select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
        -- What may have arrived at the ledger is no longer waiting to be posted.
-       case when o.waiting_for is not null and o.claimed_by is null and o.unknown_since is null then 'waiting' else 'posting' end,
+       case when o.claimed_by is null and o.unknown_since is null and (o.waiting_for is not null or before.is_unfinished)
+            then 'waiting' else 'posting' end,
        null, t.is_verified, null, 'raw.' || t.source, t.raw_id,
        t.received_at, null,
-       case when o.unknown_since is not null then 'outcome_unknown' else o.waiting_for end,
-       case when o.claimed_by is null then o.next_try_at end,
+       case when o.unknown_since is not null then 'outcome_unknown'
+            when before.is_unfinished then 'predecessor'
+            else o.waiting_for end,
+       -- A time in the past is none at which it will be tried.
+       case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
        o.last_error,
        t.hints,
        t.id,
        t.objection
   from core.transaction t
   left join loanops.operation o on o.id = t.operation_id
+ cross join lateral (
+   select exists (select from loanops.operation earlier
+                   where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished) before
  where t.state = 'posting';
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 
@@ -45,3 +53,45 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
        requested_at, discover_seconds, transform_seconds, post_seconds, last_error
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
+
+-- Puts what was received since then, and what its base view could not read or read as nothing, back before the next
+-- batch. What could be read stays as it is: under another id, a mended view would book the same money once more.
+create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
+declare
+  reread bigint;
+begin
+  -- Not under the lock of those who settle payments: a large table takes its time, and what is unreadable nobody settles.
+  if not exists (select from core.source where name = $1) then
+    raise exception 'there is no source %', source using errcode = 'invalid_parameter_value';
+  end if;
+  execute format($sql$
+    with again as (
+      insert into core.pending_event (source, raw_id, received_at)
+      select $1, r.id, r.received_at
+        from raw.%I r
+       where r.received_at >= $2
+         and (not exists (select from core.event e where e.source = $1 and e.raw_id = r.id)
+              or exists (select from core.event e
+                          where e.source = $1 and e.raw_id = r.id and e.gateway_payment_id = r.id::text
+                            and e.problem = 'unreadable'))
+         -- What somebody has put on its way all the same.
+         and not exists (select from core.transaction t
+                          where t.gateway_payment_id = r.id::text and (t.assigned_loan_id is not null or t.operation_id is not null))
+      on conflict do nothing
+      returning raw_id
+    ), forgotten as (
+      delete from core.event e using again
+       where e.source = $1 and e.raw_id = again.raw_id and e.gateway_payment_id = again.raw_id::text and e.problem = 'unreadable'
+      returning e.gateway, e.kind, e.gateway_payment_id
+    ), undone as (
+      delete from core.transaction t using forgotten f
+       where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
+    ), uncounted as (
+      -- They are counted as they are taken.
+      update core.source s set events = s.events - (select count(*) from again) where s.name = $1
+    )
+    select count(*) from again$sql$, source) using source, since into reread;
+  return reread;
+end
+$$;
+comment on function ops.reread is 'Has the next batch read events of a source again that its base view could not read, and tells how many they are';

@@ -6,18 +6,19 @@ import type { Gateway } from '../lenders.ts'
 /** Who sent an event of a payment, and what it was found to be worth at the door. */
 export type Sender = { lender: string; verifiedBy: string | null; address: string | null }
 
+/** What such an event says. `day`: of the money, as `dd MMMM yyyy` in the ledger's time zone. */
+export type Telling = Sender & { namesLoan: boolean; day: string }
+
 /** A payment as its repayment needs it. */
 export type DuePayment = {
   gateway: Gateway
   /** In the currency's units, every digit. */
   amount: string
   currency: string | null
-  /** As `dd MMMM yyyy`, in the ledger's time zone. */
-  day: string
   externalId: string
   receiptNumber: string
-  /** Of each event that counts. */
-  senders: Sender[]
+  /** Each event that counts, the earliest payment first. */
+  tellings: Telling[]
   /** Objections that an operator has set aside. */
   overruled: string[]
   /** What came in the meantime and stops it, unless an attempt may have arrived already. */
@@ -31,19 +32,19 @@ export async function duePayment(db: Database, id: string, timeZone: string): Pr
   }
   const { rows } = await sql<Row>`
     select t.gateway, t.gateway_payment_id as "paymentId", trim_scale(t.amount)::text as amount, t.currency,
-           to_char(t.paid_at at time zone ${timeZone}, 'DD FMMonth YYYY') as day,
-           t.posting_number as "postingNumber", t.overruled, e.senders,
+           t.posting_number as "postingNumber", t.overruled, e.tellings,
            case when o.unknown_since is null then t.objection end as objection
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (
        select coalesce(json_agg(json_build_object(
-                'lender', lender, 'verifiedBy', verified_by, 'address', host(address)) order by received_at, raw_id), '[]') as senders
+                'lender', lender, 'verifiedBy', verified_by, 'address', host(address),
+                -- Whoever named no loan does not vouch for the one that another named.
+                'namesLoan', t.assigned_loan_id is not null or external_loan_id is not null,
+                'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as tellings
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
-          and (verified_by is not null or not t.is_verified)
-          -- Whoever named no loan does not vouch for the one that another named.
-          and (t.assigned_loan_id is not null or external_loan_id is not null)) e
+          and (verified_by is not null or not t.is_verified)) e
      where t.id = ${id}`.execute(db)
   const row = rows[0]
   if (row === undefined) throw new Error(`no core transaction ${id}`)
@@ -53,6 +54,15 @@ export async function duePayment(db: Database, id: string, timeZone: string): Pr
     externalId: repaymentExternalId(payment.gateway, paymentId, postingNumber),
     receiptNumber: paymentId,
   }
+}
+
+/** The loans that the payment was sent to before, with the same external id. */
+export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
+  const { rows } = await sql<{ loan: string }>`
+    select distinct o.external_id as loan
+      from core.posting p join loanops.operation o on o.id = p.operation_id
+     where p.transaction_id = ${id} and o.external_id <> ${loan}`.execute(db)
+  return rows.map(row => row.loan)
 }
 
 /** The same for the same payment, whoever books it, so that the ledger takes it once. */

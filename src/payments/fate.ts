@@ -16,8 +16,10 @@ const REASONS: Record<string, string> = {
   'loanops.currency_mismatch': 'currency_mismatch',
   'loanops.reversed_at_ledger': 'reversed_at_ledger',
 }
-/** Time may heal these: the loan is made, disbursed, or the ledger set right. */
-const PASSING = ['loan_unknown', 'loan_not_active', 'ledger_refused']
+/** Time may heal these: the loan is made, disbursed, the ledger or our settings set right. */
+const PASSING = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
+/** He may have booked it by hand: nothing but his word sends it once more. */
+const BY_OPERATOR = 'loanops.resolved.by.operator'
 /** Nothing was ever sent, and no refusal of its own is left: what it is now follows from its events. */
 const UNSENT = ['loanops.deadline', 'loanops.withdrawn']
 
@@ -56,7 +58,7 @@ function fateOf({ claim, ending }: Ended): Fate {
     overpaid: response.overpaid === true,
     refused_reason: reason,
     refused_detail: ending.status === 'failed' ? ending.errorMessage : null,
-    is_passing: reason !== null && PASSING.includes(reason),
+    is_passing: reason !== null && PASSING.includes(reason) && code !== BY_OPERATOR,
   }
 }
 

@@ -20,13 +20,20 @@ export async function post(batch: Batch): Promise<void> {
   }
 }
 
-/** What the ledger refused is tried again when its time has come; what somebody holds is the next batch's. */
+/**
+ * What was refused is tried again when its time has come, unless something else holds it by now; what somebody has
+ * locked is the next batch's.
+ */
 async function takeUpRefused({ db, claim }: Batch): Promise<number> {
   const { numAffectedRows } = await sql`
-    update core.transaction set state = 'waiting', reason = null, refused_reason = null, next_try_at = null
+    update core.transaction t
+       set (state, reason) = (
+             select f.state, f.reason from core.fate_of(t.is_captured, null, false, t.external_loan_id, null) f),
+           refused_reason = null, next_try_at = null
      where id = any(array(
        select id from core.transaction
-        where state = 'suspense' and next_try_at <= now() and batch_id is distinct from ${claim.id}
+        where state = 'suspense' and reason = refused_reason and next_try_at <= now()
+          and batch_id is distinct from ${claim.id}
         order by next_try_at
         limit ${PAYMENTS_AT_ONCE} for update skip locked))`.execute(db)
   return Number(numAffectedRows)

@@ -18,9 +18,9 @@ import {
 } from '../operations/ledger-transaction.ts'
 import { absent, type Operation, operation, type Run, there } from '../operations/operation.ts'
 import { type Refusal, refusal } from '../operations/refusal.ts'
-import { type DuePayment, duePayment } from './due-payment.ts'
+import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentKind } from './repayment-kind.ts'
-import { distrust } from './trust.ts'
+import { believe } from './trust.ts'
 
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
@@ -30,6 +30,12 @@ type PayableLoan = LedgerLoan & {
   summary?: { totalOutstanding?: number }
 }
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
+
+const reversedAtLedger = refusal(
+  '409',
+  'loanops.reversed_at_ledger',
+  'The ledger has this repayment, undone: its external id is taken for ever',
+)
 
 /** Takes one payment to the ledger; refuses, with a code that `fate.ts` reads, what may not go there. */
 export function repayment(db: Database, config: Config): Operation {
@@ -49,13 +55,16 @@ export function repayment(db: Database, config: Config): Operation {
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
       await run.reference.paymentTypeId()
       const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
-      const refused = refusalOf(config, payment, loan)
-      if (refused !== null) return refused
-      const answer = await postRepayment(run, { ...payment, loanExternalId: external_loan_id })
+      const payable = payableOn(config, payment, loan)
+      if ('outcome' in payable) return payable
+      const loanExternalId = external_loan_id
+      const answer = await postRepayment(run, { ...payment, ...payable, loanExternalId })
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
-      return isTaken ? ((await duplicate(run, payment, external_loan_id)) ?? answer) : answer
+      if (!isTaken) return answer
+      const others = () => otherLoansTried(db, transaction_id, external_loan_id)
+      return (await duplicate(run, payment, external_loan_id, others)) ?? answer
     },
 
     async find(run, { transaction_id, external_loan_id }) {
@@ -68,31 +77,44 @@ export function repayment(db: Database, config: Config): Operation {
   })
 }
 
-/** Why it may not go to the ledger. */
-function refusalOf(config: Config, payment: DuePayment, loan: PayableLoan): Refusal | null {
+/** The day that it goes to the ledger with, or why it may not go there. */
+function payableOn(
+  config: Config,
+  payment: DuePayment,
+  loan: PayableLoan,
+): { day: string } | Refusal {
   if (payment.objection !== null) {
     const message = `Before it was sent there came: ${payment.objection}`
     return refusal('409', 'loanops.withdrawn', message)
   }
-  const objection = distrust(config, payment, loan.loanProductName)
-  if (objection !== null) return refusal('403', `loanops.${objection.reason}`, objection.message)
+  const believed = believe(config, payment, loan.loanProductName)
+  if ('message' in believed) return refusal('403', `loanops.${believed.reason}`, believed.message)
   if (payment.currency !== loan.currency.code) {
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusal('403', 'loanops.currency_mismatch', message)
   }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
-  return null
+  return { day: believed.day }
 }
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
-async function duplicate(run: Run, payment: DuePayment, loanId: string) {
+async function duplicate(
+  run: Run,
+  payment: DuePayment,
+  loanId: string,
+  otherLoans: () => Promise<string[]>,
+) {
   const booked = await bookedOf(run, payment, loanId)
-  if (booked === undefined || !isEqual(booked, payment)) return undefined
-  if (!isStanding(booked)) {
-    const message = 'The ledger has this repayment, undone: its external id is taken for ever'
-    return refusal('409', 'loanops.reversed_at_ledger', message)
+  if (booked === undefined) {
+    for (const other of await otherLoans()) {
+      const there = await bookedOf(run, payment, other)
+      if (there !== undefined && !isStanding(there)) return reversedAtLedger
+    }
+    return undefined
   }
+  if (!isEqual(booked, payment)) return undefined
+  if (!isStanding(booked)) return reversedAtLedger
   const loan = await run.ledger.read(loanPath(loanId))
   return {
     ...loan,
@@ -105,8 +127,11 @@ function bookedOf({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
   return lookUp<Repayment>(ledger, transactionPath(loanId, externalId))
 }
 
-function isEqual(booked: Repayment, { amount, day }: DuePayment): boolean {
-  return new Decimal(booked.amount).eq(amount) && isSameDay(booked.date, day)
+/** Of any day that was told: an event that came since it was sent may have told an earlier one. */
+function isEqual(booked: Repayment, { amount, tellings }: DuePayment): boolean {
+  return (
+    new Decimal(booked.amount).eq(amount) && tellings.some(({ day }) => isSameDay(booked.date, day))
+  )
 }
 
 /** The ledger's answer to the write, made from what was read. */

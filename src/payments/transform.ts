@@ -8,14 +8,20 @@ import { isOwnFault } from './own-fault.ts'
 /** Rows per transaction: enough that its fixed cost is spread, few enough that it ends within a second. */
 const ROWS_AT_ONCE = 5_000
 
-/** Takes what came into every source since the last batch to core.transaction. */
+/**
+ * Takes what came into every source since the last batch to core.transaction. What comes into one while it is read is
+ * the next batch's: a source that keeps receiving must not keep what is read already from being posted.
+ */
 export async function transform(batch: Batch): Promise<void> {
   const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
     batch.db,
   )
   for (const { name } of rows) {
     try {
-      while ((await transformChunk(batch, name, ROWS_AT_ONCE)) > 0) batch.check()
+      for (let left = await countPending(batch, name); left > 0; batch.check()) {
+        const taken = await transformChunk(batch, name, Math.min(left, ROWS_AT_ONCE))
+        left = taken > 0 ? left - taken : 0
+      }
     } catch (error) {
       if (error instanceof BatchLeft || (isPassing(error) && !isOfOneSource(error))) throw error
       // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
@@ -25,19 +31,39 @@ export async function transform(batch: Batch): Promise<void> {
   }
 }
 
+async function countPending({ db }: Batch, source: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from core.pending_event where source = ${source}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
 /** @returns how many rows were taken */
 async function transformChunk(batch: Batch, source: string, most: number): Promise<number> {
+  if (most === 1) return transformOldest(batch, source)
   try {
     return await counted(batch, sql`core.transform(${source}, ${most})`)
   } catch (error) {
     if (!isOwnFault(error)) throw error
     // An operator's own view may raise on one row: that one is set aside, and the others go on.
-    if (most > 1) {
-      const half = Math.ceil(most / 2)
-      const first = await transformChunk(batch, source, half)
-      return first < half ? first : first + (await transformChunk(batch, source, most - half))
-    }
-    return counted(batch, sql`core.put_aside(${source}, ${(error as Error).message})`)
+    const half = Math.ceil(most / 2)
+    const first = await transformChunk(batch, source, half)
+    return first < half ? first : first + (await transformChunk(batch, source, most - half))
+  }
+}
+
+/** Chosen once: by the time that its view has raised on it, an older row may have been committed. */
+async function transformOldest(batch: Batch, source: string): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    select raw_id as id from core.pending_event where source = ${source} order by raw_id limit 1`.execute(
+    batch.db,
+  )
+  const id = rows[0]?.id
+  if (id === undefined) return 0
+  try {
+    return await counted(batch, sql`core.take(${source}, array[${id}::uuid])`)
+  } catch (error) {
+    if (!isOwnFault(error)) throw error
+    return counted(batch, sql`core.put_aside(${source}, ${id}, ${(error as Error).message})`)
   }
 }
 

@@ -18,25 +18,29 @@ const MESSAGES = {
 
 /**
  * Whether the lender whose product the loan is believes the payment, whatever lender its events named. One event
- * that is believed is enough: they agree on money and loan.
+ * that is believed is enough: they agree on money and loan. On the day they need not: it is by those that are believed.
  */
-export function distrust(
+export function believe(
   config: Pick<Config, 'lenders' | 'GATEWAY_A_WEBHOOK_SECRET'>,
-  { gateway, senders, overruled }: DuePayment,
+  { gateway, tellings, overruled }: DuePayment,
   product: string,
-): Objection | null {
+): { day: string } | Objection {
   const holders = [...config.lenders.values()].filter(lender => lender.product === product)
   if (holders.length === 0) holders.push(unconfigured(config, product))
-  const reasons = senders.map(sender => {
+  const judged = tellings.map(telling => {
     // Where lenders share a product, the one that the event named, else each of them.
-    const named = holders.filter(({ code }) => code === sender.lender)
+    const named = holders.filter(({ code }) => code === telling.lender)
     const asked = named.length > 0 ? named : holders
-    return asked
-      .flatMap(lender => [...objectionsTo(config.lenders, lender, gateway, sender)])
+    const reason = asked
+      .flatMap(lender => [...objectionsTo(config.lenders, lender, gateway, telling)])
       .find(reason => !overruled.includes(reason))
+    return { ...telling, reason }
   })
-  const [reason] = reasons
-  if (reason === undefined || reasons.includes(undefined)) return null
+  const believed = judged.filter(({ reason }) => reason === undefined)
+  const [earliest] = believed
+  if (earliest !== undefined && believed.some(({ namesLoan }) => namesLoan)) return earliest
+  const reason = judged.find(({ namesLoan }) => namesLoan)?.reason
+  if (reason === undefined) throw new Error('no event names the loan of the payment')
   return { reason, message: MESSAGES[reason] }
 }
 

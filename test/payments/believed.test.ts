@@ -1,11 +1,22 @@
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA, eventB, refundA, signedA, successB } from '../support/gateway-events.ts'
+import {
+  capturedA,
+  eventA,
+  eventB,
+  PAID_AT,
+  refundA,
+  signedA,
+  successB,
+} from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+import { matchEach } from '../support/match-each.ts'
+import { paymentService, until } from '../support/payments.ts'
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const INSIDE = from('10.1.2.3')
 const OUTSIDE = from('8.8.8.8')
+const DAY_S = 86_400
 
 /** LENDER_02 believes what comes from its networks. */
 async function withNetworks(t: Test) {
@@ -35,6 +46,40 @@ t.test(
     await service.batch()
     t.match((await service.payment(1, 'gateway_b')).payment, { state: 'posted' })
     t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+  },
+)
+
+t.test('the day of a repayment is by the events that are believed only', async t => {
+  const service = await withNetworks(t)
+  await service.webhook('gateway_b', successB({ id: 1, loan: 'L-9' }), INSIDE)
+  const backdated = successB({ id: 1, loan: 'L-9', time: '2026-01-20T10:00:00+05:30' })
+  await service.webhook('gateway_b', backdated, OUTSIDE)
+  await service.batch()
+  matchEach(t, await service.repayments(), [{ externalId: 'gateway_b-1', date: '2026-02-05' }])
+})
+
+t.test(
+  'a repayment that may have arrived is found, though an event told an earlier day since',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.faults([
+      { kind: 'drop', match: { on: 'writes' }, times: 1 },
+      { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
+    ])
+    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_02' })
+    await service.batch()
+    const earlier = eventA('order.paid', { loan: 'L-1', payment: { created_at: PAID_AT - DAY_S } })
+    await service.webhook('gateway_a', earlier, { lender: 'LENDER_02' })
+    await service.batch()
+    // As after ten minutes of 425: under the old key the ledger would only repeat its answer.
+    await sql`update loanops.operation set key_generation = 2`.execute(service.db)
+    await service.faults([])
+    const payment = await until(async () => {
+      const { payment } = await service.payment('pay_1')
+      return payment.waiting_for === null && payment.state !== 'posting' ? payment : undefined
+    }, 'it ends')
+    t.match(payment, { state: 'posted' })
   },
 )
 

@@ -65,7 +65,7 @@ t.test(
     const service = await paymentService(t)
     await service.loan('L-1')
     await service.faults([
-      { kind: 'reset', match: { on: 'writes' }, times: 1 },
+      { kind: 'drop', match: { on: 'writes' }, times: 1 },
       { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
     ])
     await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)

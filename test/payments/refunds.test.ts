@@ -3,6 +3,7 @@ import t from 'tap'
 import {
   capturedA,
   disputeA,
+  eventB,
   PAID_AT,
   refundA,
   refundB,
@@ -41,6 +42,25 @@ t.test(
     await service.batch()
     t.match((await service.payment('rfnd_1')).payment, { state: 'returned', reason: null })
     t.equal((await service.repayments()).length, 0)
+  },
+)
+
+t.test(
+  'a refund that failed is told as failed, also of a payment that was never captured',
+  async t => {
+    const service = await paymentService(t)
+    const never = { status: 'authorized', payment: { captured: false } }
+    await service.webhook('gateway_a', refundA({ status: 'created', payment: never }), LENDER)
+    await service.webhook('gateway_a', refundA({ status: 'failed', payment: never }), LENDER)
+    await service.webhook(
+      'gateway_b',
+      eventB('PAYMENT_FAILED_WEBHOOK', { status: 'FAILED' }),
+      LENDER,
+    )
+    await service.webhook('gateway_b', refundB({ status: 'CANCELLED' }), LENDER)
+    await service.batch()
+    t.match((await service.payment('rfnd_1')).payment, { state: 'failed' })
+    t.match((await service.payment(11325632, 'gateway_b')).payment, { state: 'failed' })
   },
 )
 

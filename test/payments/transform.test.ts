@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { capturedA } from '../support/gateway-events.ts'
+import { matchEach } from '../support/match-each.ts'
+import { paymentService, until } from '../support/payments.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+/** Nobody else's advisory lock. */
+const LOCK = 8_000_001
+
+/** A batch has made raw.lender_02_gateway_a a source. */
+async function withSource(t: Test) {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
+  await service.batch()
+  return service
+}
+
+t.test('a source that receives whenever it is read holds no batch', async t => {
+  const service = await withSource(t)
+  await sql`
+    create function receive() returns trigger language plpgsql security definer as $$ begin
+      insert into raw.lender_02_gateway_a (body) values (convert_to(format('{"n": "%s"}', clock_timestamp()), 'UTF8'));
+      return null; end $$`.execute(service.db)
+  await sql`create trigger receive after delete on core.pending_event for each statement execute function receive()`.execute(
+    service.db,
+  )
+  for (const id of ['pay_1', 'pay_2'])
+    await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), LENDER)
+  t.match(await service.batch(), { transformed: 2, posted: 2 })
+})
+
+t.test('the row that a view raises on is set aside, not one that came since', async t => {
+  const service = await withSource(t)
+  await sql`
+    create function base.wait_and_raise(amount numeric) returns numeric language plpgsql as $$ begin
+      if amount = 13 then
+        perform pg_advisory_xact_lock_shared(${sql.lit(LOCK)});
+        raise 'thirteen';
+      end if;
+      return amount; end $$`.execute(service.db)
+  await sql`
+    create or replace view base.lender_02_gateway_a as
+    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
+           f.kind, f.payment_id, f.of_payment_id, f.status, base.wait_and_raise(f.amount) as amount, f.currency,
+           f.paid_at, f.external_loan_id, f.problem, f.hints
+      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(
+    service.db,
+  )
+  await service.webhook('gateway_a', capturedA({ id: 'pay_13', amount: 1_300 }), LENDER)
+  const running = await service.db.transaction().execute(async trx => {
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    // In an object: a promise would be waited for in here.
+    const running = { end: service.batch() }
+    await until(async () => {
+      const { rows } = await sql`
+        select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`.execute(
+        service.db,
+      )
+      return rows.length > 0 ? true : undefined
+    }, 'the view waits')
+    const body = Buffer.from(JSON.stringify(capturedA({ id: 'pay_1', loan: 'L-1' })))
+    await sql`
+      insert into raw.lender_02_gateway_a (id, body)
+      values ('00000000-0000-7000-8000-000000000001', ${body})`.execute(service.db)
+    return running
+  })
+  t.match(await running.end, { transformed: 1, suspended: 1 })
+  t.match(await service.batch(), { transformed: 1, posted: 1 })
+  const { body } = await service.call('GET', '/api/payments?state=suspense')
+  matchEach(t, body.payments, [{ reason: 'unreadable', hints: { error: 'thirteen' } }])
+})
