@@ -3,7 +3,7 @@ import t from 'tap'
 import { isPassing, openDatabase } from '../src/database.ts'
 import { freshDatabase } from './support/fresh-database.ts'
 import { matchEach } from './support/match-each.ts'
-import { until } from './support/operations.ts'
+import { until } from './support/until.ts'
 
 t.test(
   'a connection cut between two statements fails its transaction, and not the process',

@@ -9,10 +9,10 @@ import { openMetrics } from '../../src/ops/metrics.ts'
 import { openQueue } from '../../src/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { until } from '../support/operations.ts'
 import { startProcess } from '../support/process.ts'
 import { problemIn, rawHttp } from '../support/raw-http.ts'
 import { caller, TOKEN, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const HEAD = `POST /api/ledger/operate HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`
 const NO_LEDGER = 'http://127.0.0.1:9/api/v1'

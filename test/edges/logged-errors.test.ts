@@ -4,7 +4,7 @@ import type { Database } from '../../src/database.ts'
 import { publicError } from '../../src/public-error.ts'
 import { openQueue, type Queue, work } from '../../src/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { until } from '../support/operations.ts'
+import { until } from '../support/until.ts'
 
 const queue: Queue<object> = {
   name: 'test-failing',

@@ -8,8 +8,9 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { ADMIN, bearer } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA } from '../support/gateway-events.ts'
-import { ending, submit, until } from '../support/operations.ts'
+import { ending, submit } from '../support/operations.ts'
 import { type Call, caller, TOKEN, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** Every value that nobody may find again, where it does not belong. */
 const MARK = 'mrkd'

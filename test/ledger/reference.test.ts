@@ -4,8 +4,8 @@ import { openLedger } from '../../src/ledger/client.ts'
 import { openReference } from '../../src/ledger/reference.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { control } from '../support/loans.ts'
-import { until } from '../support/operations.ts'
 import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** Longer than a list is taken for new. */
 const LATER_MS = 3_600_000

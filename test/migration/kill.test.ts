@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { migrateUnderKills } from '../support/kill-run.ts'
 import { ended, uploadCsv } from '../support/migrate.ts'
-import { until } from '../support/operations.ts'
+import { startProcessFor } from '../support/process.ts'
 import { loansCsv } from '../support/rows.ts'
 import { startTestService, testEnv } from '../support/service.ts'
-import { kill, startWorkerProcess } from '../support/worker-process.ts'
+import { until } from '../support/until.ts'
 
 t.test(
   'a run that is killed again and again ends in the same books as one that is not',
@@ -28,7 +28,7 @@ t.test(
 t.test('a dry run whose worker is killed goes on within 15 s', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const env = testEnv(service.databaseUrl, service.ledger.url)
-  const worker = startWorkerProcess(t, env)
+  const worker = startProcessFor(t, 'worker', env)
   const { body } = await uploadCsv(service, 'loans', loansCsv({}))
   const fault = { kind: 'latency', ms: 4_000, match: { on: 'reads' } }
   await fetch(`${service.ledger.controlUrl}/faults`, {
@@ -44,10 +44,10 @@ t.test('a dry run whose worker is killed goes on within 15 s', async t => {
     )
     return rows.length > 0
   })
-  await kill(worker)
+  await worker.kill('SIGKILL')
   const killedAt = Date.now()
   await fetch(`${service.ledger.controlUrl}/faults`, { method: 'DELETE' })
-  startWorkerProcess(t, env)
+  startProcessFor(t, 'worker', env)
   t.match(await ended(service, migration_id), { dry_run: { would_change: 1 } })
   t.ok(Date.now() - killedAt < 15_000)
 })

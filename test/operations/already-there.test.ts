@@ -14,8 +14,9 @@ import {
   writesOn,
 } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, submit, until } from '../support/operations.ts'
+import { attemptsOf, ending, submit } from '../support/operations.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const EARLIER_DAY = '04 January 2026'
 

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { approval, disbursal, ledgerLoan, writesOn } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { containerBody, type Interference, ledgerBody, startProxy } from '../support/proxy.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 type Case = Omit<Interference, 'of' | 'on'> & {
   what: string

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { clientData, disbursal, ledgerLoan, loanData, newName, writesOn } from '../support/loans.ts'
-import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { containerBody, ledgerBody, startProxy } from '../support/proxy.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** A service whose calls pass through something that is not the ledger. */
 async function throughProxy(t: Test) {

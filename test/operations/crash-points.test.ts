@@ -5,7 +5,7 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { judge } from '../chaos/model.ts'
 import { expireLeases } from '../support/leases.ts'
 import { approval, clientData, control, loanData, newName } from '../support/loans.ts'
-import { ending, submit, until } from '../support/operations.ts'
+import { ending, submit } from '../support/operations.ts'
 import { crashPointsIn, startProcess } from '../support/process.ts'
 import {
   type Call,
@@ -14,6 +14,7 @@ import {
   type TestService,
   testEnv,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** As few as the settings allow. */
 const SLOTS = 2

@@ -10,8 +10,9 @@ import {
   newName,
   writesOn,
 } from '../support/loans.ts'
-import { attemptsOf, ending, listed, submit, until } from '../support/operations.ts'
+import { attemptsOf, ending, listed, submit } from '../support/operations.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const SUCCESSOR_MS = 50
 

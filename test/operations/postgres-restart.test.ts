@@ -9,7 +9,7 @@ import { runCallers } from '../chaos/callers.ts'
 import { startCluster } from '../chaos/cluster.ts'
 import { judge } from '../chaos/model.ts'
 import { control } from '../support/loans.ts'
-import { until } from '../support/operations.ts'
+import { until } from '../support/until.ts'
 
 const OPERATIONS = 150
 

@@ -10,10 +10,11 @@ import {
   newName,
 } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, listed, submit, until } from '../support/operations.ts'
+import { attemptsOf, listed, submit } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const resolvePath = (trackingId: string) =>
   `/api/ledger/operations/${encodeURIComponent(trackingId)}/resolve`

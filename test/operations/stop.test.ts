@@ -3,10 +3,11 @@ import t from 'tap'
 import { clientData, control, disbursal, ledgerLoan, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { uploadCsv } from '../support/migrate.ts'
-import { attemptsOf, ending, submit, until } from '../support/operations.ts'
+import { attemptsOf, ending, submit } from '../support/operations.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
 import { loansCsv } from '../support/rows.ts'
 import { startTestService, type TestService, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const STOP_WITHIN_MS = 25_000
 const GOES_ON_WITHIN_MS = 15_000

@@ -14,9 +14,10 @@ import {
   writesOn,
 } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, hurry, listed, submit, until } from '../support/operations.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 t.test(
   'past its deadline an operation of which nothing was sent has failed, also while the ledger is down',

@@ -6,9 +6,10 @@ import { migrate } from '../../src/migrate.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService, runBatch, until } from '../support/payments.ts'
+import { paymentService, runBatch } from '../support/payments.ts'
 import { caller } from '../support/service.ts'
 import { databaseUrl } from '../support/template.ts'
+import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))

@@ -11,7 +11,8 @@ import {
 } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService, until } from '../support/payments.ts'
+import { paymentService } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const INSIDE = from('10.1.2.3')

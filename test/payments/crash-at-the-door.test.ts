@@ -1,11 +1,11 @@
-import { once } from 'node:events'
 import { sql } from 'kysely'
 import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { capturedA } from '../support/gateway-events.ts'
-import { allSaved, paymentService, until, webhooks } from '../support/payments.ts'
+import { allSaved, paymentService, webhooks } from '../support/payments.ts'
+import { startProcessFor } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
-import { startWorkerProcess } from '../support/worker-process.ts'
+import { until } from '../support/until.ts'
 
 t.test(
   'an api that dies before its answer has kept the event; sent again, it is one payment',
@@ -17,20 +17,13 @@ t.test(
       PORT: port,
       LOANOPS_CRASH_AT: 'webhook.committed',
     })
-    const doomed = startWorkerProcess(t, env, 'api')
+    const doomed = startProcessFor(t, 'api', env)
     const url = `http://127.0.0.1:${port}`
-    await until(
-      () =>
-        fetch(`${url}/healthz`).then(
-          () => true,
-          () => undefined,
-        ),
-      'it is up',
-    )
+    await until(() => fetch(`${url}/healthz`).catch(() => undefined), 'it is up')
     const event = capturedA({ loan: 'L-1' })
     await t.rejects(webhooks(url)('gateway_a', event, { lender: 'LENDER_02' }), 'no answer came')
-    if (doomed.signalCode === null) await once(doomed, 'exit')
-    t.equal(doomed.signalCode, 'SIGKILL')
+    await doomed.ended
+    t.equal(doomed.child.signalCode, 'SIGKILL')
 
     const again = await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
     t.equal(again.status, 200)

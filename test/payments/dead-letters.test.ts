@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
-import { allSaved, type PaymentService, paymentService, until } from '../support/payments.ts'
+import { allSaved, type PaymentService, paymentService } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 
 const eventIds = async ({ db }: PaymentService, store = 'lender_02_gateway_a') => {
   const { rows } = await sql<{ event_id: string }>`

@@ -8,9 +8,10 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA, eventA } from '../support/gateway-events.ts'
 import { expireLeases } from '../support/leases.ts'
 import { matchEach } from '../support/match-each.ts'
-import { allSaved, paymentService, runBatch, until, withLedger } from '../support/payments.ts'
+import { allSaved, paymentService, runBatch, withLedger } from '../support/payments.ts'
+import { startProcessFor } from '../support/process.ts'
 import { caller, testEnv } from '../support/service.ts'
-import { kill, startWorkerProcess } from '../support/worker-process.ts'
+import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 
@@ -26,7 +27,7 @@ async function withWorkers(t: Test) {
     await ledger.close()
   })
   const service = { url: api.url, db, databaseUrl, ledger, config, call: caller(api.url) }
-  return { ...withLedger(service), worker: () => startWorkerProcess(t, env) }
+  return { ...withLedger(service), worker: () => startProcessFor(t, 'worker', env) }
 }
 
 /** Workers one after the other, each killed as soon as it has a batch; the last one lives. */
@@ -41,7 +42,7 @@ async function killInBatches(
         select from core.batch_run where status = 'running' and claimed_until > now()`.execute(db)
       return rows.length > 0 ? true : undefined
     }, 'it has a batch')
-    await kill(doomed)
+    await doomed.kill('SIGKILL')
     await expireLeases(db)
   }
   worker()
@@ -129,7 +130,7 @@ t.test(
       async () => ((await service.repayments()).length > 4 ? true : undefined),
       'some are booked',
     )
-    await kill(doomed)
+    await doomed.kill('SIGKILL')
     await expireLeases(service.db)
     service.worker()
     const run = await batch

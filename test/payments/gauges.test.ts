@@ -3,7 +3,8 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { paymentGauges } from '../../src/payments/gauges.ts'
 import { capturedA } from '../support/gateway-events.ts'
-import { allSaved, paymentService, until } from '../support/payments.ts'
+import { allSaved, paymentService } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 
 t.test('the gauges tell lag and suspense, and keep what they last knew', async t => {
   const service = await paymentService(t)

@@ -4,7 +4,8 @@ import t from 'tap'
 import { paymentGauges } from '../../src/payments/gauges.ts'
 import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
-import { type PaymentService, paymentService, until } from '../support/payments.ts'
+import { type PaymentService, paymentService } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]

@@ -5,8 +5,9 @@ import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA, eventA, refundA, successB } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
-import { disburse, type PaymentService, paymentService, until } from '../support/payments.ts'
+import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
 import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }

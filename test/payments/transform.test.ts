@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService, until } from '../support/payments.ts'
+import { paymentService } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 /** Nobody else's advisory lock. */

@@ -5,7 +5,8 @@ import t from 'tap'
 import { capturedA, signedA, signedB, successB } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { allSaved, paymentService, until } from '../support/payments.ts'
+import { allSaved, paymentService } from '../support/payments.ts'
+import { until } from '../support/until.ts'
 
 type RawRow = {
   event_id: string | null

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import { readConfig } from '../../src/config.ts'
@@ -9,9 +8,10 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from './fresh-database.ts'
 import { capturedA } from './gateway-events.ts'
 import { expireLeases } from './leases.ts'
-import { until, withLedger } from './payments.ts'
+import { withLedger } from './payments.ts'
+import { startProcessFor } from './process.ts'
 import { caller, testEnv } from './service.ts'
-import { startWorkerProcess } from './worker-process.ts'
+import { until } from './until.ts'
 
 /** Workers that die, one at each of these places, leave nothing undone and nothing done twice. */
 export async function dieAt(t: Test, points: CrashPoint[]): Promise<void> {
@@ -35,13 +35,13 @@ export async function dieAt(t: Test, points: CrashPoint[]): Promise<void> {
     await service.webhook('gateway_a', capturedA({ id: `pay_${++sent}`, loan: 'L-1' }), {
       lender,
     })
-    const doomed = startWorkerProcess(t, { ...env, LOANOPS_CRASH_AT: point })
+    const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
     await call('POST', '/api/payments/batch')
-    const [, signal] = await once(doomed, 'exit')
-    t.equal(signal, 'SIGKILL', `it died at ${point}`)
+    await doomed.ended
+    t.equal(doomed.child.signalCode, 'SIGKILL', `it died at ${point}`)
     await expireLeases(db)
   }
-  startWorkerProcess(t, env)
+  startProcessFor(t, 'worker', env)
   await call('POST', '/api/payments/batch')
   await until(async () => {
     const { rows } = await sql`

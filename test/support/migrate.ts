@@ -1,4 +1,5 @@
 import { type TestService, TOKEN } from './service.ts'
+import { until } from './until.ts'
 
 type At = Pick<TestService, 'url' | 'call'>
 
@@ -28,12 +29,11 @@ export const errorsOf = (service: { url: string }, id: string) =>
   textOf(service, `/api/migration/${id}/errors.csv`)
 
 /** Asks until the run has ended. */
-export async function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
-  for (;;) {
+export function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
+  return until(async () => {
     const { body } = await call('GET', `/api/migration/${id}`)
-    if (body.status !== 'running') return body
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
+    return body.status !== 'running' && body
+  }, 'the run ends')
 }
 
 /** Uploads, runs, and waits for the end. */

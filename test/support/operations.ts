@@ -1,10 +1,6 @@
 import { sql } from 'kysely'
 import type { Call, TestService } from './service.ts'
 
-const ASK_EVERY_MS = 20
-/** A process starts within a second, and within many of them on a machine that is busy with other tests. */
-const PATIENCE_MS = 60_000
-
 /** Submits an operation. @returns its tracking id */
 export async function submit(call: Call, status: string, data: object): Promise<string> {
   const { status: code, body } = await call('POST', '/api/ledger/operate', { status, data })
@@ -22,17 +18,6 @@ export async function ending(call: Call, trackingId: string, seconds = 20) {
 export async function listed(call: Call, externalId: string, trackingId: string) {
   const { body } = await call('GET', `/api/ledger/operations?external_id=${externalId}`)
   return body.operations.find((one: any) => one.tracking_id === trackingId)
-}
-
-/** Asks again and again until the answer is there. */
-export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  const giveUp = Date.now() + PATIENCE_MS
-  for (;;) {
-    const answer = await ask()
-    if (answer !== undefined && answer !== false) return answer
-    if (Date.now() > giveUp) throw new Error(`in vain: ${ask}`)
-    await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
-  }
 }
 
 export type AttemptRow = {

@@ -1,14 +1,11 @@
-import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../src/database.ts'
 import { booksAt, driver } from './ledger-driver.ts'
 import { type Call, startTestService, type TestService } from './service.ts'
+import { until } from './until.ts'
 
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
-/** Seldom enough that many who wait leave the machine to what they wait for. */
-const ASK_EVERY_MS = 50
-const PATIENCE_MS = 30_000
 
 /** The whole service with what payment tests need of it and of its ledger. */
 export async function paymentService(t: Test, changes: NodeJS.ProcessEnv = {}) {
@@ -74,17 +71,6 @@ export async function runBatch(call: Call) {
     const run = await call('GET', `/api/payments/batches/${body.batch_id}`)
     return run.body.ended_at === null ? undefined : run.body
   }, 'the batch ends')
-}
-
-/** Asks until there is an answer. */
-export async function until<T>(ask: () => Promise<T | undefined>, what: string): Promise<T> {
-  const end = Date.now() + PATIENCE_MS
-  while (Date.now() < end) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    await setTimeout(ASK_EVERY_MS)
-  }
-  throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
 }
 
 /** Waits until every acknowledged event is in its raw table. */

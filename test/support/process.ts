@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
 
 export type Service = {
   child: ChildProcess
@@ -32,6 +33,17 @@ export function startProcess(role: 'api' | 'worker' | 'all', env: NodeJS.Process
       await ended
     },
   }
+}
+
+/** The same, killed with its test at the latest. */
+export function startProcessFor(
+  t: Test,
+  role: 'api' | 'worker' | 'all',
+  env: NodeJS.ProcessEnv,
+): Service {
+  const service = startProcess(role, env)
+  t.teardown(() => service.kill('SIGKILL'))
+  return service
 }
 
 /** The crash points of `said`, in order. */
