@@ -86,7 +86,7 @@ export const Settings = Type.Object({
     2,
     256,
   ),
-  LEDGER_TIMEZONE: text('the ledger tenant’s time zone', 'Asia/Kolkata', {
+  LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
     default: 'Asia/Kolkata',
     format: 'time-zone',
   }),

@@ -86,6 +86,20 @@ t.test('a time that no clock shows is no REPAYMENT_CRON', async t => {
     t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
 })
 
+t.test('a time zone is Area/City or UTC: PostgreSQL reads others otherwise', async t => {
+  for (const LEDGER_TIMEZONE of ['IST', '+05:30', 'EST5EDT', 'Asia/Nowhere', '/', 'UTC+5'])
+    matchEach(
+      t,
+      complaints({ LEDGER_TIMEZONE }),
+      [
+        /^LEDGER_TIMEZONE does not fit: .*Area\/City, or UTC.*Example: LEDGER_TIMEZONE=Asia\/Kolkata$/,
+      ],
+      LEDGER_TIMEZONE,
+    )
+  for (const LEDGER_TIMEZONE of ['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'America/New_York'])
+    t.same(complaints({ LEDGER_TIMEZONE }), [], LEDGER_TIMEZONE)
+})
+
 t.test('an empty setting is an unset one', async t => {
   t.equal(readConfig(env({ LEDGER_CONCURRENCY: '' })).LEDGER_CONCURRENCY, 4)
   t.equal(
