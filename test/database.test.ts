@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { isPassing } from '../src/database.ts'
+import { isPassing, openDatabase } from '../src/database.ts'
 import { freshDatabase } from './support/fresh-database.ts'
 import { until } from './support/operations.ts'
 
@@ -26,3 +26,13 @@ t.test(
     t.ok(isPassing(error), 'what it throws is told from an error of the statement')
   },
 )
+
+t.test('a pool of long statements ends them at its own limit, at the server', async t => {
+  const { url } = await freshDatabase(t)
+  const options = { max: 1, name: 'test-long', onError() {}, longStatementMs: 100 }
+  const db = openDatabase(url, options)
+  t.teardown(() => db.destroy())
+  const QUERY_CANCELED = '57014'
+  await t.rejects(sql`select pg_sleep(60)`.execute(db), { code: QUERY_CANCELED })
+  t.same((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }], 'the connection is good')
+})

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
+import { sql } from 'kysely'
 import t from 'tap'
 import { textOf, uploadCsv } from '../support/migrate.ts'
 import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio.ts'
@@ -329,6 +330,25 @@ t.test('upload', async t => {
       ])
     },
   )
+
+  t.test('the planner knows the rows of an upload, though the service owns no table', async t => {
+    await uploadCsv(service, 'repayments', repaymentsCsv({}))
+    const { rows } = await sql`
+      select from pg_class where oid = 'loanops.migration_row'::regclass and reltuples > 0`.execute(
+      service.db,
+    )
+    t.equal(rows.length, 1)
+  })
+
+  t.test('rows are held against each other where a statement may take long', async t => {
+    await uploadCsv(service, 'repayments', repaymentsCsv({}))
+    const { rows } = await sql`
+      select from pg_stat_activity
+       where datname = current_database() and application_name = 'loanops-migration'`.execute(
+      service.db,
+    )
+    t.ok(rows.length > 0, 'it has connections of its own')
+  })
 
   t.test('a request that is no such upload is refused', async t => {
     const post = async (...parts: [string, string | Blob][]) => {
