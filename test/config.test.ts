@@ -169,6 +169,25 @@ t.test('a lender that wants signatures without a secret stops the start', async 
   t.same(complaints({ LENDERS_FILE: own, SEVEN: 'a-secret' }), [])
 })
 
+t.test('blanks and commas are no webhook secret, and not an unset one either', async t => {
+  const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { secretEnv: 'SEVEN' } } })
+  for (const blank of [' ', ',', ' , ,']) {
+    matchEach(
+      t,
+      complaints({ GATEWAY_A_WEBHOOK_SECRET: blank }),
+      [/^GATEWAY_A_WEBHOOK_SECRET does not fit.*Example: GATEWAY_A_WEBHOOK_SECRET=/],
+      `GATEWAY_A_WEBHOOK_SECRET="${blank}"`,
+    )
+    matchEach(
+      t,
+      complaints({ LENDERS_FILE, SEVEN: blank }),
+      [/^LENDERS_FILE does not fit: SEVEN names no secret/],
+      `SEVEN="${blank}"`,
+    )
+  }
+  t.same(complaints({ LENDERS_FILE, SEVEN: '' }), [], 'an empty one is an unset one')
+})
+
 t.test('gateway A is validated if, and only if, its secret is set', async t => {
   const set = readConfig(env({ GATEWAY_A_WEBHOOK_SECRET: 'new, old' })).lenders.get('LENDER_05')
   t.match(set, { gateway_a: { validateSignature: true, secrets: ['new', 'old'] } })
