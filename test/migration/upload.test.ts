@@ -363,6 +363,12 @@ t.test('upload', async t => {
       return [response.status, body.code, body.errors?.[0]?.path]
     }
     const file = new Blob([repaymentsCsv({})])
+    const { count } = await uploads(service)
+    const typed: [string, string] = ['type', 'repayments']
+    t.same(await post(typed, ['file', file], ['x', '']), [400, 'INVALID_PAYLOAD', '/x'])
+    t.same(await post(typed, ['file', file], ['file', file]), [400, 'INVALID_PAYLOAD', '/file'])
+    t.same(await post(typed, typed, ['file', file]), [400, 'INVALID_PAYLOAD', '/type'])
+    t.equal((await uploads(service)).count, count, 'and nothing of it is kept')
     t.same(await post(['type', 'clients'], ['file', file]), [400, 'INVALID_PAYLOAD', '/type'])
     t.same(await post(['file', file]), [400, 'INVALID_PAYLOAD', '/type'])
     t.same(await post(['type', 'loans']), [400, 'INVALID_PAYLOAD', '/file'])
@@ -373,6 +379,12 @@ t.test('upload', async t => {
     t.same(await post(['type', 'repayments'], ['file', large]), [400, 'INVALID_PAYLOAD', undefined])
   })
 })
+
+async function uploads({ db }: TestService) {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from loanops.migration`.execute(db)
+  return rows[0] ?? { count: 0 }
+}
 
 async function kept({ db }: TestService) {
   const { count } = await db
