@@ -207,3 +207,8 @@ t.test('compose.yaml hands on every setting that is not made up at its first sta
     if (!['ROLE', 'HOST', 'PORT'].includes(name)) t.ok(compose.includes(name), name)
   }
 })
+
+t.test('compose.yaml takes no PostgreSQL for ready that others cannot reach yet', async t => {
+  const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
+  t.match(compose, /'pg_isready', '-h', '127\.0\.0\.1'/)
+})
