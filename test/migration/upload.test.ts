@@ -63,6 +63,25 @@ t.test('upload', async t => {
     t.equal(errors.charCodeAt(0), 0xfeff, 'and Excel is told that it is UTF-8')
   })
 
+  t.test('a large file is read whatever its first line and its rows begin with', async t => {
+    const rows = Array.from({ length: 1_000 }, (_, i) => ({ payment_reference: `p-${i}` }))
+    const plain = repaymentsCsv(...rows)
+    const variants = {
+      emptyFirstColumn: plain.replaceAll(/^.*$/gm, line =>
+        line === '' ? '' : `${line === REPAYMENT_COLUMNS ? 'reason' : ''},${line}`,
+      ),
+      blankLinesFirst: `\ufeff\n\n\r\n${plain}`,
+      indented: plain.replaceAll(/^(?=L)/gm, ' '),
+    }
+    for (const [name, csv] of Object.entries(variants)) {
+      t.ok(csv.length > 20_000, name)
+      for (const delimiter of [',', '\t']) {
+        const { body } = await uploadCsv(service, 'repayments', csv.replaceAll(',', delimiter))
+        t.match(body, { rows: 1_000, valid_rows: 1_000 }, `${name} ${JSON.stringify(delimiter)}`)
+      }
+    }
+  })
+
   t.test('lines are counted as an editor counts them, whatever ends them', async t => {
     const plain = repaymentsCsv({ note: 'two\nlines' }, { amount: 'x', payment_reference: 'p-2' })
     const variants = {
@@ -145,6 +164,14 @@ t.test('upload', async t => {
           'open quote',
           withLine3('L-1,2024-02-12,"100,p-2,,'),
           /Line 3, column amount: a quote is opened and never closed/,
+        ],
+        [
+          'open quote, and more below',
+          `${repaymentsCsv({ note: 'two\nlines' })}\nL-1,2024-02-12,"100,p-2,,\n\nL-1\n`.replaceAll(
+            '\n',
+            '\r\n',
+          ),
+          /Line 5, column amount: a quote is opened and never closed/,
         ],
         [
           'quote inside',
