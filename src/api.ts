@@ -87,7 +87,7 @@ export async function buildApi(
         trusted.setNotFoundHandler(notFound)
         await trusted.register(accessTokens(db, config))
         await trusted.register(operationRoutes(db, boss, catalogue))
-        await trusted.register(migrationRoutes(db, catalogue))
+        await trusted.register(migrationRoutes(db, config, catalogue))
         await trusted.register(accountRoutes(db, config))
         await trusted.register(batchRoutes(db, boss))
         await trusted.register(paymentRoutes(db))

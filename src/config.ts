@@ -12,6 +12,8 @@ function eachOf(length: number): string {
   const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
+/** Of a comma-separated list: blanks and commas alone are set, and name nothing. */
+const ONE_AT_LEAST = '[^,\\s]'
 const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
   Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
 
@@ -86,7 +88,7 @@ export const Settings = Type.Object({
     2,
     256,
   ),
-  LEDGER_TIMEZONE: text('the ledger tenant’s time zone', 'Asia/Kolkata', {
+  LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
     default: 'Asia/Kolkata',
     format: 'time-zone',
   }),
@@ -98,7 +100,9 @@ export const Settings = Type.Object({
     text('JSON that changes the lenders or adds some', '/etc/loanops/lenders.json'),
   ),
   GATEWAY_A_WEBHOOK_SECRET: Type.Optional(
-    text('gateway A’s webhook secret; comma-separated while rotating', 'webhook-secret'),
+    text('gateway A’s webhook secret; comma-separated while rotating', 'webhook-secret', {
+      pattern: ONE_AT_LEAST,
+    }),
   ),
   GATEWAY_A_SIGNATURE_HEADER: text('the header of gateway A’s signature', 'X-GatewayA-Signature', {
     default: 'X-GatewayA-Signature',
@@ -240,16 +244,24 @@ function complaint(name: string, schema: TSchema, isGiven: boolean): string {
 
 function lendersOf(env: NodeJS.ProcessEnv) {
   const path = env.LENDERS_FILE || undefined
-  const isSecret = (name: string) => listOf(env[name] ?? '')
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, listOf(env.GATEWAY_A_WEBHOOK_SECRET ?? ''), isSecret)
+    return lendersFrom(file, listOf(env.GATEWAY_A_WEBHOOK_SECRET ?? ''), name =>
+      secretsOf(name, env[name]),
+    )
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
       `LENDERS_FILE does not fit: ${(error as Error).message.replace(/\s+/g, ' ')}. Example of its content: ${example}`,
     )
   }
+}
+
+function secretsOf(name: string, text = ''): string[] {
+  const secrets = listOf(text)
+  if (text !== '' && secrets.length === 0)
+    throw new Error(`${name} names no secret, only blanks and commas`)
+  return secrets
 }
 
 function listOf(commaSeparated: string): string[] {

@@ -9,8 +9,8 @@ export type Trx = Transaction<DB>
 const CONNECT_TIMEOUT_MS = 5_000
 /** No statement of ours takes as long in health; one that hangs must not hold its connection for ever. */
 const STATEMENT_TIMEOUT_MS = 60_000
-/** A server that is frozen answers nothing at all, not even that time is up. */
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000
+/** A server that is frozen answers nothing at all, not even that time is up: it is given up so long after that. */
+const SILENCE_MS = 5_000
 /** Whoever holds a row or the intake's lock for longer is stuck itself. */
 const LOCK_TIMEOUT_MS = 5_000
 /** A process that froze inside a transaction must not hold the intake's lock against the others. */
@@ -24,18 +24,25 @@ const COMMIT_TO_DISK = `
   select set_config('synchronous_commit', 'on', false)
    where current_setting('synchronous_commit') <> 'remote_apply'`
 
+export type DatabaseOptions = {
+  max: number
+  name: string
+  onError: (error: Error) => void
+  lockTimeoutMs?: number
+  /** For a pool of statements that take long in health; who wants one waits as long for those before. */
+  longStatementMs?: number
+}
+
 /** A pool of its own for one process. Close it with `db.destroy()`. */
-export function openDatabase(
-  url: string,
-  options: { max: number; name: string; onError: (error: Error) => void; lockTimeoutMs?: number },
-): Database {
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const statementTimeoutMs = options.longStatementMs ?? STATEMENT_TIMEOUT_MS
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max,
     application_name: options.name,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    connectionTimeoutMillis: options.longStatementMs ?? CONNECT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + SILENCE_MS,
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
@@ -43,8 +50,8 @@ export function openDatabase(
   })
   // Without a listener the loss of an idle connection would end the process.
   pool.on('error', options.onError)
-  // The pool listens while a connection is idle: one that is lost between two statements of a transaction has nobody else.
-  // Its next statement fails, and that is who tells.
+  // The pool listens on idle connections only. Without this, one lost between two statements of a transaction would end
+  // the process; its next statement fails, and reports it.
   pool.on('connect', client => client.on('error', () => undefined))
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
 }

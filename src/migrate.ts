@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { PgBoss } from 'pg-boss'
-import { type Database, openDatabase } from './database.ts'
+import { type Database, openDatabase, untilReady } from './database.ts'
+import { logger } from './log.ts'
 import { allQueues } from './worker.ts'
 
 const FOLDER = new URL('../migrations/', import.meta.url)
@@ -23,6 +24,7 @@ export async function migrate(url: string): Promise<void> {
     lockTimeoutMs: 0,
   })
   try {
+    await untilReady(db, logger('warn'))
     await db.connection().execute(async connection => {
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrateTables(connection)

@@ -26,10 +26,17 @@ export function isNetwork(text: string): boolean {
   )
 }
 
-/** Not by the list that Intl gives: it holds only one name of each zone, and Asia/Kolkata under its old one. */
+/**
+ * Of those that Intl takes only UTC and names as Area/City: PostgreSQL reads an abbreviation or an offset otherwise, IST
+ * as Israel's and +05:30 as west of Greenwich. Not by the list that Intl gives: it holds only one name of each zone, and
+ * Asia/Kolkata under its old one.
+ */
 function isTimeZone(name: string): boolean {
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+    return (
+      (name === 'UTC' || name.includes('/')) &&
+      Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+    )
   } catch {
     return false
   }

@@ -86,6 +86,20 @@ t.test('a time that no clock shows is no REPAYMENT_CRON', async t => {
     t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
 })
 
+t.test('a time zone is Area/City or UTC: PostgreSQL reads others otherwise', async t => {
+  for (const LEDGER_TIMEZONE of ['IST', '+05:30', 'EST5EDT', 'Asia/Nowhere', '/', 'UTC+5'])
+    matchEach(
+      t,
+      complaints({ LEDGER_TIMEZONE }),
+      [
+        /^LEDGER_TIMEZONE does not fit: .*Area\/City, or UTC.*Example: LEDGER_TIMEZONE=Asia\/Kolkata$/,
+      ],
+      LEDGER_TIMEZONE,
+    )
+  for (const LEDGER_TIMEZONE of ['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'America/New_York'])
+    t.same(complaints({ LEDGER_TIMEZONE }), [], LEDGER_TIMEZONE)
+})
+
 t.test('an empty setting is an unset one', async t => {
   t.equal(readConfig(env({ LEDGER_CONCURRENCY: '' })).LEDGER_CONCURRENCY, 4)
   t.equal(
@@ -155,6 +169,25 @@ t.test('a lender that wants signatures without a secret stops the start', async 
   t.same(complaints({ LENDERS_FILE: own, SEVEN: 'a-secret' }), [])
 })
 
+t.test('blanks and commas are no webhook secret, and not an unset one either', async t => {
+  const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { secretEnv: 'SEVEN' } } })
+  for (const blank of [' ', ',', ' , ,']) {
+    matchEach(
+      t,
+      complaints({ GATEWAY_A_WEBHOOK_SECRET: blank }),
+      [/^GATEWAY_A_WEBHOOK_SECRET does not fit.*Example: GATEWAY_A_WEBHOOK_SECRET=/],
+      `GATEWAY_A_WEBHOOK_SECRET="${blank}"`,
+    )
+    matchEach(
+      t,
+      complaints({ LENDERS_FILE, SEVEN: blank }),
+      [/^LENDERS_FILE does not fit: SEVEN names no secret/],
+      `SEVEN="${blank}"`,
+    )
+  }
+  t.same(complaints({ LENDERS_FILE, SEVEN: '' }), [], 'an empty one is an unset one')
+})
+
 t.test('gateway A is validated if, and only if, its secret is set', async t => {
   const set = readConfig(env({ GATEWAY_A_WEBHOOK_SECRET: 'new, old' })).lenders.get('LENDER_05')
   t.match(set, { gateway_a: { validateSignature: true, secrets: ['new', 'old'] } })
@@ -173,4 +206,9 @@ t.test('compose.yaml hands on every setting that is not made up at its first sta
   for (const name of Object.keys(Settings.properties)) {
     if (!['ROLE', 'HOST', 'PORT'].includes(name)) t.ok(compose.includes(name), name)
   }
+})
+
+t.test('compose.yaml takes no PostgreSQL for ready that others cannot reach yet', async t => {
+  const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
+  t.match(compose, /'pg_isready', '-h', '127\.0\.0\.1'/)
 })

@@ -41,3 +41,13 @@ t.test('commits go to disk, whatever the database and the URL say', async t => {
   const { rows } = await sql`show synchronous_commit`.execute(ours)
   matchEach(t, rows, [{ synchronous_commit: 'on' }])
 })
+
+t.test('a pool of long statements ends them at its own limit, at the server', async t => {
+  const { url } = await freshDatabase(t)
+  const options = { max: 1, name: 'test-long', onError() {}, longStatementMs: 100 }
+  const db = openDatabase(url, options)
+  t.teardown(() => db.destroy())
+  const QUERY_CANCELED = '57014'
+  await t.rejects(sql`select pg_sleep(60)`.execute(db), { code: QUERY_CANCELED })
+  t.same((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }], 'the connection is good')
+})

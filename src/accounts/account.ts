@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { newId } from '../ids.ts'
+import { Username } from './credentials.ts'
 
 export const ROLES = ['admin', 'operator'] as const
 export type Role = (typeof ROLES)[number]
@@ -17,12 +18,16 @@ export type Account = {
 const columns = sql`id, username, password_hash as "passwordHash", role, token_generation as "tokenGeneration",
   created_at as "createdAt", disabled_at as "disabledAt"`
 
-/** Names differ by more than upper and lower case. One with a NUL, which PostgreSQL refuses, is nobody's. */
+const IS_USERNAME = new RegExp(Username.pattern as string)
+
+/**
+ * Names differ by more than upper and lower case. One that none can have is nobody's, whatever PostgreSQL makes of it
+ * in lower case: failures are counted by the name as we lower it, and the two agree on ASCII.
+ */
 export async function findAccount(db: Database, username: string): Promise<Account | undefined> {
+  if (!IS_USERNAME.test(username)) return undefined
   const { rows } = await sql<Account>`
-    select ${columns} from loanops.account where lower(username) = lower(${username.replaceAll('\0', ' ')})`.execute(
-    db,
-  )
+    select ${columns} from loanops.account where lower(username) = lower(${username})`.execute(db)
   return rows[0]
 }
 

@@ -36,38 +36,37 @@ const twice = (id: string, column: RawBuilder<unknown>, subject: string): Rule =
            where migration_id = ${id}
           window same as (partition by ${column} order by line)) twice`
 
-/** Of each client the first row is held against the first that says something else, every other against the first. */
 const clientOtherwise = (id: string): Rule => sql`
-  select r.line,
-         (select string_agg(name, ', ') from unnest(${CLIENT_COLUMNS}::text[], r.client_fields, other.client_fields)
+  select u.line,
+         (select string_agg(name, ', ') from unnest(${CLIENT_COLUMNS}::text[], u.said, other.client_fields)
                    as t (name, ours, theirs) where ours is distinct from theirs)
            || ': this client is described otherwise in line ' || other.line
-    from loanops.migration_row r
-    join (select client_external_id, min(line) as line
-            from loanops.migration_row
-           where migration_id = ${id} and client_external_id is not null
-           group by client_external_id
-          having count(distinct client_fields) > 1) c using (client_external_id)
-   cross join lateral (
-     select line, client_fields
-       from loanops.migration_row
-      where migration_id = ${id} and client_external_id = r.client_external_id
-        and client_fields is distinct from r.client_fields
-      order by line limit 1) other
-   where r.migration_id = ${id}`
+    from (${unlike(id, sql`client_external_id`, sql`client_fields`)}) u
+    join loanops.migration_row other on other.migration_id = ${id} and other.line = u.other`
 
 const mobileOfTwo = (id: string): Rule => sql`
   select line, 'client_mobile_no: another client has this number, in line ' || other
-    from (select r.line, min(o.line) as other
-            from (select client_fields[3] as mobile
-                    from loanops.migration_row
-                   where migration_id = ${id} and client_fields[3] is not null
-                   group by client_fields[3]
-                  having count(distinct client_external_id) > 1) shared
-            join loanops.migration_row r on r.migration_id = ${id} and r.client_fields[3] = shared.mobile
-            join loanops.migration_row o on o.migration_id = ${id} and o.client_fields[3] = shared.mobile
-                                        and o.client_external_id <> r.client_external_id
-           group by r.line) twice`
+    from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
+
+/**
+ * The rows that share something and do not all say the same: the first one beside the first that says otherwise, every
+ * other beside the first one that differs from it. Each row is looked at a fixed number of times: a placeholder may
+ * stand in all of them.
+ */
+const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknown>) => sql`
+  select line, said, case when said = first_said then first_other else first_line end as other
+    from (select line, said, first_said, first_line,
+                 min(line) filter (where said <> first_said) over (partition by shared) as first_other
+            from (select line, shared, said,
+                         first_value(said) over same as first_said, first_value(line) over same as first_line
+                    from (select line, ${shared} as shared, ${said} as said
+                            from loanops.migration_row where migration_id = ${id}) r
+                    join (select ${shared} as shared
+                            from loanops.migration_row
+                           where migration_id = ${id} and ${shared} is not null
+                           group by 1 having count(distinct ${said}) > 1) several using (shared)
+                   where said is not null
+                  window same as (partition by shared order by line)) ordered) paired`
 
 const paymentTwice = (id: string) => twice(id, sql`payment_key`, 'payment_reference: this payment')
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { newId } from '../ids.ts'
-import { lookAtLoan, type RowToLookAt } from './look.ts'
+import type { RowToLookAt } from './look.ts'
+import { lookUntilRead } from './look-until-read.ts'
 import type { Looker } from './looker.ts'
 import type { DryRun } from './record.ts'
 import { utc } from './utc.ts'
@@ -19,7 +20,12 @@ const me = newId()
  * Looks at the ledger for the next loans of a dry run, and keeps what it finds.
  * @returns whether there is more to look at
  */
-export async function dryRun(db: Database, looker: Looker, id: string): Promise<boolean> {
+export async function dryRun(
+  db: Database,
+  looker: Looker,
+  id: string,
+  stopping: AbortSignal,
+): Promise<boolean> {
   const lookedUpTo = await lease(db, id)
   if (lookedUpTo === undefined) return false
   const loans = await nextLoans(db, id, lookedUpTo)
@@ -31,10 +37,15 @@ export async function dryRun(db: Database, looker: Looker, id: string): Promise<
   // A renewal that fails is made up for by the next one; at worst two look at the same.
   const renewal = setInterval(() => void lease(db, id).catch(() => undefined), RENEW_EVERY_MS)
   try {
-    const findings = await Promise.all(
-      loans.map(async loan => lookAtLoan(looker, loan, await rowsOf(db, id, loan))),
+    const looks = await Promise.allSettled(
+      loans.map(async loan => lookUntilRead(looker, loan, await rowsOf(db, id, loan), stopping)),
     )
-    await keep(db, id, { from: lookedUpTo, to: last }, findings.flat())
+    // Only now, so that none of them goes on reading behind our back.
+    const findings = looks.flatMap(one => {
+      if (one.status === 'rejected') throw one.reason
+      return one.value
+    })
+    await keep(db, id, { from: lookedUpTo, to: last }, findings)
   } finally {
     clearInterval(renewal)
   }
@@ -101,10 +112,11 @@ async function summarize(db: Database, id: string) {
            (count(*) filter (where finding = 'in_ledger'))::integer as in_ledger,
            (count(*) filter (where finding = 'differs'))::integer as differs,
            (count(*) filter (where finding = 'refused'))::integer as refused,
+           (count(*) filter (where finding = 'unknown'))::integer as unknown,
            (select coalesce(json_agg(told order by line), '[]') from (
               select line, loan_external_id as external_loan_id, finding, finding_reason as reason
                 from loanops.migration_row
-               where migration_id = ${id} and finding in ('differs', 'refused')
+               where migration_id = ${id} and finding in ('differs', 'refused', 'unknown')
                order by line limit ${MOST_FINDINGS_TOLD}) told) as findings
       from loanops.migration_row where migration_id = ${id}`.execute(db)
   await sql`

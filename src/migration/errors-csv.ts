@@ -13,6 +13,7 @@ export type Layout = { id: string; columns: string[]; delimiter: string }
 export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
   const { id, columns, delimiter } = layout
   const reasonAt = columns.indexOf(REASON)
+  const dataColumns = reasonAt === -1 ? columns.length : columns.length - 1
   yield (await hasMoreThanAscii(db, id)) ? BOM : ''
   yield line(columns, REASON)
   for (let after = 0; ; ) {
@@ -28,10 +29,18 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
     after = last.line
   }
 
-  /** The reason takes the place of the one that came, where the file is an errors file itself. */
+  /** A reason stands below its own name: in another column it would be taken for the row's data when it comes back. */
   function line(cells: string[], reason: string): string {
-    const uploaded = reasonAt === -1 ? cells : cells.toSpliced(reasonAt, 1)
-    return csvLine([...uploaded, reason], delimiter)
+    const uploaded = withoutReason(cells)
+    const missing = Array<string>(Math.max(0, dataColumns - uploaded.length)).fill('')
+    return csvLine([...uploaded, ...missing, reason], delimiter)
+  }
+
+  /** Where the file is an errors file itself. Of a row with too many cells we wrote the reason behind all of them. */
+  function withoutReason(cells: string[]): string[] {
+    if (reasonAt === -1) return cells
+    const isBehind = reasonAt === dataColumns && cells.length > columns.length
+    return cells.toSpliced(isBehind ? -1 : reasonAt, 1)
   }
 }
 

@@ -10,7 +10,9 @@ export async function findMigration(db: Database, id: string): Promise<Migration
   const { rows } = await sql<MigrationRecord>`
     select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
            ${utc(sql`v.uploaded_at`)} as uploaded_at, ${utc(sql`v.started_at`)} as started_at,
-           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run, m.dry_run,
+           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run,
+           -- Of those that ended before this was counted.
+           ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
            round(speed.per_second, 2)::float8 as rate_per_second,
            ${utc(sql`case when v.status = 'running' and not v.is_dry_run and speed.per_second > 0
              then now() + (v.valid_rows - speed.ended) / speed.per_second * interval '1 second' end`)} as estimated_end_at

@@ -13,16 +13,22 @@ export type RowToLookAt = {
 }
 
 /** What a run would do with the rows of one loan. Reads in the slots that batches and migrations have. */
-export function lookAtLoan(looker: Looker, loan: string, rows: RowToLookAt[]): Promise<Found[]> {
+export function lookAtLoan(
+  looker: Looker,
+  loan: string,
+  rows: RowToLookAt[],
+  stopping: AbortSignal,
+): Promise<Found[]> {
   const read = rows.map(({ line, type, cells, columns, isLoanComing }) => {
     const fields = fieldsOf(columns, JSON.parse(cells) as string[])
     return { line, isLoanComing, steps: looker.kinds[type].steps(fields) }
   })
-  return looker.slots.run('bulk', async () =>
-    rows[0]?.type === 'loans'
+  return looker.slots.run('bulk', async () => {
+    stopping.throwIfAborted()
+    return rows[0]?.type === 'loans'
       ? Promise.all(
           read.map(async ({ line, steps }) => ({ line, ...(await lookAtLoanRow(looker, steps)) })),
         )
-      : lookAtRepayments(looker.ledger, loan, read),
-  )
+      : lookAtRepayments(looker.ledger, loan, read)
+  })
 }

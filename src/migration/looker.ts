@@ -15,9 +15,12 @@ export type Looker = {
   kinds: Kinds
 }
 
-/** `new`: it would be written. `refused`: the ledger would refuse it, as far as reading tells. */
+/**
+ * `new`: it would be written. `refused`: the ledger would refuse it, as far as reading tells. `unknown`: what the ledger
+ * has of its loan could not be read.
+ */
 export type Found = {
   line: number
-  finding: 'new' | 'in_ledger' | 'differs' | 'refused'
+  finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'
   reason: string | null
 }

@@ -48,9 +48,9 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
   })
   const ended = await showProgress(() => call<MigrationRecord>('GET', `/migration/${id}`))
   if (ended.dry_run !== null && wanted.isDryRun) {
-    const { would_change, in_ledger, differs, refused } = ended.dry_run
+    const { would_change, in_ledger, differs, refused, unknown } = ended.dry_run
     say(
-      `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused`,
+      `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be looked at`,
     )
     for (const { line, reason } of ended.dry_run.findings) say(`  line ${line}: ${reason}`)
     return

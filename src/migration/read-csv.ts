@@ -32,6 +32,7 @@ export async function readCsv(
   let header: string[] | undefined
   let rows: CsvRow[] = []
   let endOfLast = 0
+  let blankBefore = 0
   let countedTwice = 0
   let taking = Promise.resolve()
 
@@ -43,10 +44,11 @@ export async function readCsv(
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: MOST_RECORD_CHARACTERS,
-    on_record(cells: string[], { lines }: Info & { lines: number }) {
+    on_record(cells: string[], { lines, empty_lines }: Info & { lines: number }) {
       if (header === undefined) header = cells
       else rows.push({ line: startOf(cells, lines), cells })
       endOfLast = lines
+      blankBefore = empty_lines
       // What is not handed on cannot pile up in the stream.
       return null
     },
@@ -66,8 +68,9 @@ export async function readCsv(
     parser.end()
     await ended
   } catch (error) {
-    if (error instanceof CsvError) throw new UnreadableFile(sentence(error, header ?? []))
-    throw error
+    if (!(error instanceof CsvError)) throw error
+    const line = endOfLast - countedTwice + Number(error.empty_lines) - blankBefore + 1
+    throw new UnreadableFile(sentence(error, line, header ?? []))
   }
   await hand()
   await taking
@@ -107,7 +110,7 @@ async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
     const chunk = await nextOf(chunks)
     if (chunk === undefined) break
     bytes = Buffer.concat([bytes, chunk])
-    if (/[\r\n]\S/.test(bytes.toString('latin1', 0, MOST_HEADER_BYTES))) break
+    if (/\S[^\r\n]*[\r\n]/.test(bytes.toString('utf8', 0, MOST_HEADER_BYTES))) break
     if (bytes.length > MOST_HEADER_BYTES)
       throw new UnreadableFile('Line 1: the header does not end: is this a CSV file?')
   }
@@ -115,9 +118,10 @@ async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return bytes
 }
 
-function sentence({ code, message, column, lines }: CsvError, header: string[]): string {
+/** @param line where the row begins: an open quote takes everything below it along */
+function sentence({ code, message, column }: CsvError, line: number, header: string[]): string {
   const at = typeof column === 'number' ? column : 0
-  const where = `Line ${lines}, column ${header[at] ?? at + 1}`
+  const where = `Line ${line}, column ${header[at] ?? at + 1}`
   switch (code) {
     case 'CSV_QUOTE_NOT_CLOSED':
       return `${where}: a quote is opened and never closed`

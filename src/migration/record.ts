@@ -23,8 +23,10 @@ export const DryRunResult = Type.Object({
   refused: Type.Integer({
     description: 'rows that the ledger would refuse, as far as reading tells',
   }),
+  unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
   findings: Type.Array(Finding, {
-    description: 'the first hundred that differ or would be refused; all are in ops.migration_row',
+    description:
+      'the first hundred that differ, would be refused or are unknown; all are in ops.migration_row',
   }),
 })
 

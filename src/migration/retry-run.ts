@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
-import type { Database } from '../database.ts'
+import type { Database, Trx } from '../database.ts'
 import { Conflict } from '../problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
@@ -12,17 +12,31 @@ export async function retryRun(db: Database, id: string, asker: Asker): Promise<
     const { status } = await stateOf(trx, id)
     if (status !== 'completed' && status !== 'cancelled')
       throw new Conflict(status === 'running' ? 'It runs' : 'It has not run yet')
-    // A million failed rows are put back in one statement.
-    await sql`set local statement_timeout = 0`.execute(trx)
-    await sql`
-      update loanops.migration_row set state = 'valid', reason = null
-       where migration_id = ${id} and state in ('failed', 'stopped')`.execute(trx)
+    const { failed, stopped } = await putBack(trx, id)
+    // Subtracted, because what was on its way when the run was cancelled may fail and count at this moment.
     await sql`
       update loanops.migration
          set status = 'running', run = run + 1, is_dry_run = false, started_at = now(), ended_at = null,
-             failed = 0, stopped = 0, ended_before = done
+             failed = failed - ${failed}::integer, stopped = stopped - ${stopped}::integer,
+             ended_before = done + failed - ${failed}::integer + stopped - ${stopped}::integer
        where id = ${id}`.execute(trx)
     await audit(trx, { ...asker, action: 'migration.retry', subject: id })
     return { migration_id: id, status: 'running' }
   })
+}
+
+async function putBack(trx: Trx, id: string): Promise<{ failed: number; stopped: number }> {
+  const { rows } = await sql<{ failed: number; stopped: number }>`
+    with put_back as (
+      update loanops.migration_row r set state = 'valid', reason = null
+        from loanops.migration_row before
+       where before.migration_id = ${id} and before.state in ('failed', 'stopped')
+         and r.migration_id = before.migration_id and r.line = before.line
+      returning before.state
+    )
+    select (count(*) filter (where state = 'failed'))::integer as failed,
+           (count(*) filter (where state = 'stopped'))::integer as stopped from put_back`.execute(
+    trx,
+  )
+  return rows[0] ?? { failed: 0, stopped: 0 }
 }

@@ -3,7 +3,8 @@ import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import type { Database } from '../database.ts'
+import type { Config } from '../config.ts'
+import { type Database, openDatabase } from '../database.ts'
 import { UUID } from '../ids.ts'
 import type { Catalogue } from '../operations/catalogue.ts'
 import { cancelRun } from './cancel-run.ts'
@@ -26,13 +27,28 @@ const Id = Type.String({
 })
 const params = Type.Object({ id: Id })
 
-export function migrationRoutes(db: Database, catalogue: Catalogue): FastifyPluginAsyncTypebox {
+/** A file of a gibibyte has twenty million rows, which are held against each other in one statement. */
+const LONG_STATEMENT_MS = 15 * 60_000
+const LONG_STATEMENTS_AT_ONCE = 4
+
+export function migrationRoutes(
+  db: Database,
+  config: Config,
+  catalogue: Catalogue,
+): FastifyPluginAsyncTypebox {
   const kinds = migrationKinds(catalogue)
   const columns = Object.values(kinds).map(describeColumns).join('\n\n')
 
   return async app => {
     // We say ourselves that a file is too large: thrown, the caller would not hear it.
     await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+    const patient = openDatabase(config.DATABASE_URL, {
+      max: LONG_STATEMENTS_AT_ONCE,
+      name: 'loanops-migration',
+      onError: error => app.log.error({ err: error }, 'database'),
+      longStatementMs: LONG_STATEMENT_MS,
+    })
+    app.addHook('onClose', () => patient.destroy())
 
     app.get(
       '/migration/templates/:type.csv',
@@ -73,7 +89,9 @@ export function migrationRoutes(db: Database, catalogue: Catalogue): FastifyPlug
       },
       async (request, reply) => {
         const asker = await askerOf(request)
-        const id = await takeUpload(request, (type, file) => upload(db, kinds[type], file, asker))
+        const id = await takeUpload(request, (type, file) =>
+          upload({ db, patient }, kinds[type], file, asker),
+        )
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
       },
@@ -146,7 +164,7 @@ export function migrationRoutes(db: Database, catalogue: Catalogue): FastifyPlug
         },
       },
       async (request, reply) =>
-        reply.code(202).send(await retryRun(db, request.params.id, await askerOf(request))),
+        reply.code(202).send(await retryRun(patient, request.params.id, await askerOf(request))),
     )
 
     app.post(

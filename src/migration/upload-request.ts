@@ -29,23 +29,32 @@ export async function takeUpload<T>(request: FastifyRequest, take: Take<T>): Pro
 type Take<T> = (type: UploadType, file: AsyncIterable<Buffer>) => Promise<T>
 
 async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
-  const parts = request.parts({
-    limits: { files: 1, fields: 1, fileSize: MOST_FILE_BYTES },
-  })
+  // One more of each than there may be, to name it.
+  const limits = { files: 2, fields: 2, fileSize: MOST_FILE_BYTES }
+  const parts = legible(request.parts({ limits }))
   let type: UploadType | undefined
-  let taken: { result: T } | undefined
-  for await (const part of legible(parts)) {
+  for await (const part of parts) {
     if (part.type === 'field') {
+      if (type !== undefined) throw wrong(`/${part.fieldname}`, 'is one part too many')
       type = typeOf(part.fieldname, part.value)
     } else {
       if (part.fieldname !== 'file') throw wrong(`/${part.fieldname}`, 'is not a known field')
       if (type === undefined)
         throw wrong('/type', `is required before the file: ${TYPES.join(' or ')}`)
-      taken = { result: await take(type, whole(part.file)) }
+      return await take(type, lastPart(part.file, parts))
     }
   }
-  if (taken === undefined) throw wrong('/file', 'is required')
-  return taken.result
+  throw wrong('/file', 'is required')
+}
+
+/** Whoever reads the file to its end knows that nothing comes behind it, before anything of it is kept. */
+async function* lastPart(
+  file: Readable,
+  parts: AsyncGenerator<{ fieldname: string }>,
+): AsyncGenerator<Buffer> {
+  yield* whole(file)
+  const { done, value } = await parts.next()
+  if (!done) throw wrong(`/${value.fieldname}`, 'comes after the file, which is the last part')
 }
 
 function typeOf(name: string, value: unknown): UploadType {

@@ -17,11 +17,12 @@ const ROWS_AT_ONCE = 1_000
 
 /**
  * Reads a file into the database, row by row, and checks it.
+ * @param patient where statements may take long
  * @returns the migration's id
  * @throws UnreadableFile; nothing of it is kept then
  */
 export async function upload(
-  db: Database,
+  { db, patient }: { db: Database; patient: Database },
   kind: Kind,
   file: AsyncIterable<Buffer>,
   asker: Asker,
@@ -30,9 +31,8 @@ export async function upload(
   try {
     await keepRows(db, kind, id, file)
     await analyze(db)
-    await db.transaction().execute(async trx => {
-      // A million rows are sorted here, and nobody waits for this transaction.
-      await sql`set local statement_timeout = 0`.execute(trx)
+    await patient.transaction().execute(async trx => {
+      // A million rows are sorted here.
       await sql`set local work_mem = '64MB'`.execute(trx)
       await checkAcross(trx, kind.type, id)
       await sql`
@@ -111,7 +111,7 @@ const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
 
 /** Else the planner takes a million new rows for none. */
 async function analyze(db: Database) {
-  await sql`analyze loanops.migration_row`.execute(db)
+  await sql`select loanops.analyze_migration_rows()`.execute(db)
 }
 
 /** Takes back what a broken upload left. */

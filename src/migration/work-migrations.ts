@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database.ts'
@@ -7,6 +8,8 @@ import type { Looker } from './looker.ts'
 
 /** How often a run is looked after: it has work for longer than this, and a new one starts within it. */
 const EVERY_MS = 200
+/** One that fails is left alone for so long: what ails it, or the ledger, takes more than a moment. */
+const REST_MS = 1_000
 /** An upload that stands still for so long lost its process. */
 const ABANDONED_AFTER = '1 day'
 const SWEEP_EVERY_MS = 60 * 60_000
@@ -23,50 +26,66 @@ export function workMigrations(
   looker: Looker,
   log: { error(object: object, message: string): void },
 ): MigrationsAtWork {
-  let isStopping = false
+  const stopping = new AbortController()
+  const { signal } = stopping
   let sweptAt = 0
-  let underWay = Promise.resolve()
-  const timer = setInterval(() => {
-    if (isBusy) return
-    isBusy = true
-    underWay = look().finally(() => {
-      isBusy = false
-    })
-  }, EVERY_MS)
-  let isBusy = false
+  const restsUntil = new Map<string, number>()
+  // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
+  const loops = [
+    again(() => inTurn(false, id => feed(db, boss, looker.kinds, id))),
+    again(() => inTurn(true, id => dryRun(db, looker, id, signal))),
+    again(sweep),
+  ]
 
   return {
     async stop() {
-      isStopping = true
-      clearInterval(timer)
-      await underWay
+      stopping.abort()
+      await Promise.all(loops)
     },
   }
 
-  async function look(): Promise<void> {
-    try {
-      for (const { id, isDryRun } of await running()) await workOn(id, isDryRun)
-      if (Date.now() - sweptAt > SWEEP_EVERY_MS) {
-        sweptAt = Date.now()
-        await sweepAbandoned()
+  /** Looks until the stop; at once again where a look says that there is more to do. */
+  async function again(look: () => Promise<boolean>): Promise<void> {
+    while (!signal.aborted) {
+      const hasMore = await look().catch(error => {
+        log.error({ err: error }, 'migrations are not looked after; they will be')
+        return false
+      })
+      if (!hasMore) await setTimeout(EVERY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** One step of each that runs: none of them waits for the end of another. */
+  async function inTurn(isDryRun: boolean, step: (id: string) => Promise<boolean>) {
+    let hasMore = false
+    for (const id of await running(isDryRun)) {
+      if (signal.aborted) break
+      if ((restsUntil.get(id) ?? 0) > Date.now()) continue
+      try {
+        hasMore = (await step(id)) || hasMore
+        restsUntil.delete(id)
+      } catch (error) {
+        if (signal.aborted) break
+        restsUntil.set(id, Date.now() + REST_MS)
+        log.error({ err: error, migration: id }, 'a migration is not looked after; it will be')
       }
-    } catch (error) {
-      log.error({ err: error }, 'a migration is not looked after; it will be')
     }
+    return hasMore
   }
 
-  async function workOn(id: string, isDryRun: boolean): Promise<void> {
-    for (let hasMore = true; hasMore && !isStopping; ) {
-      hasMore = isDryRun ? await dryRun(db, looker, id) : await feed(db, boss, looker.kinds, id)
-    }
+  async function running(isDryRun: boolean): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select id from loanops.migration
+       where status = 'running' and is_dry_run = ${isDryRun} order by id`.execute(db)
+    return rows.map(({ id }) => id)
   }
 
-  async function running() {
-    const { rows } = await sql<{ id: string; isDryRun: boolean }>`
-      select id, is_dry_run as "isDryRun" from loanops.migration where status = 'running' order by id`.execute(
-      db,
-    )
-    return rows
+  async function sweep(): Promise<boolean> {
+    if (Date.now() - sweptAt > SWEEP_EVERY_MS) {
+      sweptAt = Date.now()
+      await sweepAbandoned()
+    }
+    return false
   }
 
   async function sweepAbandoned() {

@@ -49,6 +49,15 @@ t.test('a success forgives the failures of its username', async t => {
   for (const _ of times(4)) t.equal((await login(call, ADMIN.username)).status, 401)
 })
 
+t.test('a name that no account can have is nobody, whatever the database finds', async t => {
+  const { call, db } = await startWithAccounts(t)
+  // Some collations find admin by it, which would be guesses that nobody counts for admin; this one finds it as it is.
+  await sql`update loanops.account set username = 'admİn' where username = ${ADMIN.username}`.execute(
+    db,
+  )
+  t.equal((await login(call, 'admİn', ADMIN.password)).status, 401)
+})
+
 t.test('an address that tries many usernames has to wait', async t => {
   const { call } = await startWithAccounts(t)
   for (const i of times(50)) t.equal((await login(call, `nobody-${i}`)).status, 401)

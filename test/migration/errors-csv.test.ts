@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { csvLine, defused, fused } from '../../src/migration/csv-line.ts'
 import { errorsOf, uploadCsv } from '../support/migrate.ts'
+import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -51,6 +52,52 @@ t.test('errors.csv', async t => {
       t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one that was uploaded first')
     },
   )
+
+  t.test('a row with too few cells has its reason in the column of reasons', async t => {
+    const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
+    const { body } = await uploadCsv(service, 'repayments', csv)
+    const errors = await errorsOf(service, body.migration_id)
+    t.same(parse(errors), [
+      [...REPAYMENT_COLUMNS.split(','), 'reason'],
+      ['L-1', '2024-02-12', '', '', '', '', 'the row has 2 cells, and the header 6 columns'],
+      ['L-2', '2024-02-12', '5', 'p-2', '', '', 'the row has 4 cells, and the header 6 columns'],
+    ])
+  })
+
+  t.test('a row with too few cells, uploaded again, has only its own cells', async t => {
+    const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
+    const { body } = await uploadCsv(service, 'repayments', csv)
+    const errors = await errorsOf(service, body.migration_id)
+    const { body: again } = await uploadCsv(service, 'repayments', errors)
+    t.match(again, { rows: 2, valid_rows: 1, invalid_rows: 1 })
+    t.match(again.errors[0].reason, /amount is required.*payment_reference is required/)
+    const { cells } = await service.db
+      .selectFrom('loanops.migration_row')
+      .select('cells')
+      .where('migration_id', '=', again.migration_id)
+      .where('state', '=', 'valid')
+      .executeTakeFirstOrThrow()
+    t.same(JSON.parse(cells).slice(0, 6), ['L-2', '2024-02-12', '5', 'p-2', '', ''])
+  })
+
+  t.test('a row with too many cells comes back whole, however often', async t => {
+    const csv = `${repaymentsCsv({})}L-1,2024-02-12,1,000,p-1,,paid\n`
+    const { body } = await uploadCsv(service, 'repayments', csv)
+    let errors = await errorsOf(service, body.migration_id)
+    for (const round of [1, 2]) {
+      const again = await uploadCsv(service, 'repayments', errors)
+      errors = await errorsOf(service, again.body.migration_id)
+      const [, row] = parse(errors, { relax_column_count: true }) as string[][]
+      t.same(
+        row,
+        [
+          ...['L-1', '2024-02-12', '1', '000', 'p-1', '', 'paid'],
+          'the row has 8 cells, and the header 7 columns',
+        ],
+        `round ${round}`,
+      )
+    }
+  })
 
   t.test('any cells come back as they were through quoting and defusing', async t => {
     const cell = fc.oneof(fc.string(), fc.stringMatching(/^'{0,3}[=+\-@\t][a-z",;\r\n ]{0,5}$/))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
+import { sql } from 'kysely'
 import t from 'tap'
 import { textOf, uploadCsv } from '../support/migrate.ts'
 import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio.ts'
@@ -60,6 +61,25 @@ t.test('upload', async t => {
     const errors = await textOf(service, `/api/migration/${body.migration_id}/errors.csv`)
     t.match(errors, /José/)
     t.equal(errors.charCodeAt(0), 0xfeff, 'and Excel is told that it is UTF-8')
+  })
+
+  t.test('a large file is read whatever its first line and its rows begin with', async t => {
+    const rows = Array.from({ length: 1_000 }, (_, i) => ({ payment_reference: `p-${i}` }))
+    const plain = repaymentsCsv(...rows)
+    const variants = {
+      emptyFirstColumn: plain.replaceAll(/^.*$/gm, line =>
+        line === '' ? '' : `${line === REPAYMENT_COLUMNS ? 'reason' : ''},${line}`,
+      ),
+      blankLinesFirst: `\ufeff\n\n\r\n${plain}`,
+      indented: plain.replaceAll(/^(?=L)/gm, ' '),
+    }
+    for (const [name, csv] of Object.entries(variants)) {
+      t.ok(csv.length > 20_000, name)
+      for (const delimiter of [',', '\t']) {
+        const { body } = await uploadCsv(service, 'repayments', csv.replaceAll(',', delimiter))
+        t.match(body, { rows: 1_000, valid_rows: 1_000 }, `${name} ${JSON.stringify(delimiter)}`)
+      }
+    }
   })
 
   t.test('lines are counted as an editor counts them, whatever ends them', async t => {
@@ -144,6 +164,14 @@ t.test('upload', async t => {
           'open quote',
           withLine3('L-1,2024-02-12,"100,p-2,,'),
           /Line 3, column amount: a quote is opened and never closed/,
+        ],
+        [
+          'open quote, and more below',
+          `${repaymentsCsv({ note: 'two\nlines' })}\nL-1,2024-02-12,"100,p-2,,\n\nL-1\n`.replaceAll(
+            '\n',
+            '\r\n',
+          ),
+          /Line 5, column amount: a quote is opened and never closed/,
         ],
         [
           'quote inside',
@@ -330,6 +358,25 @@ t.test('upload', async t => {
     },
   )
 
+  t.test('the planner knows the rows of an upload, though the service owns no table', async t => {
+    await uploadCsv(service, 'repayments', repaymentsCsv({}))
+    const { rows } = await sql`
+      select from pg_class where oid = 'loanops.migration_row'::regclass and reltuples > 0`.execute(
+      service.db,
+    )
+    t.equal(rows.length, 1)
+  })
+
+  t.test('rows are held against each other where a statement may take long', async t => {
+    await uploadCsv(service, 'repayments', repaymentsCsv({}))
+    const { rows } = await sql`
+      select from pg_stat_activity
+       where datname = current_database() and application_name = 'loanops-migration'`.execute(
+      service.db,
+    )
+    t.ok(rows.length > 0, 'it has connections of its own')
+  })
+
   t.test('a request that is no such upload is refused', async t => {
     const post = async (...parts: [string, string | Blob][]) => {
       const form = new FormData()
@@ -343,6 +390,12 @@ t.test('upload', async t => {
       return [response.status, body.code, body.errors?.[0]?.path]
     }
     const file = new Blob([repaymentsCsv({})])
+    const { count } = await uploads(service)
+    const typed: [string, string] = ['type', 'repayments']
+    t.same(await post(typed, ['file', file], ['x', '']), [400, 'INVALID_PAYLOAD', '/x'])
+    t.same(await post(typed, ['file', file], ['file', file]), [400, 'INVALID_PAYLOAD', '/file'])
+    t.same(await post(typed, typed, ['file', file]), [400, 'INVALID_PAYLOAD', '/type'])
+    t.equal((await uploads(service)).count, count, 'and nothing of it is kept')
     t.same(await post(['type', 'clients'], ['file', file]), [400, 'INVALID_PAYLOAD', '/type'])
     t.same(await post(['file', file]), [400, 'INVALID_PAYLOAD', '/type'])
     t.same(await post(['type', 'loans']), [400, 'INVALID_PAYLOAD', '/file'])
@@ -353,6 +406,12 @@ t.test('upload', async t => {
     t.same(await post(['type', 'repayments'], ['file', large]), [400, 'INVALID_PAYLOAD', undefined])
   })
 })
+
+async function uploads({ db }: TestService) {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from loanops.migration`.execute(db)
+  return rows[0] ?? { count: 0 }
+}
 
 async function kept({ db }: TestService) {
   const { count } = await db

@@ -3,10 +3,22 @@ import pg from 'pg'
 import type { Database } from '../../src/database.ts'
 import type { DB } from '../../src/database.types.ts'
 
-export type Touched = { statement: string; buffers: number; milliseconds: number }
+export type Touched = {
+  statement: string
+  buffers: number
+  milliseconds: number
+  /** Those of the step that handles most of them. */
+  rows: number
+}
 
+type Step = {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Step[]
+}
 type Plan = {
-  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
+  Plan: Step & { 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
   'Execution Time': number
 }
 
@@ -47,8 +59,14 @@ export async function buffersOf(
       statement: sql.replace(/\s+/g, ' ').trim().slice(0, 70),
       buffers: plan.Plan['Shared Hit Blocks'] + plan.Plan['Shared Read Blocks'],
       milliseconds: plan['Execution Time'],
+      rows: mostRows(plan.Plan),
     })
   }
   await client.end()
   return touched
+}
+
+function mostRows(step: Step): number {
+  const rows = step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)
+  return Math.max(rows * step['Actual Loops'], ...(step.Plans ?? []).map(mostRows))
 }

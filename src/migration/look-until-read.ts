@@ -1,0 +1,39 @@
+import { setTimeout } from 'node:timers/promises'
+import { lookAtLoan, type RowToLookAt } from './look.ts'
+import type { Found, Looker } from './looker.ts'
+
+/** A read that fails may be an accident; one that fails so often in a row is the loan's. */
+const MOST_TRIES = 3
+const TRY_AGAIN_MS = 250
+
+/**
+ * What a run would do with the rows of one loan; unknown where this loan alone cannot be read.
+ * @throws LedgerTrouble where the ledger as a whole does not answer
+ */
+export async function lookUntilRead(
+  looker: Looker,
+  loan: string,
+  rows: RowToLookAt[],
+  stopping: AbortSignal,
+): Promise<Found[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await lookAtLoan(looker, loan, rows, stopping)
+    } catch (error) {
+      if (stopping.aborted || !(await answersOtherwise(looker))) throw error
+      if (tries === MOST_TRIES) return rows.map(({ line }) => unread(line, error as Error))
+    }
+    await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
+  }
+}
+
+async function answersOtherwise({ ledger }: Looker): Promise<boolean> {
+  await ledger.probe()
+  return ledger.breaker.state().last_error === null
+}
+
+const unread = (line: number, { message }: Error): Found => ({
+  line,
+  finding: 'unknown',
+  reason: `the ledger could not be read: ${message}`,
+})

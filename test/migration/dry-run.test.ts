@@ -1,0 +1,84 @@
+import t from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { matchEach } from '../support/match-each.ts'
+import { ended, migrateCsv, uploadCsv } from '../support/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { startTestService, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+t.test('a dry run', async t => {
+  const service = await startTestService(t)
+  const { call, ledger } = service
+  const fault = faultsOf(ledger.controlUrl)
+  const there = ['A', 'U', 'V'].map(one => ({
+    client_external_id: one,
+    loan_external_id: `${one}-1`,
+  }))
+  await migrateCsv(service, 'loans', loansCsv(...there))
+
+  t.test('that waits for the ledger keeps no run waiting', async t => {
+    await fault.add({ kind: 'latency', ms: 1_500, match: { externalId: 'A-1', on: 'reads' } })
+    const slow = loansCsv({ loan_external_id: 'A-1', client_external_id: 'A' })
+    const { migration_id } = (await uploadCsv(service, 'loans', slow)).body
+    await call('POST', '/api/migration/run', { migration_id, dry_run: true })
+    await until(async () => (await fault.hits()) > 0)
+    const quick = loansCsv({ loan_external_id: 'B-1', client_external_id: 'B' })
+    t.match(await migrateCsv(service, 'loans', quick), { status: 'completed', done: 1 })
+    t.match((await call('GET', `/api/migration/${migration_id}`)).body, { status: 'running' })
+    await fault.none()
+    t.match(await ended(service, migration_id), { dry_run: { in_ledger: 1 } })
+  })
+
+  t.test('tells a loan that cannot be read as unknown, and looks at the others', async t => {
+    await fault.add({ kind: 'error', status: 500, match: { externalId: 'U-1', on: 'reads' } })
+    const csv = repaymentsCsv({ loan_external_id: 'U-1' }, { loan_external_id: 'U-2' })
+    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry_run, { would_change: 0, refused: 1, unknown: 1 })
+    matchEach(t, dry_run.findings, [
+      { line: 2, finding: 'unknown', reason: /^the ledger could not be read: .*500/ },
+      { line: 3, finding: 'refused', reason: 'the ledger has no such loan' },
+    ])
+    await fault.none()
+  })
+
+  t.test('takes a ledger that is down for no finding, and goes on when it is back', async t => {
+    // As often as a loan is tried; but the first time nothing else is answered either.
+    await fault.add({ kind: 'error', status: 503, match: { externalId: 'V-1' }, times: 3 })
+    await fault.add({ kind: 'error', status: 503, match: { path: 'paymenttypes' }, times: 1 })
+    const csv = repaymentsCsv({ loan_external_id: 'V-1' })
+    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry_run, { would_change: 1, unknown: 0 })
+    t.equal(await fault.hits(), 3)
+    await fault.none()
+  })
+})
+
+t.test('a stop waits for no loan that a dry run has not begun to look at', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { databaseUrl, ledger, call } = service
+  const config = readConfig(
+    testEnv(databaseUrl, ledger.url, { ROLE: 'worker', LEDGER_CONCURRENCY: '2' }),
+  )
+  const worker = await startRole(config, logger('silent'))
+  const rows = Array.from({ length: 20 }, (_, i) => ({ loan_external_id: `S-${i}` }))
+  await migrateCsv(service, 'loans', loansCsv(...rows.slice(0, 1)))
+  const fault = faultsOf(ledger.controlUrl)
+  await fault.add({ kind: 'latency', ms: 200, match: { externalId: 'C-1', on: 'reads' } })
+  const { migration_id } = (await uploadCsv(service, 'loans', loansCsv(...rows))).body
+  await call('POST', '/api/migration/run', { migration_id, dry_run: true })
+  await until(async () => (await fault.hits()) > 0)
+  await worker.close()
+  t.ok((await fault.hits()) < rows.length / 2, 'the others were not read')
+})
+
+function faultsOf(controlUrl: string) {
+  const url = `${controlUrl}/faults`
+  return {
+    add: (rule: object) => fetch(url, { method: 'POST', body: JSON.stringify(rule) }),
+    none: () => fetch(url, { method: 'DELETE' }),
+    /** How many requests the first rule met. */
+    hits: async () => ((await (await fetch(url)).json()) as any).rules[0].hits as number,
+  }
+}

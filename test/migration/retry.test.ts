@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { uploadCsv } from '../support/migrate.ts'
+import { repaymentsCsv } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+t.test('a row that fails while a retry puts the others back stays counted', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { db, call } = service
+  const csv = repaymentsCsv({}, { payment_reference: 'p-2' }, { payment_reference: 'p-3' })
+  const { migration_id: id } = (await uploadCsv(service, 'repayments', csv)).body
+  const setRow = (line: number, state: string) => sql`
+    update loanops.migration_row set state = ${state} where migration_id = ${id} and line = ${line}`
+  await setRow(2, 'failed').execute(db)
+  await setRow(3, 'stopped').execute(db)
+  await setRow(4, 'running').execute(db)
+  await sql`
+    update loanops.migration set status = 'cancelled', failed = 1, stopped = 1 where id = ${id}`.execute(
+    db,
+  )
+
+  const retried = await db.transaction().execute(async trx => {
+    await setRow(4, 'failed').execute(trx)
+    await sql`update loanops.migration set failed = failed + 1 where id = ${id}`.execute(trx)
+    const answer = call('POST', `/api/migration/${id}/retry`)
+    await until(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+      return rows.length > 0
+    })
+    return { answer }
+  })
+  t.equal((await retried.answer).status, 202)
+  const { body } = await call('GET', `/api/migration/${id}`)
+  t.match(body, { status: 'running', failed: 1, stopped: 0 })
+})
