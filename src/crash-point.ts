@@ -22,7 +22,7 @@ export const PAYMENT_CRASH_POINTS = [
   'batch.registered',
   'batch.transformed',
   'batch.posting',
-  'payment.booked',
+  'posting.recorded',
   'batch.unended',
 ] as const
 export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof PAYMENT_CRASH_POINTS)[number]

@@ -71,7 +71,7 @@ export async function untilReady(
       await sql`select 1`.execute(db)
       return
     } catch (error) {
-      if (Date.now() > until || !isPassing(error)) throw error
+      if (Date.now() > until || !isTransient(error)) throw error
       if (isFirst) log.warn({ reason: (error as Error).message }, 'waiting for the database')
       await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
     }
@@ -82,7 +82,7 @@ export async function untilReady(
  * PostgreSQL's "not now": connection, resources, operator intervention and time-outs, deadlocks, locks not given in
  * time, a server that only reads after a fail-over; and what pool and sockets say.
  */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   if (/^(08|53|57)/.test(code ?? '')) return true
   if (['25006', '25P03', '40001', '40P01', '55P03'].includes(code ?? '')) return true

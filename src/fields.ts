@@ -8,7 +8,7 @@ const SIGNIFICANT_DIGITS = 15
 const PAISA_DECIMALS = 2
 /** Fineract keeps rates with six decimals. */
 const RATE_DECIMALS = 6
-const LARGEST_INT = 2_147_483_647
+const MAX_INT = 2_147_483_647
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
@@ -48,7 +48,7 @@ export const Rate = Type.Unsafe<number>({
 
 export const Count = Type.Integer({
   minimum: 1,
-  maximum: LARGEST_INT,
+  maximum: MAX_INT,
   description: 'a whole number above 0',
   examples: [12],
 })

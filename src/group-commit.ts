@@ -1,14 +1,14 @@
-import { isPassing } from './database.ts'
+import { isTransient } from './database.ts'
 import { Unavailable } from './problem.ts'
 
 /** More would only make one transaction longer: beyond this PostgreSQL's time per row no longer falls. */
-const MOST_PER_COMMIT = 256
+const MAX_PER_COMMIT = 256
 /** What may wait for a commit. Beyond it callers are told to come again instead of piling up in memory. */
-const MOST_WAITING = 5_000
+const MAX_WAITING = 5_000
 /** One at a time makes the largest groups, and each commit costs as much as several rows. */
 const COMMITS_AT_ONCE = 1
 
-/** Who asks has a patience of its own, gateways five seconds: better to say so than to leave it hanging. */
+/** Gateways give up after five seconds: we answer 503 before that, so that the caller knows to come again. */
 export const CALLERS_PATIENCE_MS = 4_000
 
 type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void }
@@ -36,7 +36,7 @@ export function groupCommit<In, Out>(
 
   return {
     submit(item) {
-      if (waiting.length >= MOST_WAITING)
+      if (waiting.length >= MAX_WAITING)
         return Promise.reject(new Unavailable('too much is waiting'))
       return inTime(patienceMs, (resolve, reject) => {
         waiting.push({ item, resolve, reject })
@@ -48,8 +48,8 @@ export function groupCommit<In, Out>(
 
   async function commitNext(): Promise<void> {
     if (underWay >= COMMITS_AT_ONCE || waiting.length === 0) return
-    const group = waiting.slice(0, MOST_PER_COMMIT)
-    waiting = waiting.slice(MOST_PER_COMMIT)
+    const group = waiting.slice(0, MAX_PER_COMMIT)
+    waiting = waiting.slice(MAX_PER_COMMIT)
     underWay++
     if (waiting.length > 0) void commitNext()
     await settle(group)
@@ -62,7 +62,7 @@ export function groupCommit<In, Out>(
       const results = await commit(group.map(({ item }) => item))
       for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
     } catch (error) {
-      const isEachToBlame = group.length === 1 || isPassing(error)
+      const isEachToBlame = group.length === 1 || isTransient(error)
       for (const one of group) isEachToBlame ? one.reject(error) : await settle([one])
     }
   }

@@ -1,15 +1,15 @@
 /** More than any proxy opens, fewer than a process has file descriptors for. */
-const MOST_CONNECTIONS = 2_048
+const MAX_CONNECTIONS = 2_048
 
 /**
  * Callers whom the process has no time for yet: with Node's own 511, more of them at once than that are turned away by the
  * kernel after some seconds, without an answer. The kernel's own limit, net.core.somaxconn, goes before.
  */
-export const backlog = MOST_CONNECTIONS
+export const backlog = MAX_CONNECTIONS
 
 /** What one process takes from callers, so that none of them can take it from the others. */
 export const httpLimits = {
-  connections: MOST_CONNECTIONS,
+  connections: MAX_CONNECTIONS,
   /** JSON calls may have so much; a webhook or an upload more, which its route says. */
   bodyLimit: 256 * 1024,
   /** Longer path parameters than any of ours only cost the router time. */

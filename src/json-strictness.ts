@@ -1,11 +1,11 @@
 import type { FieldError } from './problem.ts'
 
 /** Nothing of ours is nested deeper than four. */
-const MOST_DEPTH = 16
+const MAX_DEPTH = 16
 /** A double gives so many decimal digits back as they were written, whatever the number. */
-const MOST_DIGITS = 15
+const MAX_DIGITS = 15
 /** Who makes more mistakes than that wants no list of them. */
-const MOST_BREACHES = 100
+const MAX_BREACHES = 100
 
 const codeOf = (character: string) => character.charCodeAt(0)
 const QUOTE = codeOf('"')
@@ -30,7 +30,7 @@ export function breachesOf(text: string): FieldError[] {
   const breaches: FieldError[] = []
   const stack: Container[] = []
   let top: Container | undefined
-  for (let at = 0; at < text.length && breaches.length < MOST_BREACHES; at++) {
+  for (let at = 0; at < text.length && breaches.length < MAX_BREACHES; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       const end = endOfString(text, at)
@@ -38,13 +38,13 @@ export function breachesOf(text: string): FieldError[] {
       at = end
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at)
-      if (!isKept(text.slice(at, end))) breach(`must keep to ${MOST_DIGITS} significant digits`)
+      if (!isKept(text.slice(at, end))) breach(`must keep to ${MAX_DIGITS} significant digits`)
       at = end - 1
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       const isObject = code === OPEN_OBJECT
       top = { keys: isObject ? new Set() : undefined, key: 0, wantsKey: isObject }
-      if (stack.push(top) > MOST_DEPTH)
-        return [{ path: '', message: `is nested deeper than ${MOST_DEPTH}` }]
+      if (stack.push(top) > MAX_DEPTH)
+        return [{ path: '', message: `is nested deeper than ${MAX_DEPTH}` }]
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       stack.pop()
       top = stack.at(-1)
@@ -88,13 +88,13 @@ function endOfNumber(text: string, start: number): number {
 }
 
 function isKept(number: string): boolean {
-  if (number.length <= MOST_DIGITS && !/e/i.test(number)) return true
+  if (number.length <= MAX_DIGITS && !/e/i.test(number)) return true
   const digits = number
     .replace(/e.*$/i, '')
     .replace(/[-.]/g, '')
     .replace(/^0+|0+$/g, '')
   const value = Number(number)
-  return digits.length <= MOST_DIGITS && Number.isFinite(value) && (value !== 0 || digits === '')
+  return digits.length <= MAX_DIGITS && Number.isFinite(value) && (value !== 0 || digits === '')
 }
 
 const isStorable = (string: string) => string.isWellFormed() && !string.includes('\0')

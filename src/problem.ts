@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isPassing } from './database.ts'
+import { isTransient } from './database.ts'
 
 /** RFC 9457, as every error of ours is answered. */
 export const Problem = Type.Object(
@@ -93,7 +93,7 @@ function sendProblem(
 
 function classified(error: FastifyError): { status: number; code: string; fields?: FieldError[] } {
   if (error instanceof FieldErrors) return { status: 400, code: error.code, fields: error.fields }
-  if (isPassing(error)) return { status: 503, code: 'UNAVAILABLE' }
+  if (isTransient(error)) return { status: 503, code: 'UNAVAILABLE' }
   const status = error.statusCode ?? 500
   if (!error.code?.startsWith('FST_'))
     return { status, code: status === 500 ? 'INTERNAL' : error.code }

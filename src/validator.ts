@@ -8,7 +8,7 @@ import { type FieldError, FieldErrors } from './problem.ts'
 /** Numbers of a query as we document them: neither 1e1 nor true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/
 /** Who makes more mistakes than that wants no list of them. */
-const MOST_ERRORS = 100
+const MAX_ERRORS = 100
 
 const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
 
@@ -41,7 +41,7 @@ export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   const first = new Map<string, FieldError>()
   for (const { path, message } of errors) {
     if (!first.has(path)) first.set(path, { path, message })
-    if (first.size === MOST_ERRORS) break
+    if (first.size === MAX_ERRORS) break
   }
   return [...first.values()]
 }

@@ -18,9 +18,9 @@ import { bulkQueue, liveQueue } from './operations/queue.ts'
 import { startRunner } from './operations/runner.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { workBatches } from './payments/batch-job.ts'
-import { repaymentsEnded } from './payments/fate.ts'
 import { paymentGauges } from './payments/gauges.ts'
 import { batchQueue, deadEventQueue, eventQueue } from './payments/queue.ts'
+import { recordPostings } from './payments/record-postings.ts'
 import { repayment } from './payments/repayment.ts'
 import { workEvents } from './payments/save-events.ts'
 import type { Queue } from './queue.ts'
@@ -70,7 +70,7 @@ export async function startWorker(
     ]),
     deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
     async whenFinal(trx, ended) {
-      const { overpaid } = await repaymentsEnded(trx, ended)
+      const { overpaid } = await recordPostings(trx, ended)
       metrics.overpaidRepayments.inc(overpaid)
       for (const [state, count] of await settleRows(trx, ended))
         metrics.migrationRows.inc({ state }, count)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { isPassing, openDatabase } from '../src/database.ts'
+import { isTransient, openDatabase } from '../src/database.ts'
 import { freshDatabase } from './support/fresh-database.ts'
 import { matchEach } from './support/match-each.ts'
 import { until } from './support/until.ts'
@@ -24,7 +24,7 @@ t.test(
       () => undefined,
       error => error,
     )
-    t.ok(isPassing(error), 'what it throws is told from an error of the statement')
+    t.ok(isTransient(error), 'what it throws is told from an error of the statement')
   },
 )
 

@@ -20,7 +20,7 @@ import { turns } from './turns.ts'
 /** A hash keeps one core busy for about 30 ms and holds 19 MiB: more at once would take them from operations. */
 const HASHES_AT_ONCE = 1
 /** The last of them waits for about 3 s. */
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
@@ -67,7 +67,7 @@ const disableSchema = {
 }
 
 export function accountRoutes(db: Database, config: Config): FastifyPluginAsyncTypebox {
-  const inTurn = turns(HASHES_AT_ONCE, MOST_WAITING)
+  const inTurn = turns(HASHES_AT_ONCE, MAX_WAITING)
   const login = openLogin(db, openAttempts(db), inTurn)
 
   return async app => {

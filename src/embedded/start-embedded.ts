@@ -7,7 +7,7 @@ import { takeFolder } from './one-per-folder.ts'
 import { startPostgres } from './postgres.ts'
 
 const DATA_FOLDER = '.data'
-const STANDARD_PORT = 3_000
+const DEFAULT_PORT = 3_000
 /** Enough that nobody guesses it, few enough to paste. */
 const SECRET_BYTES = 24
 
@@ -89,5 +89,5 @@ const present = (env: NodeJS.ProcessEnv) =>
 
 /** The standard port, or a free one where another copy has that already. */
 async function portFor({ PORT }: NodeJS.ProcessEnv): Promise<string> {
-  return PORT || String(await freePort(STANDARD_PORT).catch(() => freePort(0)))
+  return PORT || String(await freePort(DEFAULT_PORT).catch(() => freePort(0)))
 }

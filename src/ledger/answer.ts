@@ -42,9 +42,9 @@ export type Received = {
 type Verdict = { outcome: Outcome; isRecorded?: boolean }
 
 /** Takes the answer to a read: whatever is not the ledger's own word says nothing about what is there. */
-export function takeRead({ status, body }: Received): Verdict {
+export function classifyRead({ status, body }: Received): Verdict {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
-  if (isOurSetting(status, body)) return { outcome: 'misconfigured' }
+  if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
   if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
@@ -55,10 +55,13 @@ function isReading(body: unknown): boolean {
 }
 
 /** Takes the answer to a write. `promisedId` is the member that a 200 has if, and only if, the write was applied. */
-export function takeWrite({ status, body, isFromStore }: Received, promisedId: string): Verdict {
+export function classifyWrite(
+  { status, body, isFromStore }: Received,
+  promisedId: string,
+): Verdict {
   const isRecorded = isFromStore || isOfLedgerShape(body)
-  if (status === 200) return { outcome: taken200(body, promisedId) }
-  if (isOurSetting(status, body)) return { outcome: 'misconfigured' }
+  if (status === 200) return { outcome: classify200(body, promisedId) }
+  if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
   if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
   if (status === 429 || status === 503) return { outcome: 'not_now', isRecorded }
   // The close of business holds the loan; every other 409 is a collision that may have been ours.
@@ -100,7 +103,7 @@ export function messageOf(status: number, body: unknown): string {
   return `an answer ${status} that is not in the ledger's own shape`
 }
 
-function taken200(body: unknown, promisedId: string): Outcome {
+function classify200(body: unknown, promisedId: string): Outcome {
   if (typeof body !== 'object' || body === null) return 'unknown'
   const result = body as Record<string, unknown>
   // Present with false in an answer that comes from the ledger's store.
@@ -118,7 +121,7 @@ const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loan
 const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 
 /** Wrong credentials, permissions, URL or tenant: no operation's fault, and none of them can get through. */
-function isOurSetting(status: number, body: unknown): boolean {
+function isMisconfiguration(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
   if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true
   if (status >= 300 && status < 400) return true

@@ -12,7 +12,7 @@ import type { Answer } from './answer.ts'
 const FAILURES_TO_OPEN = 5
 const FIRST_PROBE_MS = 500
 /** An outage may take hours; its end is seen within so long. */
-const LONGEST_BETWEEN_PROBES_MS = 5_000
+const MAX_BETWEEN_PROBES_MS = 5_000
 
 /** Keeps thousands of waiting operations from knocking at a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
@@ -36,7 +36,7 @@ export function openBreaker(): Breaker {
       breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
       halfOpenAfter: new ExponentialBackoff({
         initialDelay: FIRST_PROBE_MS,
-        maxDelay: LONGEST_BETWEEN_PROBES_MS,
+        maxDelay: MAX_BETWEEN_PROBES_MS,
       }),
     },
   )

@@ -3,17 +3,17 @@ import { errors, Pool } from 'undici'
 import type { Config } from '../config.ts'
 import {
   type Answer,
+  classifyRead,
+  classifyWrite,
   codeOf,
   LedgerTrouble,
   messageOf,
   type Received,
-  takeRead,
-  takeWrite,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 
 /** A loan with its schedule has a few hundred KiB; more than this is not an answer of a ledger. */
-const MOST_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
 /** Fineract closes a connection after 100 requests or 60 idle seconds: leave first, so that no write meets a closing one. */
 const KEEP_ALIVE_MS = 20_000
@@ -63,7 +63,7 @@ export function openLedger(settings: Settings): Ledger {
     headersTimeout: settings.LEDGER_TIMEOUT_MS,
     bodyTimeout: settings.LEDGER_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    maxResponseSize: MOST_ANSWER_BYTES,
+    maxResponseSize: MAX_ANSWER_BYTES,
     connect: {
       timeout: CONNECT_TIMEOUT_MS,
       ...(settings.LEDGER_CA_FILE ? { ca: readFileSync(settings.LEDGER_CA_FILE) } : {}),
@@ -80,14 +80,14 @@ export function openLedger(settings: Settings): Ledger {
 
   return {
     async read(path) {
-      const answer = await call({ method: 'GET', path }, takeRead)
+      const answer = await call({ method: 'GET', path }, classifyRead)
       if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
       return answer as Answer & { outcome: 'done' | 'refused' }
     },
     write({ promisedId, ...request }) {
-      return call(request, received => takeWrite(received, promisedId))
+      return call(request, received => classifyWrite(received, promisedId))
     },
-    probe: () => call({ method: 'GET', path: '/paymenttypes' }, takeRead).then(() => undefined),
+    probe: () => call({ method: 'GET', path: '/paymenttypes' }, classifyRead).then(() => undefined),
     breaker,
     onAnswer: listener => void listeners.push(listener),
     close: () => (pool.destroyed ? Promise.resolve() : pool.close()),

@@ -13,11 +13,11 @@ function csvCell(cell: string): string {
 const FORMULA = /^'*[=+\-@\t\r]/
 const DEFUSED = /^''*[=+\-@\t\r]/
 
-/** Makes a cell harmless where people open the file in a spreadsheet; `fused` gives back the cell. */
-export function defused(cell: string): string {
+/** Makes a cell harmless where people open the file in a spreadsheet; `unescapeFormula` gives back the cell. */
+export function escapeFormula(cell: string): string {
   return FORMULA.test(cell) ? `'${cell}` : cell
 }
 
-export function fused(cell: string): string {
+export function unescapeFormula(cell: string): string {
   return DEFUSED.test(cell) ? cell.slice(1) : cell
 }

@@ -10,13 +10,13 @@ export type DayOfFile = {
 export const DAY_RULE = 'must be a day that exists, as 05 March 2026 or 2026-03-05'
 const ISO_SHAPE = /^([12]\d{3})-(0[1-9]|1[0-2])-(\d{2})$/
 /** A portfolio has some thousand days and a million rows. */
-const MOST_KEPT = 20_000
+const MAX_KEPT = 20_000
 const kept = new Map<string, DayOfFile | undefined>()
 
 /** @param text as `dd MMMM yyyy` or ISO */
 export function dayOf(text: string): DayOfFile | undefined {
   if (!kept.has(text)) {
-    if (kept.size >= MOST_KEPT) kept.clear()
+    if (kept.size >= MAX_KEPT) kept.clear()
     kept.set(text, parsed(text))
   }
   return kept.get(text)

@@ -12,7 +12,7 @@ const LOANS_AT_ONCE = 20
 /** What a worker that died had begun goes on after it; renewed while it looks. */
 const LEASE_SECONDS = 10
 const RENEW_EVERY_MS = 3_000
-const MOST_FINDINGS_TOLD = 100
+const MAX_FINDINGS_TOLD = 100
 
 const me = newId()
 
@@ -117,7 +117,7 @@ async function summarize(db: Database, id: string) {
               select line, loan_external_id as external_loan_id, finding, finding_reason as reason
                 from loanops.migration_row
                where migration_id = ${id} and finding in ('differs', 'refused', 'unknown')
-               order by line limit ${MOST_FINDINGS_TOLD}) told) as findings
+               order by line limit ${MAX_FINDINGS_TOLD}) told) as findings
       from loanops.migration_row where migration_id = ${id}`.execute(db)
   await sql`
     update loanops.migration

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { REASON } from './column.ts'
-import { csvLine, defused } from './csv-line.ts'
+import { csvLine, escapeFormula } from './csv-line.ts'
 
 const ROWS_AT_ONCE = 1_000
 /** Without it Excel takes UTF-8 for Windows-1252, and saves what it then shows. */
@@ -24,7 +24,12 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows
-      .map(row => line((JSON.parse(row.cells) as string[]).map(defused), defused(row.reason ?? '')))
+      .map(row =>
+        line(
+          (JSON.parse(row.cells) as string[]).map(escapeFormula),
+          escapeFormula(row.reason ?? ''),
+        ),
+      )
       .join('')
     after = last.line
   }

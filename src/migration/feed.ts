@@ -10,7 +10,7 @@ import { tryLockRun } from './run-lock.ts'
 /** Rows that become operations in one transaction, which holds the intake's lock for some milliseconds. */
 const ROWS_AT_ONCE = 100
 /** Rows on their way at once: some seconds' work for the ledger, and no more than a cancel takes back quickly. */
-const MOST_UNDER_WAY = 1_000
+const MAX_UNDER_WAY = 1_000
 
 type Run = { id: string; type: MigrationType; columns: string[]; run: number }
 type Row = { line: number; cells: string }
@@ -25,7 +25,7 @@ export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string)
     const run = await runOf(trx, id)
     if (run === undefined) return false
     const underWay = await countUnderWay(trx, id)
-    if (underWay >= MOST_UNDER_WAY) return false
+    if (underWay >= MAX_UNDER_WAY) return false
     const rows = await takeNext(trx, id)
     if (rows.length > 0) await insertSteps(trx, boss, kinds, run, rows)
     else if (underWay === 0) await complete(trx, id)
@@ -44,7 +44,7 @@ async function countUnderWay(trx: Trx, id: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
       from (select from loanops.migration_row
-             where migration_id = ${id} and state = 'running' limit ${MOST_UNDER_WAY}) under_way`.execute(
+             where migration_id = ${id} and state = 'running' limit ${MAX_UNDER_WAY}) under_way`.execute(
     trx,
   )
   return rows[0]?.count ?? 0

@@ -14,7 +14,7 @@ export const CLIENT_COLUMNS = [
   'client_email_address',
   'client_activation_date',
 ]
-const MOST_ID_CHARACTERS = 100
+const MAX_ID_CHARACTERS = 100
 /** Each not before the one above it. */
 const DAYS = [
   'client_activation_date',
@@ -51,7 +51,7 @@ export function loanKind(catalogue: Catalogue): Kind {
 
 /** A longer one is no external id, and longer than PostgreSQL's index takes. */
 const indexable = (id: string | undefined) =>
-  id === undefined || id.length > MOST_ID_CHARACTERS ? null : id
+  id === undefined || id.length > MAX_ID_CHARACTERS ? null : id
 
 /** A day may be written in two ways, and is the same. */
 const sameForm = (cell: string | undefined) =>

@@ -3,7 +3,7 @@ import { lookAtLoan, type RowToLookAt } from './look.ts'
 import type { Found, Looker } from './looker.ts'
 
 /** A read that fails may be an accident; one that fails so often in a row is the loan's. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
 
 /**
@@ -21,7 +21,7 @@ export async function lookUntilRead(
       return await lookAtLoan(looker, loan, rows, stopping)
     } catch (error) {
       if (stopping.aborted || !(await answersOtherwise(looker))) throw error
-      if (tries === MOST_TRIES) return rows.map(({ line }) => unread(line, error as Error))
+      if (tries === MAX_TRIES) return rows.map(({ line }) => unread(line, error as Error))
     }
     await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
   }

@@ -4,8 +4,8 @@ import { delimiterOf } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** A quote that is never closed must not collect the rest of a gibibyte. */
-const MOST_RECORD_CHARACTERS = 100_000
-const MOST_HEADER_BYTES = 20_000
+const MAX_RECORD_CHARACTERS = 100_000
+const MAX_HEADER_BYTES = 20_000
 
 export type CsvRow = { line: number; cells: string[] }
 
@@ -43,7 +43,7 @@ export async function readCsv(
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,
-    max_record_size: MOST_RECORD_CHARACTERS,
+    max_record_size: MAX_RECORD_CHARACTERS,
     on_record(cells: string[], { lines, empty_lines }: Info & { lines: number }) {
       if (header === undefined) header = cells
       else rows.push({ line: startOf(cells, lines), cells })
@@ -110,8 +110,8 @@ async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
     const chunk = await nextOf(chunks)
     if (chunk === undefined) break
     bytes = Buffer.concat([bytes, chunk])
-    if (/\S[^\r\n]*[\r\n]/.test(bytes.toString('utf8', 0, MOST_HEADER_BYTES))) break
-    if (bytes.length > MOST_HEADER_BYTES)
+    if (/\S[^\r\n]*[\r\n]/.test(bytes.toString('utf8', 0, MAX_HEADER_BYTES))) break
+    if (bytes.length > MAX_HEADER_BYTES)
       throw new UnreadableFile('Line 1: the header does not end: is this a CSV file?')
   }
   if (bytes.toString().trim() === '') throw new UnreadableFile('The file is empty')
@@ -131,7 +131,7 @@ function sentence({ code, message, column }: CsvError, line: number, header: str
     case 'INVALID_OPENING_QUOTE':
       return `${where}: a quote stands inside a cell that has none around it; put quotes around the cell and write this one twice`
     case 'CSV_MAX_RECORD_SIZE':
-      return `${where}: the row does not end within ${MOST_RECORD_CHARACTERS} characters: a quote may be open`
+      return `${where}: the row does not end within ${MAX_RECORD_CHARACTERS} characters: a quote may be open`
     default:
       return `${where}: ${message}`
   }

@@ -12,19 +12,19 @@ import { numberOf } from './number-text.ts'
 import { repaymentColumns } from './repayment-columns.ts'
 
 const HASH_DIGITS = 32
-const MOST_NOTE_CHARACTERS = 1_000
-const MOST_REFERENCE_CHARACTERS = 255
+const MAX_NOTE_CHARACTERS = 1_000
+const MAX_REFERENCE_CHARACTERS = 255
 
 const Row = Type.Object(
   {
     loan_external_id: ExternalId,
     amount: Amount,
-    payment_reference: Text(MOST_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
+    payment_reference: Text(MAX_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
     gateway: Type.Optional(oneOf(GATEWAYS, `${GATEWAYS.join(' or ')}, or empty`)),
     note: Type.Optional(
       Type.String({
-        maxLength: MOST_NOTE_CHARACTERS,
-        description: `a text of at most ${MOST_NOTE_CHARACTERS} characters`,
+        maxLength: MAX_NOTE_CHARACTERS,
+        description: `a text of at most ${MAX_NOTE_CHARACTERS} characters`,
       }),
     ),
   },

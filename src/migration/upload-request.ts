@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { letTakeLong } from '../client-error.ts'
 import { FieldErrors, PayloadTooLarge } from '../problem.ts'
 
-const MOST_FILE_BYTES = 1024 ** 3
+const MAX_FILE_BYTES = 1024 ** 3
 /** A caller that sends nothing for so long holds a connection for nothing. */
 const SILENCE_MS = 30_000
 const TYPES = ['loans', 'repayments'] as const
@@ -30,7 +30,7 @@ type Take<T> = (type: UploadType, file: AsyncIterable<Buffer>) => Promise<T>
 
 async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
   // One more of each than there may be, to name it.
-  const limits = { files: 2, fields: 2, fileSize: MOST_FILE_BYTES }
+  const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
   const parts = legible(request.parts({ limits }))
   let type: UploadType | undefined
   for await (const part of parts) {

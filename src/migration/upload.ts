@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 import { newId } from '../ids.ts'
 import { checkAcross } from './check-across.ts'
 import { REASON } from './column.ts'
-import { fused } from './csv-line.ts'
+import { unescapeFormula } from './csv-line.ts'
 import { decode } from './decode.ts'
 import { columnsOf } from './header.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
@@ -82,7 +82,7 @@ async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterabl
   if (rows === 0) throw new UnreadableFile('The file has no row below its header')
 
   function checked({ line, cells: came }: CsvRow): NewRow {
-    const cells = isErrorsFile ? came.map(fused) : came
+    const cells = isErrorsFile ? came.map(unescapeFormula) : came
     const misfit = misfitOf(cells, columns)
     if (misfit !== null) return { line, cells: cells.map(readable), ...unread, errors: [misfit] }
     return { line, cells, ...kind.check(fieldsOf(columns, cells)) }

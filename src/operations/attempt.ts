@@ -86,8 +86,8 @@ export async function attempt(
 
   async function settled(answer: Answer | Refusal): Promise<Ended> {
     const isRefused = answer.outcome === 'refused'
-    // The earlier attempt may have arrived between our look and this refusal, which then speaks of a duplicate. What was
-    // remembered was about to be written, now or earlier: a refusal may be the answer to the same call come twice.
+    // A refusal may only speak of a duplicate: an earlier attempt may have arrived after our look, or, where something was
+    // remembered, this same call may have come twice. It is believed after one more look.
     if (isRefused && (claim.lookFirst || run.seen !== null)) {
       const found = await look()
       if (found.state === 'there') return ended(answer, success(found))

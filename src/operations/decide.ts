@@ -28,7 +28,7 @@ export type Ending =
     }
 
 const FIRST_RETRY_MS = 500
-const LONGEST_RETRY_MS = 30_000
+const MAX_RETRY_MS = 30_000
 /** Our settings change by hand, and a second person's approval takes its time. */
 const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for so long belongs to a call that died inside the ledger. */
@@ -64,41 +64,41 @@ export function decide(
       errorMessage: failureMessage(answer),
     }
   switch (answer.outcome) {
-    case 'done':
-    // Told apart above; the ledger's refusals never come here.
     case 'refused':
+      throw new Error('refusals are decided above')
+    case 'done':
       return { status: 'success', response: answer.body as object }
     case 'awaits_approval':
       return {
-        ...again(claim, answer),
+        ...retryLater(claim, answer),
         waitingFor: 'ledger_approval',
         nextTryMs: ASK_AGAIN_MS,
         lookFirst: true,
       }
     case 'not_now':
       return {
-        ...again(claim, answer),
-        ...unlessUnapproved(claim, 'ledger_busy'),
+        ...retryLater(claim, answer),
+        ...keepWaitingForApproval(claim, 'ledger_busy'),
         lookFirst: claim.lookFirst || answer.method !== 'GET',
         wantsNewKey: answer.isRecorded,
         countsAsAttempt: false,
       }
     case 'not_arrived':
       return {
-        ...again(claim, answer),
-        ...unlessUnapproved(claim, 'ledger_unavailable'),
+        ...retryLater(claim, answer),
+        ...keepWaitingForApproval(claim, 'ledger_unavailable'),
         countsAsAttempt: false,
       }
     case 'misconfigured':
       return {
-        ...again(claim, answer),
-        ...unlessUnapproved(claim, 'ledger_credentials'),
+        ...retryLater(claim, answer),
+        ...keepWaitingForApproval(claim, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
-        lookFirst: claim.lookFirst || isStrangersAnswer(answer),
+        lookFirst: claim.lookFirst || isFromProxyOrContainer(answer),
       }
     case 'unknown':
       return {
-        ...again(claim, answer),
+        ...retryLater(claim, answer),
         waitingFor: 'outcome_unknown',
         lookFirst: true,
         isUnknown: true,
@@ -110,10 +110,10 @@ export function decide(
 /** An attempt that came upon something nobody thought of: a body that is not what its shape promised, a bug of ours. */
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Ending {
   return {
-    ...again(claim, { message }),
+    ...retryLater(claim, { message }),
     ...(mayHaveArrived
       ? { waitingFor: 'outcome_unknown', isUnknown: true }
-      : unlessUnapproved(claim, 'ledger_unavailable')),
+      : keepWaitingForApproval(claim, 'ledger_unavailable')),
     lookFirst: claim.lookFirst || mayHaveArrived,
   }
 }
@@ -154,10 +154,10 @@ export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_appr
 }
 
 /**
- * Forgotten because one look failed, the wait for approval would end in a second request. An operator who asked for
- * that gets it, however many tries it takes; what becomes of the first request is then unknown.
+ * A failed look must not end the wait for approval, or a second request would go to the approver. Only an operator's
+ * `retry` ends it; what became of the first request is then unknown.
  */
-function unlessUnapproved(
+function keepWaitingForApproval(
   claim: Claim,
   reason: WaitingFor,
 ): { waitingFor: WaitingFor; isUnknown: boolean } {
@@ -168,11 +168,11 @@ function unlessUnapproved(
 }
 
 /** A container or a proxy wrote it, perhaps behind the ledger's back: only 401 and 403 come before any effect. */
-function isStrangersAnswer({ method, status }: Answer): boolean {
+function isFromProxyOrContainer({ method, status }: Answer): boolean {
   return method !== 'GET' && status !== 401 && status !== 403
 }
 
-function again(claim: Claim, { message }: { message: string }) {
+function retryLater(claim: Claim, { message }: { message: string }) {
   return {
     status: 'processing' as const,
     lastError: message,
@@ -186,7 +186,7 @@ function again(claim: Claim, { message }: { message: string }) {
 
 /** Doubles with each attempt; a random half keeps thousands of them from coming at one moment. */
 function backOff(attempt: number): number {
-  const full = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16))
+  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16))
   return full / 2 + (Math.random() * full) / 2
 }
 

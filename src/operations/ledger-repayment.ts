@@ -18,7 +18,7 @@ export type LedgerRepayment = {
 }
 
 /** The ledger keeps so much of a receipt number. */
-const MOST_RECEIPT_CHARACTERS = 50
+const MAX_RECEIPT_CHARACTERS = 50
 
 export async function postRepayment(
   { ledger, reference, key }: Pick<Run, 'ledger' | 'reference' | 'key'>,
@@ -33,7 +33,7 @@ export async function postRepayment(
       transactionAmount: amount,
       externalId,
       paymentTypeId,
-      receiptNumber: receiptNumber.slice(0, MOST_RECEIPT_CHARACTERS),
+      receiptNumber: receiptNumber.slice(0, MAX_RECEIPT_CHARACTERS),
       ...(note === undefined ? {} : { note }),
       ...dayFormat,
     },

@@ -15,8 +15,8 @@ import { Resolution, resolveOperation } from './resolve.ts'
 import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
-const LONGEST_WAIT_SECONDS = 30
-const STANDARD_LIMIT = 50
+const MAX_WAIT_SECONDS = 30
+const DEFAULT_LIMIT = 50
 const tags = ['operations']
 
 export function operationRoutes(
@@ -74,7 +74,7 @@ export function operationRoutes(
               wait: Type.Optional(
                 Type.Integer({
                   minimum: 0,
-                  maximum: LONGEST_WAIT_SECONDS,
+                  maximum: MAX_WAIT_SECONDS,
                   description: 'seconds from 0 to 30 to wait for the end',
                 }),
               ),
@@ -110,7 +110,7 @@ export function operationRoutes(
                 Type.Integer({
                   minimum: 1,
                   maximum: 200,
-                  default: STANDARD_LIMIT,
+                  default: DEFAULT_LIMIT,
                   description: 'a number from 1 to 200',
                 }),
               ),
@@ -126,7 +126,7 @@ export function operationRoutes(
           },
         },
       },
-      request => listOperations(db, { limit: STANDARD_LIMIT, ...request.query }),
+      request => listOperations(db, { limit: DEFAULT_LIMIT, ...request.query }),
     )
 
     app.post(

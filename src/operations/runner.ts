@@ -14,9 +14,9 @@ import { ORIGINS, type Origin } from './queue.ts'
 import { startSweep } from './sweep.ts'
 import { wakeWaitingFor } from './waiting.ts'
 
-/** Claimed ahead of the slots, so that none of them waits for the database; not more, for others have slots too. */
-const MOST_AHEAD = 32
-/** How long the end of an attempt is tried to be kept while the database is away; then another worker reconciles. */
+/** Claimed and waiting for a slot, per lane: a free slot never waits for the database, and other workers get the rest. */
+const MAX_AHEAD = 32
+/** How long we go on trying to record a result while the database is away; then the lease ends and another worker reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_KEEPING_MS = 500
 
@@ -102,7 +102,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   }
 
   function hasRoom(lane: Lane): boolean {
-    return slots.waiting(lane) < MOST_AHEAD
+    return slots.waiting(lane) < MAX_AHEAD
   }
 
   function originsWithRoom(): Origin[] {

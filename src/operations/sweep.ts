@@ -5,10 +5,10 @@ import type { Origin } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
 const SWEEP_EVERY_MS = 1_000
-/** With a hundred thousand subjects waiting a sweep takes longer, and still at most this part of the time. */
+/** With a hundred thousand subjects waiting a sweep takes long; the pause behind it is then longer still, so that sweeps take at most this part of the time. */
 const PART_OF_TIME = 0.1
 /** After an outage everything is overdue: so much at a time, the other workers sweep too. */
-const MOST_PER_SWEEP = 200
+const MAX_PER_SWEEP = 200
 /** Looking whether there is room again. */
 const ROOM_EVERY_MS = 20
 
@@ -53,10 +53,10 @@ export function startSweep(
     const origins = runner.origins()
     if (origins.length === 0) return true
     const subjects = ledger.breaker.isOpen()
-      ? await endableSubjects(db, origins, deadlineSeconds, MOST_PER_SWEEP)
-      : await overdueSubjects(db, origins, MOST_PER_SWEEP)
+      ? await endableSubjects(db, origins, deadlineSeconds, MAX_PER_SWEEP)
+      : await overdueSubjects(db, origins, MAX_PER_SWEEP)
     if (!isStopping) await runner.take(subjects)
-    return subjects.length === MOST_PER_SWEEP
+    return subjects.length === MAX_PER_SWEEP
   }
 
   function pause(ms: number): Promise<void> {

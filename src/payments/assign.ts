@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database.ts'
 import { Conflict, NotFound } from '../problem.ts'
-import { settle } from './fate.ts'
+import { settle } from './settle.ts'
 
 const ASSIGNABLE = [
   'no_loan_named',

@@ -45,7 +45,7 @@ export async function releaseBatch(db: Database, { id, attempt }: BatchClaim): P
      where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
 }
 
-/** Ends a run, with what became of the payments that it posted; `repaymentsEnded` adds those that end later. */
+/** Ends a run, with what became of the payments that it posted; `recordPostings` adds those that end later. */
 export async function endBatch(db: Database, { id, attempt }: BatchClaim): Promise<void> {
   await db.transaction().execute(async trx => {
     // A statement of its own: the count has to see whatever was committed before this lock.

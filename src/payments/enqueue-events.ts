@@ -8,9 +8,9 @@ import type { PaymentEvent } from './payment-event.ts'
 import { eventQueue } from './queue.ts'
 
 /** One job carries no more: it is read, written and retried as a whole. */
-const MOST_CHARACTERS_PER_JOB = 2_000_000
+const MAX_CHARACTERS_PER_JOB = 2_000_000
 /** What may wait in memory for its commit, in characters of base64. */
-const MOST_CHARACTERS_WAITING = 64_000_000
+const MAX_CHARACTERS_WAITING = 64_000_000
 /**
  * Keeps events as jobs: resolves once the event's group is committed.
  * @throws when it could not be kept in time; one that is committed after all comes a second time, which changes nothing
@@ -26,7 +26,7 @@ export function enqueueEvents(db: Database, boss: PgBoss): (event: PaymentEvent)
 
   return event => {
     const size = event.body.length
-    if (waiting + size > MOST_CHARACTERS_WAITING)
+    if (waiting + size > MAX_CHARACTERS_WAITING)
       return Promise.reject(new Unavailable('too much is waiting'))
     waiting += size
     return commit.submit(event).finally(() => {
@@ -41,7 +41,7 @@ function jobsOf(events: PaymentEvent[]): { events: PaymentEvent[] }[] {
   for (const event of events) {
     if (room < event.body.length) {
       jobs.push({ events: [] })
-      room = MOST_CHARACTERS_PER_JOB
+      room = MAX_CHARACTERS_PER_JOB
     }
     jobs.at(-1)?.events.push(event)
     room -= event.body.length

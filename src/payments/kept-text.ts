@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Longer ids and names are nobody's; the whole header is kept beside. */
-const MOST_CHARACTERS = 500
+const MAX_CHARACTERS = 500
 /** Ours, or a person's: they have no business in a table of events. */
 const SECRET_HEADERS = new Set([
   'authorization',
@@ -13,7 +13,7 @@ const SECRET_HEADERS = new Set([
 /** A caller's text as PostgreSQL can keep it, or null where it is none. */
 export function keptText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
-  return keepable(value).slice(0, MOST_CHARACTERS).toWellFormed()
+  return keepable(value).slice(0, MAX_CHARACTERS).toWellFormed()
 }
 
 export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {

@@ -6,7 +6,7 @@ import { repaymentKind } from './repayment-kind.ts'
 
 /** Payments that go out in one transaction, which holds the intake's lock. */
 const PAYMENTS_AT_ONCE = 500
-/** One payment is booked within this; of ten thousand the question itself takes time. */
+/** First asked after what one repayment takes, then ever more seldom: with ten thousand under way the question itself is dear. */
 const FIRST_ASKED_MS = 25
 const SELDOM_ASKED_MS = 500
 

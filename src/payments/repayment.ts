@@ -37,7 +37,7 @@ const reversedAtLedger = refusal(
   'The ledger has this repayment, undone: its external id is taken for ever',
 )
 
-/** Takes one payment to the ledger; refuses, with a code that `fate.ts` reads, what may not go there. */
+/** Takes one payment to the ledger; refuses, with a code that `record-postings.ts` reads, what may not go there. */
 export function repayment(db: Database, config: Config): Operation {
   return operation({
     ...repaymentKind,
@@ -69,7 +69,7 @@ export function repayment(db: Database, config: Config): Operation {
 
     async find(run, { transaction_id, external_loan_id }) {
       const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
-      const booked = await bookedOf(run, payment, external_loan_id)
+      const booked = await postedRepayment(run, payment, external_loan_id)
       if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
       const loan = await lookUp<LedgerLoan>(run.ledger, loanPath(external_loan_id))
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
@@ -105,10 +105,10 @@ async function duplicate(
   loanId: string,
   otherLoans: () => Promise<string[]>,
 ) {
-  const booked = await bookedOf(run, payment, loanId)
+  const booked = await postedRepayment(run, payment, loanId)
   if (booked === undefined) {
     for (const other of await otherLoans()) {
-      const there = await bookedOf(run, payment, other)
+      const there = await postedRepayment(run, payment, other)
       if (there !== undefined && !isStanding(there)) return reversedAtLedger
     }
     return undefined
@@ -123,7 +123,7 @@ async function duplicate(
   }
 }
 
-function bookedOf({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
+function postedRepayment({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
   return lookUp<Repayment>(ledger, transactionPath(loanId, externalId))
 }
 

@@ -4,7 +4,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database.ts'
 import { publicError } from '../public-error.ts'
 import { insertJobs, work } from '../queue.ts'
-import { isOwnFault } from './own-fault.ts'
+import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
@@ -40,14 +40,14 @@ async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], opti
     try {
       await db.transaction().execute(trx => saveEvents(trx, [event], options))
     } catch (error) {
-      if (isOwnFault(error)) {
+      if (isDataError(error)) {
         options.log.error({ err: error, gateway: event.gateway }, 'an event cannot be saved')
         const { message, code } = publicError(error as Error)
         poisoned.push({ data: { events: [event], error: { message, code } } })
       } else inTrouble.set(storeOf(event), error)
     }
   }
-  // The whole is tried again: what is poisoned is given up only once, with the try that saves all the rest.
+  // The job is tried again as a whole. Only the try that saves all else sends what is poisoned to the dead letters, once.
   for (const error of inTrouble.values()) throw error
   await db.transaction().execute(trx => insertJobs(boss, trx, deadEventQueue, poisoned))
 }

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
-import { isPassing } from '../database.ts'
+import { isTransient } from '../database.ts'
 import { type Batch, BatchLeft } from './batch.ts'
+import { isDataError } from './data-error.ts'
 import { noteError } from './discover.ts'
-import { isOwnFault } from './own-fault.ts'
 
 /** Rows per transaction: enough that its fixed cost is spread, few enough that it ends within a second. */
 const ROWS_AT_ONCE = 5_000
@@ -23,7 +23,7 @@ export async function transform(batch: Batch): Promise<void> {
         left = taken > 0 ? left - taken : 0
       }
     } catch (error) {
-      if (error instanceof BatchLeft || (isPassing(error) && !isOfOneSource(error))) throw error
+      if (error instanceof BatchLeft || (isTransient(error) && !isOfOneSource(error))) throw error
       // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
       batch.log.error({ err: error, source: name }, 'a source cannot be read')
       await noteError(batch.db, batch.claim.id, `${name}: ${(error as Error).message}`)
@@ -43,7 +43,7 @@ async function transformChunk(batch: Batch, source: string, most: number): Promi
   try {
     return await counted(batch, sql`core.transform(${source}, ${most})`)
   } catch (error) {
-    if (!isOwnFault(error)) throw error
+    if (!isDataError(error)) throw error
     // An operator's own view may raise on one row: that one is set aside, and the others go on.
     const half = Math.ceil(most / 2)
     const first = await transformChunk(batch, source, half)
@@ -62,7 +62,7 @@ async function transformOldest(batch: Batch, source: string): Promise<number> {
   try {
     return await counted(batch, sql`core.take(${source}, array[${id}::uuid])`)
   } catch (error) {
-    if (!isOwnFault(error)) throw error
+    if (!isDataError(error)) throw error
     return counted(batch, sql`core.put_aside(${source}, ${id}, ${(error as Error).message})`)
   }
 }

@@ -4,7 +4,7 @@ import type { Gateway, Lender } from '../lenders.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 import { UNKNOWN } from './payment-event.ts'
 
-export type Objection = {
+export type Distrust = {
   reason: 'signature_not_verified' | 'sender_not_allowed' | 'lender_mismatch'
   message: string
 }
@@ -24,7 +24,7 @@ export function believe(
   config: Pick<Config, 'lenders' | 'GATEWAY_A_WEBHOOK_SECRET'>,
   { gateway, tellings, overruled }: DuePayment,
   product: string,
-): { day: string } | Objection {
+): { day: string } | Distrust {
   const holders = [...config.lenders.values()].filter(lender => lender.product === product)
   if (holders.length === 0) holders.push(unconfigured(config, product))
   const judged = tellings.map(telling => {
@@ -32,7 +32,7 @@ export function believe(
     const named = holders.filter(({ code }) => code === telling.lender)
     const asked = named.length > 0 ? named : holders
     const reason = asked
-      .flatMap(lender => [...objectionsTo(config.lenders, lender, gateway, telling)])
+      .flatMap(lender => [...reasonsToDistrust(config.lenders, lender, gateway, telling)])
       .find(reason => !overruled.includes(reason))
     return { ...telling, reason }
   })
@@ -44,12 +44,12 @@ export function believe(
   return { reason, message: MESSAGES[reason] }
 }
 
-function* objectionsTo(
+function* reasonsToDistrust(
   lenders: Config['lenders'],
   lender: Lender,
   gateway: Gateway,
   { lender: named, verifiedBy, address }: Sender,
-): Iterable<Objection['reason']> {
+): Iterable<Distrust['reason']> {
   const { validateSignature, allowedCidrs } = lender[gateway]
   if (validateSignature && !isVerifiedBy(lenders, lender, gateway, verifiedBy))
     yield 'signature_not_verified'

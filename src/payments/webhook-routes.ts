@@ -23,7 +23,7 @@ const InvalidSignature = createError(
   401,
 )
 
-const MOST_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 /** Takes what the gateways send, without a token: a signature says who sent it. */
 export function webhookRoutes(
@@ -56,7 +56,7 @@ export function webhookRoutes(
       app.post(
         gateway.path,
         {
-          bodyLimit: MOST_BODY_BYTES,
+          bodyLimit: MAX_BODY_BYTES,
           // Whatever a gateway adds to its URL or body: an event that we refuse for it is lost.
           validatorCompiler: () => () => true,
           schema: {

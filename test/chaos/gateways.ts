@@ -6,11 +6,11 @@ export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: bo
 /** What a gateway tells of one payment, in the order in which it says so. */
 export type Telling = { paid: Paid; events: object[] }
 
-const MOST_PAISE = 500_000
+const MAX_PAISE = 500_000
 
 /** One payment on a loan: mostly captured, told by up to three event types; some fail, are refunded or name no loan. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
-  const paise = 1 + Math.floor(draw() * MOST_PAISE)
+  const paise = 1 + Math.floor(draw() * MAX_PAISE)
   const kind = draw()
   if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
   const id = `pay_${name}`

@@ -13,7 +13,7 @@ const MEETS_A_BATCH_MS = 12_000
 const ASK_EVERY_MS = 50
 const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
 /** A point that is passed thousands of times a minute is not always to be hit at the first. */
-const MOST_PASSINGS = 8
+const MAX_PASSINGS = 8
 
 export type Blows = Record<
   'api killed' | 'worker killed' | 'postgres killed' | 'connections cut' | 'stopped' | 'armed',
@@ -64,7 +64,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   async function arm(place: Place, point: CrashPoint) {
     const isStop = point === 'stop.handing-back'
     // A batch passes each of its points once or twice.
-    const most = isStop || isOfBatch(point) ? 1 : MOST_PASSINGS
+    const most = isStop || isOfBatch(point) ? 1 : MAX_PASSINGS
     const passings = 1 + Math.floor(draw() * most)
     cluster.armed.set(place, `${point}:${passings}`)
     blows.armed++

@@ -21,9 +21,9 @@ import { freshDatabase } from '../support/fresh-database.ts'
 
 const WAITING = 10_000
 /** Some tens of index and table pages; walking the backlog would touch thousands. */
-const MOST_BUFFERS = 300
+const MAX_BUFFERS = 300
 /** A few steps down an index, the row, and what a write does to each index of it. */
-const MOST_BUFFERS_EACH = 80
+const MAX_BUFFERS_EACH = 80
 const ONE_DAY_SECONDS = 86_400
 
 t.test('no statement of the engine walks the ten thousand that wait on one loan', async t => {
@@ -46,7 +46,7 @@ t.test('no statement of the engine walks the ten thousand that wait on one loan'
   }
   for (const [what, run] of Object.entries(statements)) {
     for (const { statement, buffers } of await buffersOf(url, run))
-      t.ok(buffers < MOST_BUFFERS, `${what} touches ${buffers} pages: ${statement}`)
+      t.ok(buffers < MAX_BUFFERS, `${what} touches ${buffers} pages: ${statement}`)
   }
 })
 
@@ -74,7 +74,7 @@ t.test(
     for (const [what, run] of Object.entries(statements)) {
       for (const { statement, buffers } of await buffersOf(url, run))
         t.ok(
-          buffers < claims.length * MOST_BUFFERS_EACH,
+          buffers < claims.length * MAX_BUFFERS_EACH,
           `${what} touch ${buffers} pages: ${statement}`,
         )
     }

@@ -3,5 +3,5 @@ import { dieAt } from '../support/die-at.ts'
 
 t.test(
   'a worker that dies between core and the ledger leaves nothing undone and nothing done twice',
-  t => dieAt(t, ['batch.claimed', 'batch.posting', 'payment.booked', 'batch.unended']),
+  t => dieAt(t, ['batch.claimed', 'batch.posting', 'posting.recorded', 'batch.unended']),
 )

@@ -5,7 +5,7 @@ import { Exact, type Paise } from '../money.ts'
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 const known = new Map<Paise, unknown>()
-const KNOWN_AT_MOST = 20_000
+const MAX_KNOWN = 20_000
 
 /** The ledger's columns have six decimals, and its answers show them. */
 export function amount(value: Paise): unknown {
@@ -13,7 +13,7 @@ export function amount(value: Paise): unknown {
   if (raw === undefined) {
     const digits = String(Math.abs(value)).padStart(3, '0')
     raw = rawJSON(`${value < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}0000`)
-    if (known.size < KNOWN_AT_MOST) known.set(value, raw)
+    if (known.size < MAX_KNOWN) known.set(value, raw)
   }
   return raw
 }

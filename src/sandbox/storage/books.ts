@@ -20,7 +20,7 @@ export type Changes = {
 }
 
 /** Enough for the loans that a test is at work on; the others are made again when they are read. */
-const ACCOUNTS_AT_MOST = 50_000
+const MAX_ACCOUNTS = 50_000
 
 export class Books {
   readonly clients = new Map<number, Client>()
@@ -114,7 +114,7 @@ export class Books {
       if (isLiveRepayment(transaction)) allocate(account, transaction.amount, transaction.date)
     }
     const oldest = this.#accounts.keys().next()
-    if (this.#accounts.size >= ACCOUNTS_AT_MOST && !oldest.done) this.#accounts.delete(oldest.value)
+    if (this.#accounts.size >= MAX_ACCOUNTS && !oldest.done) this.#accounts.delete(oldest.value)
     this.#accounts.set(loan.id, account)
     return account
   }

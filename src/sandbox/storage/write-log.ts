@@ -9,7 +9,7 @@ export type LoggedWrite = {
 }
 
 /** A longer run reads it page by page while it goes. */
-const WRITES_AT_MOST = 250_000
+const MAX_WRITES = 250_000
 
 /** The applied writes, in order. */
 export class WriteLog {
@@ -26,10 +26,10 @@ export class WriteLog {
   restore(write: LoggedWrite): void {
     this.#writes.push(write)
     this.#sequence = Math.max(this.#sequence, write.sequence)
-    if (this.#writes.length - this.#first <= WRITES_AT_MOST) return
+    if (this.#writes.length - this.#first <= MAX_WRITES) return
     this.#first++
     // Moving the array once in a while is cheaper than shifting it each time.
-    if (this.#first < WRITES_AT_MOST / 4) return
+    if (this.#first < MAX_WRITES / 4) return
     this.#writes.splice(0, this.#first)
     this.#first = 0
   }

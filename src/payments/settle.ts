@@ -1,0 +1,10 @@
+import { sql } from 'kysely'
+import type { Trx } from '../database.ts'
+
+/** A refund may have come in the meantime: what the payment is follows from all that is known of it. */
+export async function settle(trx: Trx, payments: { id: string }[]): Promise<void> {
+  await sql`
+    select core.settle(gateway, array_agg(gateway_payment_id), false)
+      from core.transaction where id = any(${payments.map(({ id }) => id)}::uuid[])
+     group by gateway`.execute(trx)
+}
