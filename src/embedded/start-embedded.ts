@@ -50,8 +50,9 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
       LEDGER_PASSWORD: 'password',
     })
   }
-  // For the examples in README: a shell reads it from here.
+  // For the examples in README: a shell reads them from here.
   writeFileSync(resolve(folder, 'internal-token'), made.INTERNAL_TOKEN, { mode: 0o600 })
+  writeFileSync(resolve(folder, 'database-url'), made.DATABASE_URL, { mode: 0o600 })
   return {
     env: made,
     async close() {

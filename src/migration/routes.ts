@@ -59,6 +59,7 @@ export function migrationRoutes(
           description: columns,
           params: Type.Object({ type: MigrationTypeName }),
           produces: ['text/csv'],
+          response: { 200: Type.String() },
         },
       },
       async (request, reply) => {
@@ -142,6 +143,7 @@ export function migrationRoutes(
           summary: 'The rows that are invalid, failed or were stopped, each with its reason',
           params,
           produces: ['text/csv'],
+          response: { 200: Type.Unsafe<Readable>(Type.String()) },
         },
       },
       async (request, reply) => {

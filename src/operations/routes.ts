@@ -46,7 +46,12 @@ export function operationRoutes(
             'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
           }),
           body: operateBody(catalogue),
-          response: { 202: Processing },
+          response: {
+            202: {
+              ...Processing,
+              headers: { Location: { type: 'string', description: 'of the tracking record' } },
+            },
+          },
         },
       },
       async (request, reply) => {

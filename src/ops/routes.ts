@@ -36,8 +36,18 @@ export function opsRoutes(health: Health, metrics: Metrics): FastifyPluginAsyncT
       },
     )
 
-    app.get('/metrics', { schema: { tags, summary: 'Metrics for Prometheus' } }, async (_, reply) =>
-      reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    app.get(
+      '/metrics',
+      {
+        schema: {
+          tags,
+          summary: 'Metrics for Prometheus',
+          produces: ['text/plain'],
+          response: { 200: Type.String() },
+        },
+      },
+      async (_, reply) =>
+        reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
   }
 }
