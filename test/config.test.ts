@@ -6,7 +6,10 @@ import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'
 
 const env = (changes: NodeJS.ProcessEnv = {}) =>
-  testEnv('postgres://u:p@127.0.0.1:5432/d', 'http://127.0.0.1:1/fineract-provider/api/v1', changes)
+  testEnv('postgres://u:p@127.0.0.1:5432/d', 'http://127.0.0.1:1/fineract-provider/api/v1', {
+    DOCS_ENABLED: undefined,
+    ...changes,
+  })
 
 /** The lines with which a start would end. */
 function complaints(changes: NodeJS.ProcessEnv): string[] {

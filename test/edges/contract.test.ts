@@ -4,7 +4,7 @@ import { startWithAccounts } from '../support/admin.ts'
 import { endpointsOf, type Request, requestsTo } from '../support/openapi-requests.ts'
 import { TOKEN } from '../support/service.ts'
 
-const CASES = Number(process.env.FUZZ_CASES ?? 350)
+const CASES = Number(process.env.FUZZ_CASES ?? 250)
 
 /** The codes of the contract, each with its status. */
 const STATUS_OF: Record<string, number> = {
@@ -27,27 +27,28 @@ const STATUS_OF: Record<string, number> = {
 }
 
 t.test(`${CASES} requests, fitting and broken, get only what the contract names`, async t => {
-  const { url, call, admin, operator } = await startWithAccounts(t, { ROLE: 'all' })
+  const { url, call, admin, operator } = await startWithAccounts(t, {
+    ROLE: 'all',
+    DOCS_ENABLED: 'true',
+  })
   const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
   const answers = new Map<string, number>()
 
   const bearers = fc.constantFrom(admin, admin, operator, {}, { authorization: 'Bearer x.y.z' })
   const tokens = fc.constantFrom(TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, 'wrong')
-  const requests = fc.constantFrom(...endpoints).chain(requestsTo)
-  await fc.assert(
-    fc.asyncProperty(requests, bearers, tokens, async (request, bearer, token) => {
-      const headers = { ...request.headers, ...bearer, 'x-internal-token': token }
-      const outcome = await send(url, request, headers)
-      const key = `${request.endpoint.method} ${request.endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
-      answers.set(key, (answers.get(key) ?? 0) + 1)
-    }),
-    { numRuns: CASES },
-  )
+  for (const endpoint of endpoints)
+    await fc.assert(
+      fc.asyncProperty(requestsTo(endpoint), bearers, tokens, async (request, bearer, token) => {
+        const headers = { ...request.headers, ...bearer, 'x-internal-token': token }
+        const outcome = await send(url, request, headers)
+        const key = `${endpoint.method} ${endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
+        answers.set(key, (answers.get(key) ?? 0) + 1)
+      }),
+      { numRuns: Math.ceil(CASES / endpoints.length) },
+    )
 
   if (process.env.FUZZ_CASES)
     for (const [answer, count] of [...answers].sort()) t.comment(`${count} × ${answer}`)
-  const reached = new Set([...answers.keys()].map(key => key.split(' ').slice(0, 2).join(' ')))
-  t.equal(reached.size, endpoints.length, 'every endpoint was asked')
   t.equal((await call('GET', '/readyz')).status, 200, 'the process lives and is ready')
 })
 

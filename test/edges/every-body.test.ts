@@ -33,7 +33,7 @@ const PARAMETERS: Record<string, string> = {
 t.test(
   'whatever is wrong with a body, every call that takes one answers 400, and stores nothing',
   async t => {
-    const { url, call, db, admin } = await startWithAccounts(t)
+    const { url, call, db, admin } = await startWithAccounts(t, { DOCS_ENABLED: 'true' })
     const stored = async () =>
       (
         await sql`

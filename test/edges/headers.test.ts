@@ -4,7 +4,7 @@ import { startTestService } from '../support/service.ts'
 t.test(
   'every answer tells browsers to guess nothing, frame nothing and send nothing on',
   async t => {
-    const { call } = await startTestService(t, { ROLE: 'api' })
+    const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
     for (const path of ['/healthz', '/docs', '/api/ledger/operations', '/api/no/such/path', '/x']) {
       const { headers } = await call('GET', path)
       t.equal(headers.get('x-content-type-options'), 'nosniff', path)

@@ -67,7 +67,7 @@ t.test('with the token a path that is not there is a 404', async t => {
 })
 
 t.test('health, metrics and documentation want no token', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
+  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']) {
     const { status } = await call('GET', path, undefined, { 'x-internal-token': '' })
     t.equal(status, 200, path)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { startTestService } from '../support/service.ts'
 
 t.test('/openapi.json tells the whole contract', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
+  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   const { paths } = (await call('GET', '/openapi.json')).body
   const parameters = (path: string, method: string, where: string) =>
     paths[path][method].parameters.filter((one: any) => one.in === where)

@@ -25,6 +25,8 @@ export function testEnv(
     LEDGER_PASSWORD: 'password',
     LEDGER_TIMEOUT_MS: '5000',
     LOG_LEVEL: 'silent',
+    // A sixth of a start: whoever asks for the contract says so.
+    DOCS_ENABLED: 'false',
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     ...changes,
   }
