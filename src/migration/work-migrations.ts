@@ -6,8 +6,8 @@ import { dryRun } from './dry-run.ts'
 import { feed } from './feed.ts'
 import type { Looker } from './looker.ts'
 
-/** How often a run is looked after: it has work for longer than this, and a new one starts within it. */
-const EVERY_MS = 200
+/** How often a run is looked after: it has work for longer than this, and a new one starts within it. Idle workers ask too. */
+const EVERY_MS = 500
 /** One that fails is left alone for so long: what ails it, or the ledger, takes more than a moment. */
 const REST_MS = 1_000
 /** An upload that stands still for so long lost its process. */

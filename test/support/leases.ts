@@ -6,7 +6,7 @@ export async function expireLeases(db: Database): Promise<void> {
   await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
   await sql`
     update pgboss.job set state = 'retry', start_after = now()
-     where name = 'payment-event' and state = 'active'`.execute(db)
+     where state = 'active'`.execute(db)
   await sql`
     update loanops.operation set claimed_until = now() - interval '1 second'
      where claimed_by is not null`.execute(db)
