@@ -73,7 +73,7 @@ export async function buildApi(
   // Behind plain HTTP, an upgrade of /docs's own assets would lead nowhere.
   const directives = { upgradeInsecureRequests: null }
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
-  if (config.DOCS_ENABLED) await app.register(docsRoutes(config))
+  if (config.DOCS_ENABLED) await app.register(docsRoutes)
   await app.register(opsRoutes(health, metrics))
   if (config.ROLE === 'worker') return app
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { DB } from './database.types.ts'
@@ -73,7 +74,7 @@ export async function untilReady(
     } catch (error) {
       if (Date.now() > until || !isTransient(error)) throw error
       if (isFirst) log.warn({ reason: (error as Error).message }, 'waiting for the database')
-      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+      await pause(ASK_EVERY_MS)
     }
   }
 }

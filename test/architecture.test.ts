@@ -16,6 +16,7 @@ const LINES = [
     'group-commit',
     'problem',
     'cursor',
+    'list-query',
     'fields',
     'json-body',
     'json-strictness',

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import { readFileSync } from 'node:fs'
+import t from 'tap'
 import { readConfig, Settings } from '../src/config.ts'
+import { lendersFile } from './support/lenders-file.ts'
 import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'
 
@@ -19,12 +19,6 @@ function complaints(changes: NodeJS.ProcessEnv): string[] {
   } catch (error) {
     return (error as Error).message.split('\n')
   }
-}
-
-function lendersFile(t: Test, content: unknown): string {
-  const path = join(mkdtempSync(join(t.testdir(), 'lenders-')), 'lenders.json')
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
-  return path
 }
 
 t.test('what is not set has the default that the documentation names', async t => {

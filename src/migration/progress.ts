@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import type { MigrationRecord } from './record.ts'
 
@@ -15,7 +16,7 @@ export async function showProgress(ask: () => Promise<MigrationRecord>): Promise
   let record = await ask()
   bar.start(record.valid_rows, 0, shown(record))
   while (record.status === 'running') {
-    await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    await pause(ASK_EVERY_MS)
     record = await ask()
     bar.update(record.done + record.failed + record.stopped, shown(record))
   }

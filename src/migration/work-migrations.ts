@@ -28,13 +28,12 @@ export function workMigrations(
 ): MigrationsAtWork {
   const stopping = new AbortController()
   const { signal } = stopping
-  let sweptAt = 0
   const restsUntil = new Map<string, number>()
   // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
   const loops = [
     again(() => inTurn(false, id => feed(db, boss, looker.kinds, id))),
     again(() => inTurn(true, id => dryRun(db, looker, id, signal))),
-    again(sweep),
+    again(sweepAbandoned, SWEEP_EVERY_MS),
   ]
 
   return {
@@ -45,13 +44,13 @@ export function workMigrations(
   }
 
   /** Looks until the stop; at once again where a look says that there is more to do. */
-  async function again(look: () => Promise<boolean>): Promise<void> {
+  async function again(look: () => Promise<boolean>, everyMs = EVERY_MS): Promise<void> {
     while (!signal.aborted) {
       const hasMore = await look().catch(error => {
         log.error({ err: error }, 'migrations are not looked after; they will be')
         return false
       })
-      if (!hasMore) await setTimeout(EVERY_MS, undefined, { signal }).catch(() => undefined)
+      if (!hasMore) await setTimeout(everyMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
@@ -80,15 +79,7 @@ export function workMigrations(
     return rows.map(({ id }) => id)
   }
 
-  async function sweep(): Promise<boolean> {
-    if (Date.now() - sweptAt > SWEEP_EVERY_MS) {
-      sweptAt = Date.now()
-      await sweepAbandoned()
-    }
-    return false
-  }
-
-  async function sweepAbandoned() {
+  async function sweepAbandoned(): Promise<boolean> {
     await sql`
       with abandoned as (
         delete from loanops.migration
@@ -98,5 +89,6 @@ export function workMigrations(
       delete from loanops.migration_row where migration_id in (select id from abandoned)`.execute(
       db,
     )
+    return false
   }
 }

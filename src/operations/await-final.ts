@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 
@@ -42,7 +43,7 @@ export function awaitFinal(db: Database): AwaitFinal {
   async function ask(): Promise<void> {
     isAsking = true
     while (waiting.size > 0) {
-      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+      await pause(ASK_EVERY_MS)
       // While the database is away nothing becomes final; the callers' own time runs on.
       for (const id of await finalOf([...waiting.keys()]).catch(() => [])) {
         for (const done of waiting.get(id) ?? []) done()

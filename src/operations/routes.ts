@@ -5,6 +5,7 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database.ts'
 import { closed, ExternalId, nullable, oneOf } from '../fields.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../group-commit.ts'
+import { listQuery } from '../list-query.ts'
 import { validator } from '../validator.ts'
 import { acceptOperations, type NewOperation, newOperation } from './accept.ts'
 import { awaitFinal } from './await-final.ts'
@@ -16,7 +17,6 @@ import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts
 import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
-const DEFAULT_LIMIT = 50
 const tags = ['operations']
 
 export function operationRoutes(
@@ -111,15 +111,7 @@ export function operationRoutes(
               external_id: Type.Optional(ExternalId),
               status: Type.Optional(oneOf(STATUSES)),
               operation_type: Type.Optional(oneOf([...catalogue.keys()])),
-              limit: Type.Optional(
-                Type.Integer({
-                  minimum: 1,
-                  maximum: 200,
-                  default: DEFAULT_LIMIT,
-                  description: 'a number from 1 to 200',
-                }),
-              ),
-              cursor: Type.Optional(Type.String({ maxLength: 500 })),
+              ...listQuery,
             },
             { additionalProperties: false },
           ),
@@ -131,7 +123,7 @@ export function operationRoutes(
           },
         },
       },
-      request => listOperations(db, { limit: DEFAULT_LIMIT, ...request.query }),
+      request => listOperations(db, request.query),
     )
 
     app.post(

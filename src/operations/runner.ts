@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database.ts'
@@ -177,7 +178,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
         return (await finish.submit(ended)) && ended.ending.status !== 'processing'
       } catch (error) {
         if (Date.now() > until) throw error
-        await new Promise(resolve => setTimeout(resolve, RETRY_KEEPING_MS))
+        await pause(RETRY_KEEPING_MS)
       }
     }
   }

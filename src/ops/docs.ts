@@ -2,45 +2,40 @@ import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { Config } from '../config.ts'
 import { Problem } from '../problem.ts'
-import { withWebhookHeaders } from './webhook-headers.ts'
 
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 32"><text y="24" font-family="sans-serif" font-size="24" fill="white">LoanOps</text></svg>'
 
 /** `/openapi.json`, made from the routes' own schemas, and `/docs` to read it and try it in a browser. */
-export const docsRoutes = (config: Config) =>
-  fastifyPlugin(async (app: FastifyInstance) => {
-    await app.register(fastifySwagger, {
-      openapi: {
-        openapi: '3.1.0',
-        info: {
-          title: 'LoanOps',
-          description:
-            'Loan and client operations between a loan origination system and a core ledger',
-          version: '1',
-          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-        },
-        components: {
-          securitySchemes: {
-            internalToken: { type: 'apiKey', in: 'header', name: 'X-Internal-Token' },
-            bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-          },
+export const docsRoutes = fastifyPlugin(async (app: FastifyInstance) => {
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'LoanOps',
+        description:
+          'Loan and client operations between a loan origination system and a core ledger',
+        version: '1',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: {
+        securitySchemes: {
+          internalToken: { type: 'apiKey', in: 'header', name: 'X-Internal-Token' },
+          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         },
       },
-      transformObject: document =>
-        'openapiObject' in document
-          ? withWebhookHeaders(withProblems(document.openapiObject), config)
-          : {},
-    })
-    await app.register(fastifySwaggerUi, {
-      routePrefix: '/docs',
-      theme: { title: 'LoanOps' },
-      logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs' },
-    })
-    app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+    },
+    transformObject: document =>
+      'openapiObject' in document ? withProblems(document.openapiObject) : {},
   })
+  await app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'LoanOps' },
+    logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs' },
+  })
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+})
 
 type Call = { responses?: object; security?: object }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Batch } from './batch.ts'
 import { eventQueue } from './queue.ts'
@@ -17,7 +18,7 @@ export async function awaitSaved({ db, claim, check }: Batch): Promise<void> {
          and created_on <= (select started_at from core.batch_run where id = ${claim.id})
        limit 1`.execute(db)
     if (rows.length === 0) return
-    await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    await pause(ASK_EVERY_MS)
     check()
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import { insertOperations, newOperation } from '../operations/accept.ts'
@@ -15,7 +16,7 @@ export async function post(batch: Batch): Promise<void> {
   while ((await takeUpRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
   for (let ms = FIRST_ASKED_MS; await isUnderWay(batch); ms = Math.min(SELDOM_ASKED_MS, 2 * ms)) {
-    await new Promise(resolve => setTimeout(resolve, ms))
+    await pause(ms)
     batch.check()
   }
 }

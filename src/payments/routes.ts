@@ -4,11 +4,11 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database.ts'
 import { closed, ExternalId, nullable, oneOf } from '../fields.ts'
 import { GATEWAYS } from '../lenders.ts'
+import { listQuery } from '../list-query.ts'
 import { NotFound } from '../problem.ts'
 import { assign } from './assign.ts'
 import { findAttempts, findEvents } from './find-history.ts'
 import { findPayment, findPayments } from './find-payments.ts'
-import { listQuery } from './list-query.ts'
 import { KINDS, Payment, PaymentWithHistory, STATES } from './payment-record.ts'
 
 const tags = ['payments']

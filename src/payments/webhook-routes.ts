@@ -66,6 +66,14 @@ export function webhookRoutes(
             querystring: Type.Object({
               lender: Type.Optional(Type.String({ description: 'a lender’s code' })),
             }),
+            headers: Type.Object(
+              Object.fromEntries(
+                Object.entries(gateway.headers).map(([name, description]) => [
+                  name,
+                  Type.Optional(Type.String({ description })),
+                ]),
+              ),
+            ),
             body: Type.Object({}, { additionalProperties: true }),
             response: { 200: Type.Object({ received: Type.Literal(true) }) },
           },

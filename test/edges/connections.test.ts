@@ -9,7 +9,7 @@ import { openMetrics } from '../../src/ops/metrics.ts'
 import { openQueue } from '../../src/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { startProcess } from '../support/process.ts'
+import { startProcessFor } from '../support/process.ts'
 import { problemIn, rawHttp } from '../support/raw-http.ts'
 import { caller, TOKEN, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -78,8 +78,7 @@ t.test('a connection beyond the bound is closed at once, the others go on', asyn
 t.test('a thousand callers who come while the process is busy all get their answer', async t => {
   const { url: databaseUrl } = await freshDatabase(t)
   const port = await freePort(0)
-  const api = startProcess('api', testEnv(databaseUrl, NO_LEDGER, { PORT: String(port) }))
-  t.teardown(() => api.kill('SIGKILL'))
+  const api = startProcessFor(t, 'api', testEnv(databaseUrl, NO_LEDGER, { PORT: String(port) }))
   await until(() => fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))
   api.child.kill('SIGSTOP')
   const open = await Promise.all(Array.from({ length: 1_000 }, () => connected(port)))

@@ -1,27 +1,18 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { logger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService, runBatch } from '../support/payments.ts'
+import { paymentService, runBatch, serviceWithSource } from '../support/payments.ts'
 import { caller } from '../support/service.ts'
 import { databaseUrl } from '../support/template.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))
-
-/** A batch has made raw.lender_02_gateway_a a source, whose view an operator may replace. */
-async function withSource(t: Test) {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
-  await service.batch()
-  return service
-}
 
 t.test('asked for while one waits, a batch run is that one; while one runs, the next', async t => {
   const service = await paymentService(t)
@@ -84,7 +75,7 @@ t.test(
 t.test(
   'a row that commits late, with an id and a time before others that were taken, is not skipped',
   async t => {
-    const service = await withSource(t)
+    const service = await serviceWithSource(t)
     const late = new pg.Client(service.databaseUrl)
     await late.connect()
     t.teardown(() => late.end())
@@ -149,7 +140,7 @@ t.test('a table of another shape keeps nobody waiting, and the run says so', asy
 t.test(
   'an operator’s view stays through discovery and migrate; a row it raises on is set aside alone',
   async t => {
-    const service = await withSource(t)
+    const service = await serviceWithSource(t)
     await sql`
     create or replace view base.lender_02_gateway_a as
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
@@ -179,7 +170,7 @@ t.test(
 )
 
 t.test('what an operator’s own view yields is judged like everything else', async t => {
-  const service = await withSource(t)
+  const service = await serviceWithSource(t)
   await sql`
     create or replace view base.lender_02_gateway_a as
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by, 'payment'::text as kind,
@@ -241,7 +232,7 @@ t.test(
 )
 
 t.test('a view that is broken keeps its rows for later, and the other sources go on', async t => {
-  const service = await withSource(t)
+  const service = await serviceWithSource(t)
   await sql`alter view base.lender_02_gateway_a rename column payment_id to pid`.execute(service.db)
   await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), LENDER)
   await service.webhook('gateway_b', successB({ loan: 'L-1' }), LENDER)

@@ -2,7 +2,12 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
-import { allSaved, type PaymentService, paymentService } from '../support/payments.ts'
+import {
+  allSaved,
+  type PaymentService,
+  paymentService,
+  replaceAmount,
+} from '../support/payments.ts'
 import { until } from '../support/until.ts'
 
 const eventIds = async ({ db }: PaymentService, store = 'lender_02_gateway_a') => {
@@ -97,14 +102,7 @@ t.test(
         end if;
         return amount;
       end $$`.execute(service.db)
-    await sql`
-      create or replace view base.lender_02_gateway_a as
-      select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
-             f.kind, f.payment_id, f.of_payment_id, f.status, base.untroubled(f.amount) as amount, f.currency,
-             f.paid_at, f.external_loan_id, f.problem, f.hints
-        from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(
-      service.db,
-    )
+    await replaceAmount(service.db, 'base.untroubled(f.amount)')
     await sql`insert into base.trouble default values`.execute(service.db)
     await send(service, 'evt_1')
     t.match(await service.batch(), { transformed: 0, suspended: 0, last_error: /timeout/ })

@@ -65,10 +65,7 @@ t.test(
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
-    await service.faults([
-      { kind: 'drop', match: { on: 'writes' }, times: 1 },
-      { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
-    ])
+    await service.loseAnswer()
     await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
     await service.batch()
     await service.webhook('gateway_a', refundA(), LENDER)

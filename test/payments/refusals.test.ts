@@ -101,10 +101,7 @@ t.test(
     const service = await paymentService(t)
     await service.loan('L-1')
     await service.loan('L-2')
-    await service.faults([
-      { kind: 'drop', match: { on: 'writes' }, times: 1 },
-      { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
-    ])
+    await service.loseAnswer()
     await sent(service, [capturedA({ loan: 'L-1' })])
     await service.ledgerCall(
       'POST',

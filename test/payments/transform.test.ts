@@ -1,25 +1,16 @@
 import { sql } from 'kysely'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+import { replaceAmount, serviceWithSource } from '../support/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 /** Nobody else's advisory lock. */
 const LOCK = 8_000_001
 
-/** A batch has made raw.lender_02_gateway_a a source. */
-async function withSource(t: Test) {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  await service.webhook('gateway_a', capturedA({ id: 'pay_0', loan: 'L-1' }), LENDER)
-  await service.batch()
-  return service
-}
-
 t.test('a source that receives whenever it is read holds no batch', async t => {
-  const service = await withSource(t)
+  const service = await serviceWithSource(t)
   await sql`
     create function receive() returns trigger language plpgsql security definer as $$ begin
       insert into raw.lender_02_gateway_a (body) values (convert_to(format('{"n": "%s"}', clock_timestamp()), 'UTF8'));
@@ -33,7 +24,7 @@ t.test('a source that receives whenever it is read holds no batch', async t => {
 })
 
 t.test('the row that a view raises on is set aside, not one that came since', async t => {
-  const service = await withSource(t)
+  const service = await serviceWithSource(t)
   await sql`
     create function base.wait_and_raise(amount numeric) returns numeric language plpgsql as $$ begin
       if amount = 13 then
@@ -41,14 +32,7 @@ t.test('the row that a view raises on is set aside, not one that came since', as
         raise 'thirteen';
       end if;
       return amount; end $$`.execute(service.db)
-  await sql`
-    create or replace view base.lender_02_gateway_a as
-    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
-           f.kind, f.payment_id, f.of_payment_id, f.status, base.wait_and_raise(f.amount) as amount, f.currency,
-           f.paid_at, f.external_loan_id, f.problem, f.hints
-      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(
-    service.db,
-  )
+  await replaceAmount(service.db, 'base.wait_and_raise(f.amount)')
   await service.webhook('gateway_a', capturedA({ id: 'pay_13', amount: 1_300 }), LENDER)
   const running = await service.db.transaction().execute(async trx => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)

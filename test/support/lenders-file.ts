@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-/** A LENDERS_FILE of the test's own. */
-export function lendersFile(t: Test, lenders: object): string {
-  const file = join(t.testdir({}), 'lenders.json')
-  writeFileSync(file, JSON.stringify(lenders))
-  return file
+/** A LENDERS_FILE of the test's own: of lenders, or of a text as it is. */
+export function lendersFile(t: Test, content: unknown): string {
+  const path = join(mkdtempSync(join(t.testdir(), 'lenders-')), 'lenders.json')
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../src/database.ts'
+import { capturedA } from './gateway-events.ts'
 import { booksAt, driver } from './ledger-driver.ts'
 import { type Call, startTestService, type TestService } from './service.ts'
 import { until } from './until.ts'
@@ -12,8 +13,30 @@ export async function paymentService(t: Test, changes: NodeJS.ProcessEnv = {}) {
   return withLedger(await startTestService(t, changes))
 }
 
+/** The same, once a batch has made raw.lender_02_gateway_a a source, whose view an operator may replace. */
+export async function serviceWithSource(t: Test): Promise<PaymentService> {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const event = capturedA({ id: 'pay_0', loan: 'L-1' })
+  await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await service.batch()
+  return service
+}
+
+/** Replaces that source's view by one like it, whose amount is what `amount` makes of the event's, `f.amount`. */
+export async function replaceAmount(db: Database, amount: string): Promise<void> {
+  await sql`
+    create or replace view base.lender_02_gateway_a as
+    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
+           f.kind, f.payment_id, f.of_payment_id, f.status, ${sql.raw(amount)} as amount, f.currency,
+           f.paid_at, f.external_loan_id, f.problem, f.hints
+      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(db)
+}
+
 export function withLedger(service: TestService) {
   const ledger = driver(service.ledger.url)
+  const faults = (rules: object[]) =>
+    fetch(`${service.ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
   return {
     ...service,
     ledgerCall: ledger.call,
@@ -30,8 +53,13 @@ export function withLedger(service: TestService) {
         external_loan_id: loan,
       }),
     books: () => booksAt(service.ledger.controlUrl),
-    faults: (rules: object[]) =>
-      fetch(`${service.ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) }),
+    faults,
+    /** The next write's answer is lost, and no look tells what became of it until `faults([])`. */
+    loseAnswer: () =>
+      faults([
+        { kind: 'drop', match: { on: 'writes' }, times: 1 },
+        { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
+      ]),
     repayments: async () =>
       (await booksAt(service.ledger.controlUrl)).transactions.filter(one =>
         one.externalId?.startsWith('gateway_'),

@@ -54,11 +54,8 @@ try {
 
 /** In memory where there is plenty: copying databases to a disk is an eighth of the suite's time. */
 function postgresFolder(): string {
-  const isRoomy =
-    existsSync(MEMORY) &&
-    statfsSync(MEMORY).bavail * statfsSync(MEMORY).bsize > ROOM_BYTES &&
-    freemem() > ROOM_BYTES
-  if (!isRoomy) return resolve('.data/test-postgres')
+  const { bavail, bsize } = existsSync(MEMORY) ? statfsSync(MEMORY) : { bavail: 0, bsize: 0 }
+  if (bavail * bsize < ROOM_BYTES || freemem() < ROOM_BYTES) return resolve('.data/test-postgres')
   // The same for each run in this folder, so that what a killed one has left goes with the next.
   const name = createHash('sha256').update(process.cwd()).digest('hex').slice(0, 12)
   mkdirSync(`${MEMORY}/loanops-test-${name}`, { recursive: true })

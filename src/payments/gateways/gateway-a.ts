@@ -12,6 +12,10 @@ export function gatewayA(settings: Settings): GatewayRules {
     name: 'gateway_a',
     path: '/webhooks/gateway_a',
     summary: 'Takes an event of gateway A',
+    headers: {
+      [settings.GATEWAY_A_SIGNATURE_HEADER]: 'HMAC-SHA256 of the raw body, in hex',
+      [settings.GATEWAY_A_EVENT_ID_HEADER]: 'the event’s id',
+    },
     eventType: event => event.event,
     eventId: headers => headers[eventIdHeader],
     accounts: event => [event.account_id],

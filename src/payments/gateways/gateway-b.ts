@@ -1,14 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type GatewayRules, member } from './gateway.ts'
 
+const SIGNATURE = 'x-webhook-signature'
+const TIME = 'x-webhook-timestamp'
+const EVENT_ID = 'x-idempotency-key'
+
 /** Cashfree's way: a base64 HMAC of the time stamp followed by the raw body, with nothing between. */
 export function gatewayB(): GatewayRules {
   return {
     name: 'gateway_b',
     path: '/webhooks/gateway_b',
     summary: 'Takes an event of gateway B',
+    headers: {
+      [SIGNATURE]: 'HMAC-SHA256 of the time stamp and the raw body, in base64',
+      [TIME]: 'the time stamp of the signature',
+      [EVENT_ID]: 'the event’s id',
+    },
     eventType: event => event.type,
-    eventId: headers => headers['x-idempotency-key'] ?? headers['x-idempotency-header'],
+    eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [
       member(event, 'data', 'merchant', 'merchant_id'),
       member(event, 'data', 'merchant_id'),
@@ -18,12 +27,12 @@ export function gatewayB(): GatewayRules {
       member(event, 'data', 'link_notes', 'lender'),
     ],
     isSigned(secret, body, headers) {
-      const time = headers['x-webhook-timestamp']
+      const time = headers[TIME]
       const wanted = createHmac('sha256', secret)
         .update(typeof time === 'string' ? time : '')
         .update(body)
         .digest()
-      const given = headers['x-webhook-signature']
+      const given = headers[SIGNATURE]
       const bytes = Buffer.from(typeof given === 'string' ? given : '', 'base64')
       const isWhole = bytes.length === wanted.length && typeof time === 'string'
       return timingSafeEqual(wanted, isWhole ? bytes : Buffer.alloc(wanted.length)) && isWhole

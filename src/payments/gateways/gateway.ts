@@ -6,6 +6,8 @@ export type GatewayRules = {
   name: Gateway
   path: string
   summary: string
+  /** The headers that are read, each with what it holds: for the contract, which wants none of them. */
+  headers: Record<string, string>
   eventType(event: Fields): unknown
   eventId(headers: IncomingHttpHeaders): unknown
   /** The gateway's account ids that the event names. */
