@@ -12,6 +12,12 @@ export type Queue<Data extends object> = {
   data?: Data
 }
 
+/**
+ * How a queue with `notify` is watched: looked into at once when something is put there; every two seconds for what comes
+ * back without a word, a retry or a dead worker's job; and every half second while nobody can listen.
+ */
+export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 2 } as const
+
 /** Connections of pg-boss's own pool: one listens, the rest fetch, complete and keep house. */
 const BOSS_POOL_MAX = 6
 /** A dead worker's jobs are noticed after the heartbeat plus this, not after pg-boss's minute. */
@@ -40,7 +46,7 @@ export function openQueue(
 
 /**
  * Adds jobs in the transaction that made them true: they exist if, and only if, it commits.
- * @param startAfter when a job may start; such a job is found by polling, half a second late at most
+ * @param startAfter when a job may start; such a job is found by polling, two seconds late at most
  */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,

@@ -1,4 +1,4 @@
-import type { Queue } from '../queue.ts'
+import { type Queue, WATCHED } from '../queue.ts'
 import type { PaymentEvent } from './payment-event.ts'
 
 /** Longer than anybody looks away: a job that waits for its worker must not be tidied up. */
@@ -35,8 +35,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
     // Each job is SQL for up to 256 events already.
     batchSize: 4,
     burstWhenBatchFull: true,
-    pollingIntervalSeconds: 0.5,
-    notifyPollingIntervalSeconds: 0.5,
+    ...WATCHED,
   },
 }
 
@@ -56,9 +55,5 @@ export const batchQueue: Queue<{ trigger?: 'schedule' }> = {
     retentionSeconds: TEN_YEARS_SECONDS,
     deleteAfterSeconds: 3_600,
   },
-  work: {
-    batchSize: 1,
-    pollingIntervalSeconds: 0.5,
-    notifyPollingIntervalSeconds: 0.5,
-  },
+  work: { batchSize: 1, ...WATCHED },
 }

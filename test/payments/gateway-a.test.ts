@@ -1,23 +1,9 @@
-import { sql } from 'kysely'
-import t, { type Test } from 'tap'
-import { freshDatabase } from '../support/fresh-database.ts'
+import t from 'tap'
+import { factReader } from '../support/facts.ts'
 import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 
-type Fact = Record<string, unknown>
-
-async function setup(t: Test) {
-  const { db } = await freshDatabase(t)
-  const factsOf = async (event: unknown): Promise<Fact[]> => {
-    const text = typeof event === 'string' ? event : JSON.stringify(event)
-    const body = Buffer.isBuffer(event) ? event : Buffer.from(text)
-    const { rows } = await sql<Fact>`
-      select kind, payment_id, of_payment_id, status, amount::text, currency, paid_at, external_loan_id, problem, hints
-        from base.gateway_a(${body})`.execute(db)
-    return rows
-  }
-  return { factsOf }
-}
+const factsOf = await factReader(t, 'gateway_a')
 
 const paid = {
   kind: 'payment',
@@ -32,7 +18,6 @@ const notes = { external_loan_id: 'L-9' }
 t.test(
   'payment.captured says who paid what, when, and on which loan; paise become rupees',
   async t => {
-    const { factsOf } = await setup(t)
     matchEach(t, await factsOf(capturedA({ amount: 458_401, loan: 'L-1' })), [
       { ...paid, amount: '4584.01', external_loan_id: 'L-1' },
     ])
@@ -42,7 +27,6 @@ t.test(
 t.test(
   'each event that carries a captured payment speaks of that payment, and names its loan in its own notes',
   async t => {
-    const { factsOf } = await setup(t)
     const sum = { amount: 900_000, amount_paid: 900_000, notes }
     for (const [event, entity] of [
       ['order.paid', 'order'],
@@ -60,7 +44,6 @@ t.test(
 )
 
 t.test('the payment’s own notes go before those of its order', async t => {
-  const { factsOf } = await setup(t)
   const order = { entity: { notes } }
   matchEach(t, await factsOf(eventA('order.paid', { loan: 'L-1', payload: { order } })), [
     { external_loan_id: 'L-1' },
@@ -68,7 +51,6 @@ t.test('the payment’s own notes go before those of its order', async t => {
 })
 
 t.test('notes may be an empty list, an object, null, a text or full of other things', async t => {
-  const { factsOf } = await setup(t)
   for (const [given, loan] of [
     [[], null],
     [null, null],
@@ -92,7 +74,6 @@ t.test('notes may be an empty list, an object, null, a text or full of other thi
 })
 
 t.test('other references are hints, and never name a loan', async t => {
-  const { factsOf } = await setup(t)
   const [said] = await factsOf(
     eventA('payment_link.paid', {
       payment: { description: 'L-7', order_id: 'order_1' },
@@ -105,7 +86,6 @@ t.test('other references are hints, and never name a loan', async t => {
 })
 
 t.test('a payment that is only authorized, and what nobody has heard of, says nothing', async t => {
-  const { factsOf } = await setup(t)
   const authorized = { status: 'authorized', payment: { captured: true } }
   t.same(await factsOf(eventA('payment.authorized', authorized)), [])
   t.same(await factsOf({ event: 'settlement.processed', payload: { settlement: {} } }), [])
@@ -115,14 +95,12 @@ t.test('a payment that is only authorized, and what nobody has heard of, says no
 })
 
 t.test('payment.failed says that no money came', async t => {
-  const { factsOf } = await setup(t)
   matchEach(t, await factsOf(eventA('payment.failed', { status: 'failed' })), [
     { kind: 'payment', payment_id: 'pay_1', status: 'failed' },
   ])
 })
 
 t.test('a refund speaks of itself and of its payment', async t => {
-  const { factsOf } = await setup(t)
   matchEach(t, await factsOf(refundA({ payment: { loan: 'L-1' } })), [
     { ...paid, external_loan_id: 'L-1' },
     {
@@ -139,7 +117,6 @@ t.test('a refund speaks of itself and of its payment', async t => {
 })
 
 t.test('a refund of a payment that was never captured is told apart', async t => {
-  const { factsOf } = await setup(t)
   const never = { status: 'authorized', payment: { captured: false } }
   matchEach(t, await factsOf(refundA({ payment: never })), [
     { kind: 'refund', status: 'never_captured' },
@@ -152,7 +129,6 @@ t.test('a refund of a payment that was never captured is told apart', async t =>
 })
 
 t.test('a dispute is a chargeback: open, lost, or won', async t => {
-  const { factsOf } = await setup(t)
   for (const [status, said] of [
     ['created', 'open'],
     ['under_review', 'open'],
@@ -168,7 +144,6 @@ t.test('a dispute is a chargeback: open, lost, or won', async t => {
 })
 
 t.test('ids are texts, numbers beyond 2^53 keep every digit', async t => {
-  const { factsOf } = await setup(t)
   const text = JSON.stringify(capturedA({ amount: 1, id: 2 }))
   const big = text.replace('"id":2', '"id":90071992547409931')
   matchEach(t, await factsOf(big.replace('"amount":1,', '"amount":12345678901234567,')), [
@@ -182,14 +157,12 @@ t.test('ids are texts, numbers beyond 2^53 keep every digit', async t => {
 t.test(
   'of a key that is there twice the last one counts, as for everybody who reads JSON',
   async t => {
-    const { factsOf } = await setup(t)
     const text = JSON.stringify(capturedA()).replace('"amount":100000', '"amount":1,"amount":200')
     matchEach(t, await factsOf(text), [{ amount: '2.00' }])
   },
 )
 
 t.test('a number that is no money is amount_invalid', async t => {
-  const { factsOf } = await setup(t)
   for (const amount of [0, -100, 0.5, 100.5, 1e20]) {
     matchEach(
       t,
@@ -201,7 +174,6 @@ t.test('a number that is no money is amount_invalid', async t => {
 })
 
 t.test('what cannot be read is unreadable, and nothing raises', async t => {
-  const { factsOf } = await setup(t)
   const whole = JSON.stringify(capturedA({ amount: 1 }))
   const unreadable = [
     { kind: 'payment', payment_id: null, status: 'captured', problem: 'unreadable' },

@@ -1,22 +1,9 @@
-import { sql } from 'kysely'
-import t, { type Test } from 'tap'
-import { freshDatabase } from '../support/fresh-database.ts'
+import t from 'tap'
+import { factReader } from '../support/facts.ts'
 import { eventB, refundB, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 
-type Fact = Record<string, unknown>
-
-async function setup(t: Test) {
-  const { db } = await freshDatabase(t)
-  const factsOf = async (event: unknown): Promise<Fact[]> => {
-    const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event))
-    const { rows } = await sql<Fact>`
-      select kind, payment_id, of_payment_id, status, amount::text, currency, paid_at, external_loan_id, problem, hints
-        from base.gateway_b(${body})`.execute(db)
-    return rows
-  }
-  return { factsOf }
-}
+const factsOf = await factReader(t, 'gateway_b')
 
 const paid = {
   kind: 'payment',
@@ -31,7 +18,6 @@ const paid = {
 t.test(
   'PAYMENT_SUCCESS_WEBHOOK says who paid what, in rupees, whatever its order was for',
   async t => {
-    const { factsOf } = await setup(t)
     matchEach(t, await factsOf(successB({ loan: 'L-1' })), [{ ...paid, external_loan_id: 'L-1' }])
     const paise = JSON.stringify(successB({ amount: 1 })).replace(
       '"payment_amount":1',
@@ -42,14 +28,12 @@ t.test(
 )
 
 t.test('a payment’s id is a number or a text, and keeps every digit', async t => {
-  const { factsOf } = await setup(t)
   matchEach(t, await factsOf(successB({ id: '5114910634577' })), [{ payment_id: '5114910634577' }])
   const big = JSON.stringify(successB({ id: 2 })).replace('_id":2,', '_id":90071992547409931,')
   matchEach(t, await factsOf(big), [{ payment_id: '90071992547409931' }])
 })
 
 t.test('only external_loan_id and loan_id in the tags name a loan; the rest is a hint', async t => {
-  const { factsOf } = await setup(t)
   matchEach(t, await factsOf(successB({ tags: { loan_id: 'L-2' } })), [{ external_loan_id: 'L-2' }])
   const [said] = await factsOf(successB())
   t.equal(said?.external_loan_id, null)
@@ -57,7 +41,6 @@ t.test('only external_loan_id and loan_id in the tags name a loan; the rest is a
 })
 
 t.test('a failed or abandoned payment says that no money came', async t => {
-  const { factsOf } = await setup(t)
   for (const [type, status] of [
     ['PAYMENT_FAILED_WEBHOOK', 'FAILED'],
     ['PAYMENT_USER_DROPPED_WEBHOOK', 'USER_DROPPED'],
@@ -69,7 +52,6 @@ t.test('a failed or abandoned payment says that no money came', async t => {
 t.test(
   'a link’s event, an old virtual account’s and what nobody has heard of say nothing',
   async t => {
-    const { factsOf } = await setup(t)
     const order = { order_amount: '22.12', transaction_id: 1, transaction_status: 'SUCCESS' }
     t.same(await factsOf({ type: 'PAYMENT_LINK_EVENT', data: { link_status: 'PAID', order } }), [])
     t.same(await factsOf({ event: 'AMOUNT_COLLECTED', amount: '100', referenceId: '7' }), [])
@@ -80,7 +62,6 @@ t.test(
 t.test(
   'a refund is one by its status; an automatic one is of a payment that was never captured',
   async t => {
-    const { factsOf } = await setup(t)
     const refund = { kind: 'refund', payment_id: '11325632', of_payment_id: '1453002795' }
     matchEach(t, await factsOf(refundB()), [{ ...refund, status: 'done', amount: '1000' }])
     matchEach(t, await factsOf(refundB({ status: 'PENDING' })), [{ ...refund, status: 'open' }])
@@ -91,7 +72,6 @@ t.test(
 )
 
 t.test('a refund on a day that does not exist is that payment’s refund all the same', async t => {
-  const { factsOf } = await setup(t)
   const odd = JSON.stringify(refundB()).replace('2026-02-06T09:59', '2026-02-30T09:59')
   matchEach(t, await factsOf(odd), [
     { kind: 'refund', payment_id: '11325632', of_payment_id: '1453002795', paid_at: null },
@@ -99,7 +79,6 @@ t.test('a refund on a day that does not exist is that payment’s refund all the
 })
 
 t.test('times are strict, and India’s where they name no zone', async t => {
-  const { factsOf } = await setup(t)
   matchEach(t, await factsOf(successB({ time: '2026-02-05 10:00:00' })), [paid])
   matchEach(t, await factsOf(successB({ time: '2026-02-05T04:30:00.000Z' })), [paid])
   const leapDay = { paid_at: new Date('2024-02-29T23:59:59Z') }
@@ -127,7 +106,6 @@ t.test('times are strict, and India’s where they name no zone', async t => {
 })
 
 t.test('what cannot be read is unreadable, what is no money is amount_invalid', async t => {
-  const { factsOf } = await setup(t)
   for (const amount of ['many', null, {}, '1e5']) {
     matchEach(t, await factsOf(successB({ amount })), [{ problem: 'unreadable' }], String(amount))
   }

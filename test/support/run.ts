@@ -41,9 +41,7 @@ try {
       TEST_DATABASE_URL: postgres.url,
       // Half of a process's start is reading our own sources: of all processes only the first one does.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
-      // tap reads every source once more, to know its lines for a coverage that we do not ask for: a sixth of all work.
-      // It sets this anew for each test file; what is imported here comes after that.
-      NODE_OPTIONS: `--import=data:text/javascript,process.env._TAPJS_PROCESSINFO_EXCLUDE_='/./'`,
+      NODE_OPTIONS: `--import=${resolve('test/support/lean-tap.ts')}`,
     },
   })
   process.exitCode = status ?? 1
