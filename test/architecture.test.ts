@@ -17,6 +17,7 @@ const LINES = [
     'problem',
     'cursor',
     'list-query',
+    'nap',
     'fields',
     'json-body',
     'json-strictness',

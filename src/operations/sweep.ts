@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts'
 import type { Ledger } from '../ledger/client.ts'
+import { openNap } from '../nap.ts'
 import { endableSubjects, overdueSubjects } from './claim.ts'
 import type { Origin } from './queue.ts'
 
@@ -23,14 +24,14 @@ export function startSweep(
   runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
 ): { stop(): Promise<void> } {
   const { ledger, deadlineSeconds, log } = options
+  const nap = openNap()
   let isStopping = false
-  let wake: () => void = () => undefined
   const sweeping = run()
 
   return {
     stop() {
       isStopping = true
-      wake()
+      nap.wake()
       return sweeping
     },
   }
@@ -43,7 +44,7 @@ export function startSweep(
         return false
       })
       const rest = Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
-      await pause(isMore ? ROOM_EVERY_MS : rest)
+      await nap.rest(isMore ? ROOM_EVERY_MS : rest)
     }
   }
 
@@ -57,15 +58,5 @@ export function startSweep(
       : await overdueSubjects(db, origins, MAX_PER_SWEEP)
     if (!isStopping) await runner.take(subjects)
     return subjects.length === MAX_PER_SWEEP
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise(resolve => {
-      const timer = setTimeout(resolve, isStopping ? 0 : ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 }

@@ -3,6 +3,8 @@ import type { Database } from '../database.ts'
 
 /** As of an operation: a dead worker's run goes on after this. */
 const LEASE_SECONDS = 10
+/** What broke a run off, a database in trouble, takes more than a moment. */
+const REST_SECONDS = 5
 
 /** A run that this process has to itself until the lease ends; `attempt` fences what it writes. */
 export type BatchClaim = { id: string; attempt: number }
@@ -23,13 +25,6 @@ export async function claimBatch(db: Database): Promise<BatchClaim | undefined> 
   return rows[0]
 }
 
-/** When the run that is under way would be given up, or null where none is. */
-export async function busyUntil(db: Database): Promise<Date | null> {
-  const { rows } = await sql<{ until: Date }>`
-    select claimed_until as until from core.batch_run where status = 'running'`.execute(db)
-  return rows[0]?.until ?? null
-}
-
 /** @returns false when somebody else has taken the run up */
 export async function renewBatch(db: Database, { id, attempt }: BatchClaim): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -38,10 +33,17 @@ export async function renewBatch(db: Database, { id, attempt }: BatchClaim): Pro
   return numAffectedRows === 1n
 }
 
-/** Leaves a run to whoever comes next. */
-export async function releaseBatch(db: Database, { id, attempt }: BatchClaim): Promise<void> {
+/** Leaves a run to whoever comes next: at once, or some time after the error for which it is left. */
+export async function releaseBatch(
+  db: Database,
+  { id, attempt }: BatchClaim,
+  error: Error | null,
+): Promise<void> {
+  const restSeconds = error === null ? 0 : REST_SECONDS
   await sql`
-    update core.batch_run set claimed_until = now() - interval '1 second'
+    update core.batch_run
+       set claimed_until = now() + make_interval(secs => ${restSeconds}),
+           last_error = coalesce(${error?.message ?? null}, last_error)
      where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
 }
 

@@ -2,16 +2,15 @@ import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database.ts'
-import { insertJobs, work } from '../queue.ts'
-import { busyUntil, claimBatch } from './batch-claim.ts'
+import { openNap } from '../nap.ts'
+import { work } from '../queue.ts'
+import { claimBatch } from './batch-claim.ts'
 import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { type BatchContext, runBatch } from './run-batch.ts'
 
-/** One run at a time is the rule; more loops would only wait. */
-const LOOPS = 1
-/** A lease that has just run out is looked at a moment later, not at the same moment. */
-const AFTER_LEASE_MS = 1_000
+/** Nobody tells that a worker died: with the lease of 10 s, its run goes on within 12. */
+const LOOK_EVERY_MS = 2_000
 
 export type BatchOptions = Pick<BatchContext, 'log' | 'onStage'> &
   Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
@@ -22,13 +21,14 @@ export async function workBatches(
   boss: PgBoss,
   options: BatchOptions,
 ): Promise<{ stop(): Promise<void> }> {
+  const nap = openNap()
   let isStopping = false
-  let underWay: Promise<void> = Promise.resolve()
   const context: BatchContext = { db, boss, ...options, isStopping: () => isStopping }
 
-  await work(boss, batchQueue, LOOPS, async jobs => {
-    underWay = handle(jobs.some(({ data }) => data?.trigger === 'schedule'))
-    await underWay
+  await work(boss, batchQueue, 1, async jobs => {
+    if (jobs.some(({ data }) => data?.trigger === 'schedule'))
+      await db.transaction().execute(trx => requestBatch(trx, boss, 'schedule'))
+    nap.wake()
   })
   await boss.schedule(
     batchQueue.name,
@@ -36,31 +36,30 @@ export async function workBatches(
     { trigger: 'schedule' },
     { tz: options.LEDGER_TIMEZONE },
   )
+  const running = run()
   return {
     async stop() {
       isStopping = true
-      await underWay.catch(() => undefined)
+      nap.wake()
+      await running
     },
   }
 
-  async function handle(isDue: boolean): Promise<void> {
-    if (isDue) await db.transaction().execute(trx => requestBatch(trx, boss, 'schedule'))
-    for (;;) {
-      const claim = isStopping ? undefined : await claimBatch(db)
-      if (claim === undefined) break
-      crashPoint('batch.claimed')
-      if (!(await runBatch(context, claim))) break
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const isMore = await runNext().catch(error => {
+        options.log.error({ err: error }, 'a batch run broke off; it will go on')
+        return false
+      })
+      if (!isMore) await nap.rest(LOOK_EVERY_MS)
     }
-    await lookAgainLater()
   }
 
-  /** Whoever runs a batch goes on to the next; should it die, somebody has to notice. */
-  async function lookAgainLater(): Promise<void> {
-    const until = await busyUntil(db)
-    if (until === null) return
-    const startAfter = new Date(until.getTime() + AFTER_LEASE_MS)
-    await db
-      .transaction()
-      .execute(trx => insertJobs(boss, trx, batchQueue, [{ data: {}, startAfter }]))
+  /** @returns whether one was ended, and another may wait */
+  async function runNext(): Promise<boolean> {
+    const claim = await claimBatch(db)
+    if (claim === undefined) return false
+    crashPoint('batch.claimed')
+    return runBatch(context, claim)
   }
 }

@@ -39,19 +39,16 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   },
 }
 
-/** A wake-up: a batch run may wait to be started. Which one, and who may, stands in core.batch_run. */
+/** A wake-up: a batch run may wait to be started, or is due by the schedule. Who may run it stands in core.batch_run. */
 export const batchQueue: Queue<{ trigger?: 'schedule' }> = {
   name: 'payment-batch',
   options: {
     policy: 'standard',
     notify: true,
-    // A run that fails or whose worker died goes on where it was.
-    retryLimit: 1_000,
+    // Until it is due again: only a database in trouble keeps a scheduled run from being asked for.
+    retryLimit: 360,
     retryDelay: 5,
-    // The longest that pg-boss allows for: a run lasts as long as the ledger takes.
-    expireInSeconds: 86_399,
-    // The shortest that pg-boss allows for: a dead worker's run is taken up after this.
-    heartbeatSeconds: 10,
+    expireInSeconds: 60,
     retentionSeconds: TEN_YEARS_SECONDS,
     deleteAfterSeconds: 3_600,
   },

@@ -45,8 +45,9 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
     await endBatch(context.db, claim)
     return true
   } catch (error) {
-    await releaseBatch(context.db, claim)
-    if (error instanceof BatchLeft) return false
+    const isLeft = error instanceof BatchLeft
+    await releaseBatch(context.db, claim, isLeft ? null : (error as Error))
+    if (isLeft) return false
     throw error
   } finally {
     clearInterval(renewing)

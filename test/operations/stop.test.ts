@@ -31,6 +31,7 @@ t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs
   const ids: string[] = []
   for (const loan of loans) ids.push(await submit(service.call, 'LOAN_DISBURSE', disbursal(loan)))
   t.match(await ending(service.call, ids[0] as string), { status: 'success' })
+  await until(() => isHanging(service), 'the call hangs')
   const from = Date.now()
   await worker.kill('SIGTERM')
   t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
@@ -67,7 +68,7 @@ for (const [what, begin] of Object.entries(BUSY_WITH)) {
     const service = await startTestService(t, { ROLE: 'api' })
     await begin(service)
     const worker = startProcess('worker', envOf(service))
-    await until(async () => (await control(service, 'GET', '/counters')).faults.hang > 0)
+    await until(() => isHanging(service), 'it hangs')
     const from = Date.now()
     await worker.kill('SIGTERM')
     t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
@@ -83,7 +84,7 @@ t.test('a dead worker’s operation goes on within 15 s', async t => {
   ])
   const worker = startProcess('worker', envOf(service))
   const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-  await until(async () => (await control(service, 'GET', '/counters')).faults.hang === 1)
+  await until(() => isHanging(service), 'the call hangs')
   const heir = startProcess('worker', envOf(service))
   await worker.kill('SIGKILL')
   const from = Date.now()
@@ -116,6 +117,10 @@ const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>
 /** A stop waits for what is under way. */
 async function settled(worker: Service): Promise<void> {
   await worker.kill('SIGTERM')
+}
+
+async function isHanging(service: TestService): Promise<boolean> {
+  return (await control(service, 'GET', '/counters')).faults.hang > 0
 }
 
 async function heldBy({ db }: TestService): Promise<string[]> {
