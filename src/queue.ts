@@ -13,15 +13,17 @@ export type Queue<Data extends object> = {
 }
 
 /**
- * How a queue with `notify` is watched: looked into at once when something is put there; every two seconds for what comes
+ * How a queue with `notify` is watched: looked into at once when something is put there; every second for what comes
  * back without a word, a retry or a dead worker's job; and every half second while nobody can listen.
  */
-export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 2 } as const
+export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 1 } as const
 
 /** Connections of pg-boss's own pool: one listens, the rest fetch, complete and keep house. */
 const BOSS_POOL_MAX = 6
 /** A dead worker's jobs are noticed after the heartbeat plus this, not after pg-boss's minute. */
-const MONITOR_INTERVAL_SECONDS = 5
+const SUPERVISE_INTERVAL_SECONDS = 2
+/** One worker of all does it each time: shorter than that, so that no time is left out. */
+const MONITOR_INTERVAL_SECONDS = 1
 
 /** pg-boss on the schema that `migrate` made. A worker also keeps house and runs the schedules. */
 export function openQueue(
@@ -38,7 +40,7 @@ export function openQueue(
     supervise: options.isWorker,
     schedule: options.isWorker,
     monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
-    superviseIntervalSeconds: MONITOR_INTERVAL_SECONDS,
+    superviseIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
   })
   boss.on('error', options.onError)
   return boss
@@ -46,7 +48,7 @@ export function openQueue(
 
 /**
  * Adds jobs in the transaction that made them true: they exist if, and only if, it commits.
- * @param startAfter when a job may start; such a job is found by polling, two seconds late at most
+ * @param startAfter when a job may start; such a job is found by polling, a second late at most
  */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,

@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import type { CrashPoint } from '../../src/crash-point.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { paymentService } from '../support/payments.ts'
+import { startProcessFor } from '../support/process.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const GOES_ON_WITHIN_MS = 15_000
+
+// Each waits for a lease to run out: together they take no longer than one.
+t.jobs = 2
+
+t.test('the events that a dead worker was saving are saved within 15 s', async t => {
+  const { service, from } = await workerDead(t, 'events.saved')
+  await until(async () => {
+    const { rows } = await sql`
+      select from pgboss.job where name = 'payment-event' and state < 'completed'`.execute(
+      service.db,
+    )
+    return rows.length === 0
+  }, 'they are saved')
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+})
+
+t.test('a dead worker’s batch run goes on within 15 s', async t => {
+  const { service, from } = await workerDead(t, 'batch.claimed')
+  await service.batch()
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  t.match(await service.payment('pay_1'), { payment: { state: 'posted' } })
+})
+
+/** A worker dies there, and another one begins. @returns since when */
+async function workerDead(t: Test, point: CrashPoint) {
+  const service = await paymentService(t, { ROLE: 'api' })
+  await service.loan('L-1')
+  const env = testEnv(service.databaseUrl, service.ledger.url)
+  const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
+  await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
+    lender: 'LENDER_02',
+  })
+  await service.call('POST', '/api/payments/batch')
+  await doomed.ended
+  const from = Date.now()
+  startProcessFor(t, 'worker', env)
+  return { service, from }
+}
