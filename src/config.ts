@@ -34,7 +34,12 @@ export const Settings = Type.Object({
   DATABASE_URL: text('PostgreSQL 15 or newer', 'postgres://loanops:secret@localhost:5432/loanops', {
     format: 'database-url',
   }),
-  DATABASE_POOL_MAX: wholeNumber('connections to PostgreSQL of one process', 20, 4, 500),
+  DATABASE_POOL_MAX: wholeNumber(
+    'connections to PostgreSQL of one process, beside 6 for its queue and, of an api, up to 4 for uploads',
+    20,
+    4,
+    500,
+  ),
   INTERNAL_TOKEN: text(
     'what callers send as X-Internal-Token; comma-separated while rotating',
     'a-long-random-text',
@@ -117,7 +122,7 @@ export const Settings = Type.Object({
     format: 'cron',
   }),
   OPERATION_DEADLINE_SECONDS: wholeNumber(
-    'after this an operation that never reached the ledger has failed',
+    'after this an operation that the ledger never took has failed',
     ONE_DAY_SECONDS,
     1,
     365 * ONE_DAY_SECONDS,

@@ -30,20 +30,21 @@ export type DatabaseOptions = {
   name: string
   onError: (error: Error) => void
   lockTimeoutMs?: number
-  /** For a pool of statements that take long in health; who wants one waits as long for those before. */
+  /** For a pool of statements that take long in health, 0 for as long as they like; who wants one waits as long for those before. */
   longStatementMs?: number
 }
 
 /** A pool of its own for one process. Close it with `db.destroy()`. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const statementTimeoutMs = options.longStatementMs ?? STATEMENT_TIMEOUT_MS
+  const { longStatementMs } = options
+  const statementTimeoutMs = longStatementMs ?? STATEMENT_TIMEOUT_MS
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max,
     application_name: options.name,
-    connectionTimeoutMillis: options.longStatementMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: longStatementMs || CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
-    query_timeout: statementTimeoutMs + SILENCE_MS,
+    query_timeout: longStatementMs === 0 ? 0 : statementTimeoutMs + SILENCE_MS,
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,

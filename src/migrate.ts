@@ -8,7 +8,7 @@ import { allQueues } from './worker.ts'
 
 const FOLDER = new URL('../migrations/', import.meta.url)
 /** Any number will do, as long as every copy of this program uses the same one. */
-const MIGRATION_LOCK = 7_405_313
+export const MIGRATION_LOCK = 7_405_313
 const NAME = 'loanops-migrate'
 
 /** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are made anew each time. */
@@ -20,12 +20,15 @@ export async function migrate(url: string): Promise<void> {
     max: 1,
     name: NAME,
     onError: fail,
-    // Waits for another migration, and for transactions that use what it changes.
+    // Waits for another migration, and for transactions that use what it changes; an index on a large table takes its time.
     lockTimeoutMs: 0,
+    longStatementMs: 0,
   })
   try {
     await untilReady(db, logger('warn'))
     await db.connection().execute(async connection => {
+      // Also where the database or the role has a limit of its own.
+      await sql`set statement_timeout = 0`.execute(connection)
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrateTables(connection)
       await migrateQueues(url)
@@ -38,16 +41,32 @@ export async function migrate(url: string): Promise<void> {
 
 /** Whether `migrate` has run from exactly these files: a role refuses to start on a database that is behind. */
 export async function isUpToDate(db: Database): Promise<boolean> {
-  const { rows: tables } = await sql<{ name: string | null }>`
-    select to_regclass('loanops.migration_applied')::text as name`.execute(db)
-  if (!tables[0]?.name) return false
-  const { rows } = await sql<{ name: string; sha256: string }>`
-    select name, sha256 from loanops.migration_applied`.execute(db)
-  const applied = new Map(rows.map(row => [row.name, row.sha256]))
+  const applied = await appliedFiles(db)
   return (
     tableFiles().every(({ name }) => applied.has(name)) &&
     viewFiles().every(({ name, sha256 }) => applied.get(name) === sha256)
   )
+}
+
+/**
+ * Asks whether this version's tables are there. Views may be a newer version's: while one is rolled out, the processes
+ * of the one before go on with what they started on.
+ */
+export function tablesPresent(): (db: Database) => Promise<boolean> {
+  const names = tableFiles().map(({ name }) => name)
+  return async db => {
+    const applied = await appliedFiles(db)
+    return names.every(name => applied.has(name))
+  }
+}
+
+async function appliedFiles(db: Database): Promise<Map<string, string>> {
+  const { rows: tables } = await sql<{ name: string | null }>`
+    select to_regclass('loanops.migration_applied')::text as name`.execute(db)
+  if (!tables[0]?.name) return new Map()
+  const { rows } = await sql<{ name: string; sha256: string }>`
+    select name, sha256 from loanops.migration_applied`.execute(db)
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
 }
 
 async function migrateTables(db: Database) {

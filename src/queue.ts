@@ -48,7 +48,7 @@ export function openQueue(
 
 /**
  * Adds jobs in the transaction that made them true: they exist if, and only if, it commits.
- * @param startAfter when a job may start; such a job is found by polling, a second late at most
+ * @param startAfter when a job may start; such a job is found by the queue's polling
  */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,

@@ -4,7 +4,7 @@ import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config.ts'
 import { openDatabase, untilReady } from './database.ts'
 import { backlog } from './http-limits.ts'
-import { isUpToDate } from './migrate.ts'
+import { isUpToDate, tablesPresent } from './migrate.ts'
 import { health } from './ops/health.ts'
 import { openMetrics } from './ops/metrics.ts'
 import { openQueue } from './queue.ts'
@@ -34,8 +34,8 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
 
   const metrics = openMetrics()
   let worker: Worker | undefined
-  const isReady = health(db, isUpToDate, () => worker?.ledgerState())
-  const app = await buildApi({ db, boss, metrics, health: isReady }, config, log)
+  const readiness = health(db, tablesPresent(), () => worker?.ledgerState())
+  const app = await buildApi({ db, boss, metrics, health: readiness }, config, log)
   const close = async () => {
     await Promise.all([app.close(), worker?.stop()])
     await boss.stop({ graceful: false })

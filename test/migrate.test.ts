@@ -1,21 +1,27 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { sql } from 'kysely'
 import t from 'tap'
 import { freePort } from '../src/embedded/free-port.ts'
+import { MIGRATION_LOCK, migrate } from '../src/migrate.ts'
 import { freshDatabase } from './support/fresh-database.ts'
+import { startTestService } from './support/service.ts'
+
+/** Longer than any statement of a migrate that has nothing to do. */
+const LIMIT_MS = 1_000
 
 t.test('npm run migrate waits for a database that is not there yet', async t => {
   const { ownerUrl } = await freshDatabase(t)
   const late = new URL(ownerUrl)
   late.port = String(await freePort(0))
-  const migrate = spawn(process.execPath, ['src/main.ts', 'migrate'], {
+  const migrating = spawn(process.execPath, ['src/main.ts', 'migrate'], {
     env: { PATH: process.env.PATH, DATABASE_URL: late.href },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  t.teardown(() => migrate.kill('SIGKILL'))
-  const ended = once(migrate, 'exit')
-  const [said] = await Promise.race([once(migrate.stdout, 'data'), ended])
+  t.teardown(() => migrating.kill('SIGKILL'))
+  const ended = once(migrating, 'exit')
+  const [said] = await Promise.race([once(migrating.stdout, 'data'), ended])
   t.match(String(said), 'waiting for the database')
 
   const { hostname, port } = new URL(ownerUrl)
@@ -29,3 +35,33 @@ t.test('npm run migrate waits for a database that is not there yet', async t => 
   t.teardown(() => server.close())
   t.same(await ended, [0, null])
 })
+
+t.test('migrate waits longer for another one than a statement may take here', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const name = new URL(ownerUrl).pathname.slice(1)
+  await sql`alter database ${sql.id(name)} set statement_timeout = ${sql.lit(LIMIT_MS)}`.execute(db)
+  let waited = Promise.resolve()
+  await db.transaction().execute(async trx => {
+    await sql`set local statement_timeout = 0`.execute(trx)
+    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx)
+    waited = migrate(ownerUrl)
+    await sql`select pg_sleep(${(1.5 * LIMIT_MS) / 1_000})`.execute(trx)
+  })
+  await t.resolves(waited)
+})
+
+t.test(
+  'a newer version’s views leave a process ready, a table of its own that is missing does not',
+  async t => {
+    const { db, call } = await startTestService(t, { ROLE: 'api' })
+    await sql`update loanops.migration_applied set sha256 = 'newer' where name like 'views/%'`.execute(
+      db,
+    )
+    t.equal((await call('GET', '/readyz')).status, 200)
+    await sql`delete from loanops.migration_applied where name like '001-%'`.execute(db)
+    t.match(await call('GET', '/readyz'), {
+      status: 503,
+      body: { database: 'is behind: run migrate' },
+    })
+  },
+)

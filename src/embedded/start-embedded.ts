@@ -51,7 +51,8 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
     })
   }
   // For the examples in README: a shell reads them from here.
-  writeFileSync(resolve(folder, 'internal-token'), made.INTERNAL_TOKEN, { mode: 0o600 })
+  const [token = ''] = made.INTERNAL_TOKEN.split(',')
+  writeFileSync(resolve(folder, 'internal-token'), token.trim(), { mode: 0o600 })
   writeFileSync(resolve(folder, 'database-url'), made.DATABASE_URL, { mode: 0o600 })
   return {
     env: made,

@@ -1,4 +1,4 @@
-import { LedgerTrouble } from './answer.ts'
+import { type Answer, LedgerTrouble } from './answer.ts'
 import type { Ledger } from './client.ts'
 
 const NOT_FOUND = 404
@@ -12,8 +12,17 @@ export async function lookUp<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,
 ): Promise<T | undefined> {
+  const answer = await lookUpAnswer(ledger, path)
+  return answer?.body as T | undefined
+}
+
+/** The same, with all that came back. */
+export async function lookUpAnswer(
+  ledger: Pick<Ledger, 'read'>,
+  path: string,
+): Promise<Answer | undefined> {
   const answer = await ledger.read(path)
-  if (answer.outcome === 'done') return answer.body as T
+  if (answer.outcome === 'done') return answer
   if (answer.status === NOT_FOUND) return undefined
   throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })
 }

@@ -1,5 +1,6 @@
 import type { Ledger } from '../ledger/client.ts'
 import { dayText } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import type { NewOperation } from '../operations/accept.ts'
 import { ACTIVE, type LedgerLoan, loanPath, TAKE_REPAYMENTS } from '../operations/ledger-loan.ts'
 import { repaymentDifferences } from '../operations/ledger-repayment.ts'
@@ -17,8 +18,8 @@ export async function lookAtRepayments(
   loanExternalId: string,
   rows: Row[],
 ): Promise<Found[]> {
-  const found = await ledger.read(loanPath(loanExternalId, '?associations=transactions'))
-  const loan = found.outcome === 'done' ? (found.body as LoanWithTransactions) : undefined
+  const path = loanPath(loanExternalId, '?associations=transactions')
+  const loan = await lookUp<LoanWithTransactions>(ledger, path)
   const posted = new Map(loan?.transactions?.map(one => [one.externalId, one]))
   return rows.map(({ line, isLoanComing, steps }) => {
     const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)

@@ -3,6 +3,8 @@ import { basename, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
 import { delimiterOf } from './header.ts'
 import { showProgress } from './progress.ts'
 import type { MigrationRecord } from './record.ts'
@@ -11,6 +13,9 @@ export type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 
 /** Where `npm start` keeps the token of the service on this machine. */
 const TOKEN_FILE = '.data/internal-token'
+
+/** Longer than the service takes to hold a file of a gibibyte against itself. */
+const PATIENCE_MS = 20 * 60_000
 
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
@@ -33,7 +38,7 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
   form.set('type', type)
   form.set('file', await openAsBlob(file), basename(file))
   say(`${file}: uploading ${type}`)
-  const uploaded = await call<MigrationRecord>('POST', '/migration/upload', form)
+  const uploaded = await call.json<MigrationRecord>('POST', '/migration/upload', form)
   const { migration_id: id, rows, invalid_rows } = uploaded
   say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
   if (invalid_rows > 0 && !wanted.skipInvalid) {
@@ -41,12 +46,12 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
       `Mend the rows in ${await saveErrors(call, id, file)} and upload it, or leave them out with --skip-invalid`,
     )
   }
-  await call('POST', '/migration/run', {
+  await call.json('POST', '/migration/run', {
     migration_id: id,
     dry_run: wanted.isDryRun,
     skip_invalid: wanted.skipInvalid,
   })
-  const ended = await showProgress(() => call<MigrationRecord>('GET', `/migration/${id}`))
+  const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
   if (ended.dry_run !== null && wanted.isDryRun) {
     const { would_change, in_ledger, differs, refused, unknown } = ended.dry_run
     say(
@@ -62,29 +67,41 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
     throw new Error(`What failed is in ${await saveErrors(call, id, file)}`)
 }
 
-type Call = <T>(method: string, path: string, body?: FormData | object) => Promise<T>
+type Call = {
+  json<T>(method: string, path: string, body?: FormData | object): Promise<T>
+  file(path: string): Promise<ReadableStream>
+}
 
-function caller(env: NodeJS.ProcessEnv): Call & { raw(path: string): Promise<Response> } {
+function caller(env: NodeJS.ProcessEnv): Call {
   const url = `http://${env.HOST || '127.0.0.1'}:${env.PORT || '3000'}`
   const base = `${env.LOANOPS_URL || url}/api`
   const headers = { 'x-internal-token': tokenFrom(env) }
+  // Its own limits end a call after five minutes.
+  const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
-  const call = async <T>(method: string, path: string, body?: FormData | object): Promise<T> => {
-    const isForm = body instanceof FormData
-    const response = await fetch(base + path, {
-      method,
-      headers: isForm || !body ? headers : { ...headers, 'content-type': 'application/json' },
-      ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
-    }).catch(error => {
+  return {
+    async json<T>(method: string, path: string, body?: FormData | object) {
+      const isForm = body instanceof FormData
+      const response = await request(path, {
+        method,
+        headers: isForm || !body ? headers : { ...headers, 'content-type': 'application/json' },
+        ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
+      })
+      return (await response.json()) as T
+    },
+    file: async path => (await request(path, { headers })).body as ReadableStream,
+  }
+
+  async function request(path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(base + path, { ...init, dispatcher }).catch(error => {
       throw new Error(
         `${base} does not answer (${error.cause?.code ?? error.message}): is it running?`,
       )
     })
-    if (response.ok) return (await response.json()) as T
+    if (response.ok) return response
     const problem = (await response.json().catch(() => ({}))) as { detail?: string }
     throw new Error(problem.detail ?? `${base}${path} answered ${response.status}`)
   }
-  return Object.assign(call, { raw: (path: string) => fetch(base + path, { headers }) })
 }
 
 function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
@@ -107,8 +124,8 @@ async function typeOf(file: string): Promise<'loans' | 'repayments'> {
 
 async function saveErrors(call: Call, id: string, file: string): Promise<string> {
   const path = resolve(file.replace(/(\.csv)?$/i, '.errors.csv'))
-  const response = await (call as ReturnType<typeof caller>).raw(`/migration/${id}/errors.csv`)
-  await pipeline(Readable.fromWeb(response.body as never), createWriteStream(path))
+  const errors = await call.file(`/migration/${id}/errors.csv`)
+  await pipeline(Readable.fromWeb(errors), createWriteStream(path))
   return path
 }
 

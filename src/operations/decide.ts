@@ -134,11 +134,7 @@ export function unsettled(ending: Ending): Ending {
 
 /** Failed for lack of time: only where nothing can have been left at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
-  return refusal(
-    '504',
-    'loanops.deadline',
-    `The ledger could not be reached within ${seconds} seconds`,
-  )
+  return refusal('504', 'loanops.deadline', `The ledger did not take it within ${seconds} seconds`)
 }
 
 /** Failed because an operator said so. */

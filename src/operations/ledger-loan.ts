@@ -48,7 +48,6 @@ export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
 export type Frequency = keyof typeof FREQUENCIES
 
 /** Fineract's LoanStatus, as far as we tell states apart. */
-export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
 /** On loans that are closed or overpaid too, Fineract takes repayments without a word; on no others. */

@@ -37,7 +37,7 @@ export function operationRoutes(
     app.post(
       '/ledger/operate',
       {
-        // Checked by the operation it names, not by this union of all seven.
+        // Checked by the operation it names, not by this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
         schema: {
           tags,

@@ -35,7 +35,7 @@ export type Runner = {
    * Works what these subjects have, each in its order, until nothing more is due. Resolves as soon as that is begun
    * and its lane has room: a call that hangs must not keep others from being begun.
    */
-  work(subjects: string[], lane?: Lane): Promise<void>
+  work(subjects: string[], lane: Lane): Promise<void>
   /** Takes no more work, waits for what is under way, and hands back the rest. */
   stop(): Promise<void>
 }
@@ -68,7 +68,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const sweep = startSweep(db, options, { take, origins: originsWithRoom })
 
   return {
-    async work(subjects, lane = 'live') {
+    async work(subjects, lane) {
       if (isStopping) return
       if (ledger.breaker.isOpen()) return markUnavailable(db, subjects)
       await take(subjects)

@@ -37,12 +37,15 @@ export function startSweep(
   }
 
   async function run(): Promise<void> {
+    const report = (error: unknown) => {
+      log.error({ err: error }, 'the sweep failed')
+      return false
+    }
     while (!isStopping) {
+      // Not timed: at a ledger that hangs a probe takes as long as a call may.
+      if (ledger.breaker.isOpen()) await ledger.probe().catch(report)
       const startedAt = Date.now()
-      const isMore = await sweep().catch(error => {
-        log.error({ err: error }, 'the sweep failed')
-        return false
-      })
+      const isMore = await sweep().catch(report)
       const rest = Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
       await nap.rest(isMore ? ROOM_EVERY_MS : rest)
     }
@@ -50,7 +53,6 @@ export function startSweep(
 
   /** @returns whether more was found than was taken */
   async function sweep(): Promise<boolean> {
-    if (ledger.breaker.isOpen()) await ledger.probe()
     const origins = runner.origins()
     if (origins.length === 0) return true
     const subjects = ledger.breaker.isOpen()

@@ -7,7 +7,7 @@ const ASK_EVERY_MS = 50
 /** A batch does not stand still for events that cannot be saved at the moment: the next one takes them. */
 const PATIENCE_MS = 10_000
 
-/** Waits for the events that were acknowledged before the run was asked for: whoever asks expects them in it. */
+/** Waits for the events that were acknowledged before the run started: whoever asked for it expects them in it. */
 export async function awaitSaved({ db, claim, check }: Batch): Promise<void> {
   const until = Date.now() + PATIENCE_MS
   while (Date.now() < until) {

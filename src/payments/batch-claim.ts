@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
+import { publicError } from '../public-error.ts'
 
 /** As of an operation: a dead worker's run goes on after this. */
 const LEASE_SECONDS = 10
@@ -43,8 +44,13 @@ export async function releaseBatch(
   await sql`
     update core.batch_run
        set claimed_until = now() + make_interval(secs => ${restSeconds}),
-           last_error = coalesce(${error?.message ?? null}, last_error)
+           last_error = coalesce(${error && publicError(error).message}, last_error)
      where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+}
+
+/** What kept a part of a run from being done. */
+export async function noteError(db: Database, { id }: BatchClaim, message: string): Promise<void> {
+  await sql`update core.batch_run set last_error = ${message} where id = ${id}`.execute(db)
 }
 
 /** Ends a run, with what became of the payments that it posted; `recordPostings` adds those that end later. */

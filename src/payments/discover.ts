@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
+import { publicError } from '../public-error.ts'
 import type { Batch } from './batch.ts'
+import { noteError } from './batch-claim.ts'
 
 /** Registers raw tables that are no source yet, whoever made them, and gives each its base model. */
 export async function discover({ db, claim, log, check }: Batch): Promise<void> {
@@ -19,11 +21,7 @@ export async function discover({ db, claim, log, check }: Batch): Promise<void> 
     } catch (error) {
       // A table of another shape must not keep the other sources waiting.
       log.error({ err: error, store }, 'a raw table cannot be registered')
-      await noteError(db, claim.id, `raw.${store}: ${(error as Error).message}`)
+      await noteError(db, claim, `raw.${store}: ${publicError(error as Error).message}`)
     }
   }
-}
-
-export async function noteError(db: Batch['db'], id: string, message: string): Promise<void> {
-  await sql`update core.batch_run set last_error = ${message} where id = ${id}`.execute(db)
 }

@@ -3,7 +3,7 @@ import { Decimal } from 'decimal.js'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { isSameDay } from '../ledger/dates.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
 import {
   type LedgerLoan,
   loanAnswer,
@@ -115,12 +115,8 @@ async function duplicate(
   }
   if (!isEqual(booked, payment)) return undefined
   if (!isStanding(booked)) return reversedAtLedger
-  const loan = await run.ledger.read(loanPath(loanId))
-  return {
-    ...loan,
-    outcome: 'done' as const,
-    body: repaymentAnswer(loan.body as LedgerLoan, booked),
-  }
+  const loan = await lookUpAnswer(run.ledger, loanPath(loanId))
+  return loan && { ...loan, body: repaymentAnswer(loan.body as LedgerLoan, booked) }
 }
 
 function postedRepayment({ ledger }: Run, { externalId }: DuePayment, loanId: string) {

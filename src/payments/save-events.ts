@@ -23,7 +23,7 @@ export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Pr
   return work(boss, eventQueue, LOOPS, async jobs => {
     const events = jobs.flatMap(({ data }) => data.events)
     try {
-      await db.transaction().execute(trx => saveEvents(trx, events, options))
+      await save(db, events, options)
       crashPoint('events.saved')
     } catch {
       await saveEach(db, boss, events, options)
@@ -38,7 +38,7 @@ async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], opti
   for (const event of events) {
     if (inTrouble.has(storeOf(event))) continue
     try {
-      await db.transaction().execute(trx => saveEvents(trx, [event], options))
+      await save(db, [event], options)
     } catch (error) {
       if (isDataError(error)) {
         options.log.error({ err: error, gateway: event.gateway }, 'an event cannot be saved')
@@ -54,7 +54,17 @@ async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], opti
 
 const storeOf = ({ lender, gateway }: PaymentEvent) => `${lender} ${gateway}`
 
-async function saveEvents(trx: Trx, events: PaymentEvent[], options: SaveOptions): Promise<void> {
+async function save(db: Database, events: PaymentEvent[], options: SaveOptions): Promise<void> {
+  const repeats = await db.transaction().execute(trx => saveEvents(trx, events))
+  for (const { gateway, count } of repeats) options.onRepeats(gateway, count)
+}
+
+/** @returns how many of each gateway's were there already */
+async function saveEvents(
+  trx: Trx,
+  events: PaymentEvent[],
+): Promise<{ gateway: string; count: number }[]> {
+  const repeats: { gateway: string; count: number }[] = []
   await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
   const byStore = Map.groupBy(events, storeOf)
   // In one order everywhere, so that two workers with the same events never wait for each other in a circle.
@@ -71,6 +81,7 @@ async function saveEvents(trx: Trx, events: PaymentEvent[], options: SaveOptions
           "verifiedBy" text)
        order by md5(body), "eventId"
       on conflict do nothing`.execute(trx)
-    options.onRepeats(gateway, ofStore.length - Number(numAffectedRows))
+    repeats.push({ gateway, count: ofStore.length - Number(numAffectedRows) })
   }
+  return repeats
 }

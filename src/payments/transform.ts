@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import { isTransient } from '../database.ts'
+import { publicError } from '../public-error.ts'
 import { type Batch, BatchLeft } from './batch.ts'
+import { noteError } from './batch-claim.ts'
 import { isDataError } from './data-error.ts'
-import { noteError } from './discover.ts'
 
 /** Rows per transaction: enough that its fixed cost is spread, few enough that it ends within a second. */
 const ROWS_AT_ONCE = 5_000
@@ -26,7 +27,7 @@ export async function transform(batch: Batch): Promise<void> {
       if (error instanceof BatchLeft || (isTransient(error) && !isOfOneSource(error))) throw error
       // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
       batch.log.error({ err: error, source: name }, 'a source cannot be read')
-      await noteError(batch.db, batch.claim.id, `${name}: ${(error as Error).message}`)
+      await noteError(batch.db, batch.claim, `${name}: ${publicError(error as Error).message}`)
     }
   }
 }
@@ -63,7 +64,10 @@ async function transformOldest(batch: Batch, source: string): Promise<number> {
     return await counted(batch, sql`core.take(${source}, array[${id}::uuid])`)
   } catch (error) {
     if (!isDataError(error)) throw error
-    return counted(batch, sql`core.put_aside(${source}, ${id}, ${(error as Error).message})`)
+    return counted(
+      batch,
+      sql`core.put_aside(${source}, ${id}, ${publicError(error as Error).message})`,
+    )
   }
 }
 

@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { newId } from '../../src/ids.ts'
 import { booksOf } from '../support/books.ts'
 import { makePortfolio } from '../support/portfolio.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
@@ -46,6 +50,26 @@ t.test('npm run migrate-portfolio says what is missing', async t => {
   const folder = t.testdir({ 'loans.csv': loansCsv })
   const away = await migratePortfolio('http://127.0.0.1:1', [join(folder, 'loans.csv')])
   t.match(away, { code: 1, output: /does not answer .*is it running/ })
+})
+
+t.test('npm run migrate-portfolio takes no refusal for the file of errors', async t => {
+  const server = createServer((request, response) => {
+    const isErrors = request.url?.endsWith('errors.csv')
+    const answer = isErrors
+      ? { detail: 'it is stopping' }
+      : { migration_id: newId(), rows: 1, invalid_rows: 1 }
+    request.resume().on('end', () => {
+      response.writeHead(isErrors ? 503 : 202, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer))
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const { port } = server.address() as AddressInfo
+  const refused = await migratePortfolio(`http://127.0.0.1:${port}`, [file])
+  t.match(refused, { code: 1, output: /it is stopping/ })
+  t.notOk(existsSync(file.replace('.csv', '.errors.csv')))
 })
 
 function migratePortfolio(url: string, args: string[]) {

@@ -1,16 +1,9 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
-import {
-  approval,
-  clientData,
-  disbursal,
-  givenLoan,
-  ledgerLoan,
-  newName,
-} from '../support/loans.ts'
+import { approval, disbursal, givenLoan, ledgerLoan } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, listed, submit } from '../support/operations.ts'
+import { attemptsOf, enoughToTakeItForDown, listed, submit } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -20,9 +13,6 @@ const resolvePath = (trackingId: string) =>
   `/api/ledger/operations/${encodeURIComponent(trackingId)}/resolve`
 const trackPath = (trackingId: string) =>
   `/api/ledger/track/${encodeURIComponent(trackingId)}?wait=20`
-
-/** So many connections cut in a row, and nothing is sent any more but probes. */
-const CALLS_TO_TAKE_IT_FOR_DOWN = 6
 
 async function throughProxy(t: Test) {
   const proxy = await startProxy(t)
@@ -104,8 +94,7 @@ t.test('what an operator declares failed ends so also while the ledger is down',
     { of: '', on: 'writes' },
     { of: '', on: 'reads' },
   ]
-  for (let n = 0; n < CALLS_TO_TAKE_IT_FOR_DOWN; n++)
-    await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  await enoughToTakeItForDown(service.call)
   await until(async () => (await service.call('GET', '/readyz')).body.ledger?.circuit !== 'closed')
   await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
   t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })

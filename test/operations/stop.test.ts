@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { clientData, control, disbursal, ledgerLoan, newName } from '../support/loans.ts'
+import { control, disbursal, ledgerLoan } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { uploadCsv } from '../support/migrate.ts'
-import { attemptsOf, ending, submit } from '../support/operations.ts'
+import { attemptsOf, ending, enoughToTakeItForDown, submit } from '../support/operations.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
 import { loansCsv } from '../support/rows.ts'
 import { startTestService, type TestService, testEnv } from '../support/service.ts'
@@ -12,7 +12,6 @@ import { until } from '../support/until.ts'
 const STOP_WITHIN_MS = 25_000
 const GOES_ON_WITHIN_MS = 15_000
 const WAITING = 20
-const CALLS_TO_TAKE_IT_FOR_DOWN = 6
 
 // Each of them waits for a lease or a patience to run out: together they take no longer than one.
 t.jobs = 5
@@ -52,8 +51,7 @@ const BUSY_WITH = {
       { kind: 'hang', match: { path: 'paymenttypes' } },
       { kind: 'error', status: 503 },
     ])
-    for (let n = 0; n < CALLS_TO_TAKE_IT_FOR_DOWN; n++)
-      await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+    await enoughToTakeItForDown(service.call)
   },
   async 'a dry run'(service: TestService) {
     await control(service, 'PUT', '/faults', [{ kind: 'hang', match: { on: 'reads' } }])

@@ -14,10 +14,19 @@ import {
   writesOn,
 } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
+import {
+  attemptsOf,
+  ending,
+  enoughToTakeItForDown,
+  hurry,
+  listed,
+  submit,
+} from '../support/operations.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+const GOES_ON_WITHIN_MS = 10_000
 
 t.test(
   'past its deadline an operation of which nothing was sent has failed, also while the ledger is down',
@@ -197,6 +206,23 @@ t.test(
     t.equal(await breakerIs(), '0')
   },
 )
+
+t.test('a ledger that hung is asked again soon after', async t => {
+  const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '1500' })
+  const hung = async () => (await control(service, 'GET', '/counters')).faults.hang
+  const loans = await Promise.all(Array.from({ length: 8 }, () => ledgerLoan(service, 'approved')))
+  await control(service, 'PUT', '/faults', [{ kind: 'hang' }])
+  const ids = await Promise.all(
+    loans.map(loan => submit(service.call, 'LOAN_DISBURSE', disbursal(loan))),
+  )
+  await until(async () => (await service.call('GET', '/readyz')).body.ledger.circuit !== 'closed')
+  const before = await hung()
+  await until(async () => (await hung()) > before, 'a probe hangs')
+  await control(service, 'PUT', '/faults', [])
+  const from = Date.now()
+  for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+})
 
 /** Brings the next look forward, and waits until it is over. */
 async function lookAgain(service: TestService, id: string): Promise<void> {

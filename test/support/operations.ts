@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { clientData, newName } from './loans.ts'
 import type { Call, TestService } from './service.ts'
 
 /** Submits an operation. @returns its tracking id */
@@ -6,6 +7,18 @@ export async function submit(call: Call, status: string, data: object): Promise<
   const { status: code, body } = await call('POST', '/api/ledger/operate', { status, data })
   if (code !== 202) throw new Error(JSON.stringify(body))
   return body.tracking_id
+}
+
+/** So many calls without an answer in a row, and nothing is sent any more but probes. */
+const CALLS_TO_TAKE_IT_FOR_DOWN = 6
+
+/** As many operations as it takes. @returns their tracking ids */
+export function enoughToTakeItForDown(call: Call): Promise<string[]> {
+  return Promise.all(
+    Array.from({ length: CALLS_TO_TAKE_IT_FOR_DOWN }, () =>
+      submit(call, 'CLIENT_CREATE', clientData(newName('C'))),
+    ),
+  )
 }
 
 /** Waits until an operation is final. */

@@ -25,7 +25,7 @@ export type Service = {
   turns: Turns
 }
 
-/** Undefined where no answer is to be sent. */
+/** A connection that is cut, or left hanging, gets no answer. */
 type Outcome = Answer | 'cut' | 'hang'
 
 export async function handle(
