@@ -8,8 +8,18 @@ const SHAPES = {
 }
 
 /** Where a list goes on: the last row's sort values, opaque to callers. */
-export function encodeCursor(values: string[]): string {
+function encodeCursor(values: string[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
+}
+
+/**
+ * @param rows one more than `limit`, where there are more
+ * @returns the page, and the cursor of the next one
+ */
+export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) => string[]) {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next_cursor: rows.length > limit && last ? encodeCursor(sortValues(last)) : null }
 }
 
 /** @throws FieldErrors where it is not a cursor of this list */

@@ -86,7 +86,7 @@ export const nullable = <T extends TSchema>(schema: T) =>
 export const closed = { additionalProperties: false }
 
 /** @param day as `dd MMMM yyyy` */
-export function isDay(day: string): boolean {
+function isDay(day: string): boolean {
   return dayOf(day) !== undefined
 }
 

@@ -5,9 +5,6 @@ import { Unavailable } from './problem.ts'
 const MAX_PER_COMMIT = 256
 /** What may wait for a commit. Beyond it callers are told to come again instead of piling up in memory. */
 const MAX_WAITING = 5_000
-/** One at a time makes the largest groups, and each commit costs as much as several rows. */
-const COMMITS_AT_ONCE = 1
-
 /** Gateways give up after five seconds: we answer 503 before that, so that the caller knows to come again. */
 export const CALLERS_PATIENCE_MS = 4_000
 
@@ -32,7 +29,8 @@ export function groupCommit<In, Out>(
   patienceMs?: number,
 ): GroupCommit<In, Out> {
   let waiting: Waiting<In, Out>[] = []
-  let underWay = 0
+  // One at a time makes the largest groups, and each commit costs as much as several rows.
+  let isCommitting = false
 
   return {
     submit(item) {
@@ -47,13 +45,12 @@ export function groupCommit<In, Out>(
   }
 
   async function commitNext(): Promise<void> {
-    if (underWay >= COMMITS_AT_ONCE || waiting.length === 0) return
+    if (isCommitting || waiting.length === 0) return
     const group = waiting.slice(0, MAX_PER_COMMIT)
     waiting = waiting.slice(MAX_PER_COMMIT)
-    underWay++
-    if (waiting.length > 0) void commitNext()
+    isCommitting = true
     await settle(group)
-    underWay--
+    isCommitting = false
     if (waiting.length > 0) void commitNext()
   }
 

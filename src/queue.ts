@@ -61,18 +61,13 @@ export async function insertJobs<Data extends object>(
   await boss.insert(queue.name, rows, { db: fromKysely(trx), returnId: false })
 }
 
-/**
- * Takes jobs of a queue until the boss stops.
- * @param loops how many batches may be under way at once in this process
- */
+/** Takes jobs of a queue until the boss stops; `localConcurrency` says how many batches may be under way at once here. */
 export async function work<Data extends object>(
   boss: PgBoss,
   queue: Queue<Data>,
-  loops: number,
   handler: (jobs: Job<Data>[]) => Promise<unknown>,
 ): Promise<void> {
-  const options = { ...queue.work, localConcurrency: loops }
-  await boss.work<Data>(queue.name, options, jobs => handler(jobs).catch(fail))
+  await boss.work<Data>(queue.name, queue.work, jobs => handler(jobs).catch(fail))
 }
 
 /** pg-boss keeps every member of an error in the job's output. */

@@ -17,7 +17,7 @@ FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
 
 /** An address, or a network as `10.0.0.0/8`. */
-export function isNetwork(text: string): boolean {
+function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
   const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'

@@ -18,6 +18,7 @@ const LINES = [
     'cursor',
     'list-query',
     'nap',
+    'lease',
     'fields',
     'json-body',
     'json-strictness',
@@ -44,6 +45,8 @@ const root = resolve(import.meta.dirname, '../src')
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(file =>
   file.endsWith('.ts'),
 )
+/** The names between the braces, statically or where it is wanted, and where they are from. */
+const IMPORTED = /\{([^{}]*)\}\s*(?:from|= await import\()\s*'(\.[^']+)'/g
 const texts = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
 t.test('every file of src has its line in the law', async t => {
@@ -85,6 +88,23 @@ t.test('no file is a dumping ground or larger than one can hold in mind', async 
   }
 })
 
+t.test('a function or value that a file exports, another one imports', async t => {
+  const imported = new Set<string>()
+  for (const file of ['src', 'test'].flatMap(filesOf)) {
+    const text = readFileSync(file, 'utf8')
+    for (const [, names = '', specifier = ''] of text.matchAll(IMPORTED)) {
+      for (const name of names.split(','))
+        imported.add(`${resolve(dirname(file), specifier)} ${name.trim().split(/\s+as\s+/)[0]}`)
+    }
+  }
+  const withoutType = new Set([...imported].map(one => one.replace(' type ', ' ')))
+  for (const [file, text] of texts) {
+    if (file === 'database.types.ts') continue
+    for (const [, name] of text.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm))
+      t.ok(withoutType.has(`${resolve(root, file)} ${name}`), `${file} exports ${name}`)
+  }
+})
+
 /** The folder under src, or the file itself where it lies directly in src. */
 function placeOf(file: string): string {
   return (file.split('/', 1)[0] as string).replace(/\.ts$/, '')
@@ -92,6 +112,13 @@ function placeOf(file: string): string {
 
 function lineOf(file: string): number {
   return LINES.findIndex(places => places.includes(placeOf(file)))
+}
+
+function filesOf(folder: string): string[] {
+  const path = resolve(root, '..', folder)
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => resolve(path, file))
 }
 
 function importsOf(file: string, text: string): string[] {

@@ -7,15 +7,15 @@ import type { Asker } from './audit.ts'
 /** The actor of a call that carries no account. No account may have this name. */
 export const INTERNAL_TOKEN_ACTOR = 'internal-token'
 
-export const Unauthenticated = createError(
+const Unauthenticated = createError(
   'UNAUTHORIZED',
   'The access token is missing, wrong, expired, or its account does not stand behind it any more',
   401,
 )
-export const Forbidden = createError('FORBIDDEN', 'This is for administrators', 403)
+const Forbidden = createError('FORBIDDEN', 'This is for administrators', 403)
 
 /** The account's name where a valid Bearer token came along. @throws Unauthenticated where a wrong one did */
-export async function actorOf(request: FastifyRequest): Promise<string> {
+async function actorOf(request: FastifyRequest): Promise<string> {
   const hasToken = /^bearer\b/i.test(request.headers.authorization ?? '')
   return hasToken ? (await verified(request)).name : INTERNAL_TOKEN_ACTOR
 }

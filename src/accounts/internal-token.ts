@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import createError from '@fastify/error'
 import type { FastifyRequest } from 'fastify'
 
-export const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or wrong', 401)
+const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or wrong', 401)
 
 /** Lets a request pass that carries one of the tokens; the others end here, before their body is read. */
 export function requireInternalToken(tokens: string[]) {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { newId } from '../ids.ts'
+import { LEASE_SECONDS, RENEW_EVERY_MS } from '../lease.ts'
 import type { RowToLookAt } from './look.ts'
 import { lookUntilRead } from './look-until-read.ts'
 import type { Looker } from './looker.ts'
@@ -9,9 +10,6 @@ import { utc } from './utc.ts'
 
 /** Loans that are looked at before their findings are kept: what a worker that dies has to look at again. */
 const LOANS_AT_ONCE = 20
-/** What a worker that died had begun goes on after it; renewed while it looks. */
-const LEASE_SECONDS = 10
-const RENEW_EVERY_MS = 3_000
 const MAX_FINDINGS_TOLD = 100
 
 const me = newId()

@@ -1,7 +1,8 @@
 import type { NewOperation } from '../operations/accept.ts'
 import type { Column } from './column.ts'
 
-export type MigrationType = 'loans' | 'repayments'
+export const MIGRATION_TYPES = ['loans', 'repayments'] as const
+export type MigrationType = (typeof MIGRATION_TYPES)[number]
 
 /** The filled cells of one row, by column. */
 export type Fields = Record<string, string>

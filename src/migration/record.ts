@@ -1,18 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../fields.ts'
+import { MIGRATION_TYPES } from './kind.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
-export const MigrationTypeName = oneOf(['loans', 'repayments'])
-export const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
+export const MigrationTypeName = oneOf(MIGRATION_TYPES)
+const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
 
-export const Finding = Type.Object({
+const Finding = Type.Object({
   line: Type.Integer(),
   external_loan_id: nullable(Type.String()),
   finding: Type.String(),
   reason: nullable(Type.String()),
 })
-export const DryRunResult = Type.Object({
+const DryRunResult = Type.Object({
   started_at: Type.String(),
   ended_at: Type.String(),
   would_change: Type.Integer({ description: 'rows that would write to the ledger' }),

@@ -2,12 +2,11 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { letTakeLong } from '../client-error.ts'
 import { FieldErrors, PayloadTooLarge } from '../problem.ts'
+import { MIGRATION_TYPES, type MigrationType } from './kind.ts'
 
 const MAX_FILE_BYTES = 1024 ** 3
 /** A caller that sends nothing for so long holds a connection for nothing. */
 const SILENCE_MS = 30_000
-const TYPES = ['loans', 'repayments'] as const
-export type UploadType = (typeof TYPES)[number]
 
 /**
  * Takes the parts of an upload as they come: `type` first, then `file`, which is handed on while it arrives.
@@ -26,13 +25,13 @@ export async function takeUpload<T>(request: FastifyRequest, take: Take<T>): Pro
   }
 }
 
-type Take<T> = (type: UploadType, file: AsyncIterable<Buffer>) => Promise<T>
+type Take<T> = (type: MigrationType, file: AsyncIterable<Buffer>) => Promise<T>
 
 async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
   // One more of each than there may be, to name it.
   const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
   const parts = legible(request.parts({ limits }))
-  let type: UploadType | undefined
+  let type: MigrationType | undefined
   for await (const part of parts) {
     if (part.type === 'field') {
       if (type !== undefined) throw wrong(`/${part.fieldname}`, 'is one part too many')
@@ -40,7 +39,7 @@ async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> 
     } else {
       if (part.fieldname !== 'file') throw wrong(`/${part.fieldname}`, 'is not a known field')
       if (type === undefined)
-        throw wrong('/type', `is required before the file: ${TYPES.join(' or ')}`)
+        throw wrong('/type', `is required before the file: ${MIGRATION_TYPES.join(' or ')}`)
       return await take(type, lastPart(part.file, parts))
     }
   }
@@ -57,10 +56,10 @@ async function* lastPart(
   if (!done) throw wrong(`/${value.fieldname}`, 'comes after the file, which is the last part')
 }
 
-function typeOf(name: string, value: unknown): UploadType {
+function typeOf(name: string, value: unknown): MigrationType {
   if (name !== 'type') throw wrong(`/${name}`, 'is not a known field')
-  const type = TYPES.find(known => known === value)
-  if (type === undefined) throw wrong('/type', `must be ${TYPES.join(' or ')}`)
+  const type = MIGRATION_TYPES.find(known => known === value)
+  if (type === undefined) throw wrong('/type', `must be ${MIGRATION_TYPES.join(' or ')}`)
   return type
 }
 

@@ -9,7 +9,7 @@ import { insertJobs } from '../queue.ts'
 import type { Data, Operation } from './operation.ts'
 import { type Origin, queueOf } from './queue.ts'
 
-export const IdempotencyKeyReused = createError(
+const IdempotencyKeyReused = createError(
   'IDEMPOTENCY_KEY_REUSED',
   'This Idempotency-Key came before, with another body',
   422,

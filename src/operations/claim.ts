@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database.ts'
+import { LEASE_SECONDS } from '../lease.ts'
 import type { Data } from './operation.ts'
 import type { Origin } from './queue.ts'
 import type { Resolution } from './resolve.ts'
 
-/** How long a claim holds without being renewed: a dead worker's operations go on after this. */
-export const LEASE_SECONDS = 10
 /** A wake-up that is this late was lost: its worker died, or the database was away. */
 const LATE_SECONDS = 2
 

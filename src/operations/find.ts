@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
 import type { Database } from '../database.ts'
 import { type OperationRow, wholeRecord } from './record.ts'
 
@@ -44,8 +44,7 @@ export async function listOperations(db: Database, query: ListQuery) {
              order by o.seq desc limit ${query.limit + 1}) o
       join ops.operation v on v.seq = o.seq
      order by o.seq desc`.execute(db)
-  const page = rows.slice(0, query.limit)
-  const last = page.at(-1)
+  const { page, next_cursor } = pageOf(rows, query.limit, row => [row.seq])
   return {
     operations: page.map(row => ({
       ...wholeRecord(row),
@@ -56,7 +55,7 @@ export async function listOperations(db: Database, query: ListQuery) {
       next_try_at: row.next_try_at?.toISOString() ?? null,
       last_error: row.last_error,
     })),
-    next_cursor: rows.length > page.length && last ? encodeCursor([last.seq]) : null,
+    next_cursor,
   }
 }
 

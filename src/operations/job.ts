@@ -4,13 +4,10 @@ import { type Queue, work } from '../queue.ts'
 import { liveQueue, type Wake } from './queue.ts'
 import type { Runner } from './runner.ts'
 
-/** While one batch is completed, the next is fetched; the bulk lane waits for its slots anyway. Each asks when idle too. */
-const LOOPS: Record<Lane, number> = { live: 2, bulk: 1 }
-
 /** Each wake-up begins its subject's work. */
 export function workOperations(boss: PgBoss, queue: Queue<Wake>, runner: Runner): Promise<void> {
   const lane: Lane = queue === liveQueue ? 'live' : 'bulk'
-  return work(boss, queue, LOOPS[lane], async jobs => {
+  return work(boss, queue, async jobs => {
     await runner.work([...new Set(jobs.map(({ data }) => data.subject))], lane)
   })
 }

@@ -1,8 +1,7 @@
 import type { Database } from '../database.ts'
-import { type Claim, LEASE_SECONDS, renewClaims } from './claim.ts'
+import { LEASE_SECONDS, RENEW_EVERY_MS } from '../lease.ts'
+import { type Claim, renewClaims } from './claim.ts'
 
-/** Three renewals may fail before a lease is lost. */
-const RENEW_EVERY_MS = 3_000
 /** So long before its end a lease no longer covers a write: what is sent now must arrive while it still holds. */
 const MARGIN_MS = 1_000
 

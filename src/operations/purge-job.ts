@@ -11,7 +11,7 @@ export function workPurge(
   boss: PgBoss,
   options: { retentionDays: number; log: FastifyBaseLogger },
 ): Promise<void> {
-  return work(boss, purgeQueue, 1, async () => {
+  return work(boss, purgeQueue, async () => {
     // A job that was already there when the setting was switched off.
     if (options.retentionDays === 0) return
     const purged = await purgeOperations(db, options.retentionDays)

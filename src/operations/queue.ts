@@ -25,8 +25,13 @@ const work = {
   notifyPollingIntervalSeconds: 0.5,
 } as const
 
-export const liveQueue: Queue<Wake> = { name: 'operation', options, work }
-/** Batches and migrations: a queue of their own, so that a live operation never stands behind thousands of theirs. */
+// While one batch is completed, the next is fetched. Each of them asks when idle too.
+export const liveQueue: Queue<Wake> = {
+  name: 'operation',
+  options,
+  work: { ...work, localConcurrency: 2 },
+}
+/** Batches and migrations: a queue of their own, so that a live operation never stands behind thousands of theirs. One at a time: its lane waits for its slots anyway. */
 export const bulkQueue: Queue<Wake> = { name: 'operation-bulk', options, work }
 
 export const ORIGINS = ['api', 'payment', 'migration'] as const

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
+import { LEASE_SECONDS } from '../lease.ts'
 import { publicError } from '../public-error.ts'
 
-/** As of an operation: a dead worker's run goes on after this. */
-const LEASE_SECONDS = 10
 /** What broke a run off, a database in trouble, takes more than a moment. */
 const REST_SECONDS = 5
 

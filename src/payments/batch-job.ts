@@ -25,7 +25,7 @@ export async function workBatches(
   let isStopping = false
   const context: BatchContext = { db, boss, ...options, isStopping: () => isStopping }
 
-  await work(boss, batchQueue, 1, async jobs => {
+  await work(boss, batchQueue, async jobs => {
     if (jobs.some(({ data }) => data?.trigger === 'schedule'))
       await db.transaction().execute(trx => requestBatch(trx, boss, 'schedule'))
     nap.wake()

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
 import type { Database } from '../database.ts'
 import { closed, nullable } from '../fields.ts'
 import { UUID } from '../ids.ts'
@@ -58,12 +58,8 @@ export function batchRoutes(db: Database, boss: PgBoss): FastifyPluginAsyncTypeb
           select ${columns} from ops.batch_run
            where ${before}::uuid is null or batch_id < ${before}
            order by batch_id desc limit ${limit + 1}`.execute(db)
-        const page = rows.slice(0, limit)
-        const last = page.at(-1)
-        return {
-          batches: page.map(asJson<Static<typeof BatchRun>>),
-          next_cursor: rows.length > page.length && last ? encodeCursor([last.batch_id]) : null,
-        }
+        const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
+        return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
       },
     )
 

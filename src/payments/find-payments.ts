@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor, pageOf } from '../cursor.ts'
 import type { Database } from '../database.ts'
 import type { Payment } from './payment-record.ts'
 
@@ -31,12 +31,8 @@ export async function findPayments(db: Database, query: PaymentQuery) {
      where ${sql.join(where, sql` and `)}
      order by p.id desc
      limit ${query.limit + 1}`.execute(db)
-  const page = rows.slice(0, query.limit)
-  const last = page.at(-1)
-  return {
-    payments: page.map(asJson<Static<typeof Payment>>),
-    next_cursor: rows.length > page.length && last ? encodeCursor([last.id]) : null,
-  }
+  const { page, next_cursor } = pageOf(rows, query.limit, row => [row.id])
+  return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
 /** A refund may have the same id as a payment: where it is not said, the payment is meant. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import { insertOperations, newOperation } from '../operations/accept.ts'
 import type { Batch } from './batch.ts'
-import { repaymentKind } from './repayment-kind.ts'
+import { repaymentIntake } from './repayment-intake.ts'
 
 /** Payments that go out in one transaction, which holds the intake's lock. */
 const PAYMENTS_AT_ONCE = 500
@@ -49,7 +49,7 @@ async function postChunk({ db, boss, claim }: Batch): Promise<number> {
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>
-      newOperation(repaymentKind, { transaction_id: id, external_loan_id: loan }, null),
+      newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null),
     )
     if (operations.length === 0) return 0
     await insertOperations(trx, boss, 'payment', operations)

@@ -34,6 +34,8 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   work: {
     // Each job is SQL for up to 256 events already.
     batchSize: 4,
+    // Two keep up with the door: each takes a thousand events and more in one transaction.
+    localConcurrency: 2,
     burstWhenBatchFull: true,
     ...WATCHED,
   },

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Trx } from '../database.ts'
 import type { Ended } from '../operations/finish.ts'
-import { repaymentKind } from './repayment-kind.ts'
+import { repaymentIntake } from './repayment-intake.ts'
 import { settle } from './settle.ts'
 
 /** Refusals of ours by their codes, and those of the ledger that say the same. All others are `ledger_refused`. */
@@ -27,7 +27,7 @@ const UNSENT = ['loanops.deadline', 'loanops.withdrawn']
 /** Says what the payments are whose repayments have ended. Call it in the transaction in which they end. */
 export async function recordPostings(trx: Trx, ended: Ended[]): Promise<{ overpaid: number }> {
   const results = ended
-    .filter(({ claim }) => claim.operationType === repaymentKind.name)
+    .filter(({ claim }) => claim.operationType === repaymentIntake.name)
     .map(resultOf)
   if (results.length === 0) return { overpaid: 0 }
   await keep(trx, results)

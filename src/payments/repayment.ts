@@ -19,7 +19,7 @@ import {
 import { absent, type Operation, operation, type Run, there } from '../operations/operation.ts'
 import { type Refusal, refusal } from '../operations/refusal.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
-import { repaymentKind } from './repayment-kind.ts'
+import { repaymentIntake } from './repayment-intake.ts'
 import { believe } from './trust.ts'
 
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
@@ -40,7 +40,7 @@ const reversedAtLedger = refusal(
 /** Takes one payment to the ledger; refuses, with a code that `record-postings.ts` reads, what may not go there. */
 export function repayment(db: Database, config: Config): Operation {
   return operation({
-    ...repaymentKind,
+    ...repaymentIntake,
     summary: 'Books a payment on its loan',
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 

@@ -2,15 +2,13 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database.ts'
+import { RENEW_EVERY_MS } from '../lease.ts'
 import { awaitSaved } from './await-saved.ts'
 import { type Batch, BatchLeft } from './batch.ts'
 import { type BatchClaim, endBatch, releaseBatch, renewBatch } from './batch-claim.ts'
 import { discover } from './discover.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
-
-/** Three renewals may fail before the lease is lost. */
-const RENEW_EVERY_MS = 3_000
 
 export type BatchContext = {
   db: Database

@@ -8,8 +8,6 @@ import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
-/** Two keep up with the door: each takes a thousand events and more in one transaction. */
-const LOOPS = 2
 /** A table that somebody holds is come back to, well within the time that a job has. */
 const LOCK_TIMEOUT = '5s'
 
@@ -20,7 +18,7 @@ export type SaveOptions = {
 
 /** Saves queued events into their raw tables. A job that is run again finds its events there. */
 export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<void> {
-  return work(boss, eventQueue, LOOPS, async jobs => {
+  return work(boss, eventQueue, async jobs => {
     const events = jobs.flatMap(({ data }) => data.events)
     try {
       await save(db, events, options)

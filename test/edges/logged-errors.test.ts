@@ -30,7 +30,7 @@ t.test('a failed job keeps its error without the values in it', async t => {
   t.teardown(() => boss.stop({ graceful: false }))
   await boss.createQueue(queue.name, queue.options)
   const errors = await errorsThatRepeat(db, 'mrkdvalue')
-  await work(boss, queue, 1, async () => {
+  await work(boss, queue, async () => {
     throw errors.pop()
   })
   for (const _ of [...errors]) await boss.send(queue.name, {})

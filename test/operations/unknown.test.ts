@@ -14,14 +14,7 @@ import {
   writesOn,
 } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import {
-  attemptsOf,
-  ending,
-  enoughToTakeItForDown,
-  hurry,
-  listed,
-  submit,
-} from '../support/operations.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'

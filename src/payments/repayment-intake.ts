@@ -1,7 +1,7 @@
 import { loanSubject, type Operation } from '../operations/operation.ts'
 
 /** A repayment as the intake sees it: which payment, on which loan. How it runs stands in `repayment.ts`. */
-export const repaymentKind: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {
+export const repaymentIntake: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {
   name: 'REPAYMENT',
   subject: data => loanSubject(String(data.external_loan_id)),
   externalId: data => String(data.external_loan_id),
