@@ -1,12 +1,14 @@
 import type { Body } from '../fields/body.ts'
+import { plainIntegerOf } from '../fields/number.ts'
 import { isSent, textOf } from '../fields/text.ts'
 import { integrityIssue } from '../http/refusal.ts'
-import { paise, rupees } from '../money.ts'
+import { type Paise, paise, rupees } from '../money.ts'
+import { PER_YEAR } from '../reference/options.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import type { Loan, LoanTerms } from './loan.ts'
-import { readLoanCharges } from './loan-charges.ts'
+import type { Loan, LoanCharge, LoanTerms } from './loan.ts'
+import { chargesAsChanges, differ, readLoanCharges } from './loan-charges.ts'
 import type { LoanRequest } from './loan-request.ts'
-import { makeSchedule } from './schedule.ts'
+import { scheduleOf } from './schedule.ts'
 
 type Changes = Record<string, unknown>
 
@@ -22,43 +24,70 @@ const TERMS = [
   'transactionProcessingStrategyCode',
 ] as const
 
-/** The loan as the request would have it, and the fields that differ. */
+/** Where one of these differs, the charges are written again too. */
+const SCHEDULE = [
+  'principal',
+  'interestRatePerPeriod',
+  'interestRateFrequencyType',
+  'numberOfRepayments',
+  'repaymentEvery',
+  'repaymentFrequencyType',
+  'interestType',
+  'interestCalculationPeriodType',
+  'amortizationType',
+]
+const ANEW = ['charges', 'expectedDisbursementDate', 'productId']
+const MONTHS = 2
+
+/**
+ * The loan as the request would have it, and what differs. The schedule is made anew from the
+ * request alone where something of it differs, and always where it goes by months.
+ */
 export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body) {
   const changes: Changes = {}
-  const terms = changedTerms(loan.terms, request, changes)
+  const terms = changedTerms(loan.terms, request, body, changes)
   const principal = changedPrincipal(loan, request, changes)
   const dates = changedDates(loan, request, body, changes)
   const ids = changedIds(ledger, loan, request, body, changes)
-  const list = readLoanCharges(ledger, body, loan.charges)
-  const scheduled = {
-    principal: request.principal === undefined ? 0 : principal,
-    interestRatePerPeriod: request.interestRatePerPeriod?.toDecimalPlaces(6).toFixed() ?? '0',
-    from: dates.expectedDisbursementDate,
+  const charges = readLoanCharges(ledger, body, loan.charges)
+  const byMonths = loan.terms.repaymentFrequencyType === MONTHS
+  if (byMonths || SCHEDULE.some(name => name in changes) || differ(charges, loan.charges)) {
+    changes.charges = chargesAsChanges(charges)
+    changes.locale = textOf(body, 'locale')
   }
-  const { interestRatePerPeriod } = scheduled
-  const dues = makeSchedule(
-    { ...terms, interestRatePerPeriod },
-    scheduled.principal,
-    scheduled.from,
-    list,
-  )
-  const changed: Loan = {
-    ...loan,
-    ...ids,
-    ...dates,
-    terms,
+  const changed = { ...loan, ...ids, ...dates, terms, ...amounts(principal) }
+  const isAnew = ANEW.some(name => name in changes)
+  if (!isAnew) return { changed, changes, isAnew }
+  const kept = 'charges' in changes ? charges : loan.charges
+  return { changed: { ...changed, ...schedule(changed, request, kept) }, changes, isAnew }
+}
+
+function amounts(principal: Paise) {
+  return {
     principal,
     proposedPrincipal: principal,
     approvedPrincipal: principal,
     netDisbursalAmount: principal,
-    scheduled,
-    expectedMaturityDate: dues.at(-1)?.due ?? loan.expectedMaturityDate,
-    charges: list,
   }
-  return { changed, changes }
 }
 
-function changedTerms(before: LoanTerms, request: LoanRequest, changes: Changes): LoanTerms {
+function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]) {
+  const scheduled = {
+    principal: request.principal === undefined ? 0 : changed.principal,
+    interestRatePerPeriod: request.interestRatePerPeriod?.toDecimalPlaces(6).toFixed() ?? '0',
+    from: changed.expectedDisbursementDate,
+  }
+  const dues = scheduleOf({ ...changed, scheduled, charges })
+  const expectedMaturityDate = dues.at(-1)?.due ?? changed.expectedMaturityDate
+  return { scheduled, expectedMaturityDate, charges }
+}
+
+function changedTerms(
+  before: LoanTerms,
+  request: LoanRequest,
+  body: Body,
+  changes: Changes,
+): LoanTerms {
   const terms = { ...before }
   for (const name of TERMS) {
     if (request[name] === undefined || request[name] === before[name]) continue
@@ -70,13 +99,21 @@ function changedTerms(before: LoanTerms, request: LoanRequest, changes: Changes)
     changes.interestRatePerPeriod = rate.toNumber()
     terms.interestRatePerPeriod = rate.toDecimalPlaces(6).toFixed()
   }
+  const { interestRateFrequencyType = PER_YEAR.id } = before
+  const frequency = plainIntegerOf(body, 'interestRateFrequencyType') ?? interestRateFrequencyType
+  if (frequency !== interestRateFrequencyType) {
+    changes.interestRateFrequencyType = frequency
+    terms.interestRateFrequencyType = frequency
+  }
   return terms
 }
 
 function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): number {
-  const principal = request.principal === undefined ? loan.principal : paise(request.principal)
-  if (principal !== loan.principal) changes.principal = rupees(principal)
-  return principal
+  const { principal } = request
+  if (principal === undefined) return loan.principal
+  // As it was sent, with all its decimals.
+  if (!principal.eq(rupees(loan.principal))) changes.principal = principal.toNumber()
+  return paise(principal)
 }
 
 function changedDates(loan: Loan, request: LoanRequest, body: Body, changes: Changes) {
@@ -88,6 +125,7 @@ function changedDates(loan: Loan, request: LoanRequest, body: Body, changes: Cha
   }
   if (changes.submittedOnDate ?? changes.expectedDisbursementDate) {
     changes.dateFormat = textOf(body, 'dateFormat')
+    changes.locale = textOf(body, 'locale')
   }
   return { submittedOn, expectedDisbursementDate: expected }
 }

@@ -28,6 +28,10 @@ export function scheduleOf(loan: Loan): Due[] {
   return makeSchedule({ ...loan.terms, interestRatePerPeriod }, principal, from, loan.charges)
 }
 
+export function periodsAYear(frequencyType: number): number {
+  return PERIODS_A_YEAR[frequencyType] ?? 12
+}
+
 export function makeSchedule(
   terms: LoanTerms,
   principal: Paise,
@@ -62,7 +66,7 @@ export function makeSchedule(
 }
 
 function partOfBalance(terms: LoanTerms): Decimal {
-  const periods = PERIODS_A_YEAR[terms.repaymentFrequencyType] ?? 12
+  const periods = periodsAYear(terms.repaymentFrequencyType)
   const rate = new Ledgers(terms.interestRatePerPeriod).dividedBy(periods).dividedBy(100)
   return new Exact(rate).times(terms.repaymentEvery)
 }
