@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { DATES, driver, type Reply } from '../support/ledger-driver.ts'
+import { codes, DATES, driver } from '../support/ledger-driver.ts'
 
 const PATH = '/loans/external-id/L-1'
 const WEEKLY = { loanTermFrequencyType: 1, repaymentFrequencyType: 1 }
@@ -15,11 +15,6 @@ async function setup(t: Test, terms: object = {}) {
   const read = async () => (await call('GET', `${PATH}?associations=all`)).body
   return { call, update, command, read }
 }
-
-const codes = ({ status, body }: Reply) => [
-  status,
-  ...body.errors.map((error: any) => error.userMessageGlobalisationCode),
-]
 
 t.test('an update keeps how often its rate counts, and the schedule does not follow', async t => {
   const { update, read } = await setup(t)

@@ -32,6 +32,11 @@ const HEADERS = {
 
 export const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 
+/** The status of a refusal, and the codes of all that it tells. */
+export function codes({ status, body }: Reply): (number | string)[] {
+  return [status, ...body.errors.map((error: any) => error.userMessageGlobalisationCode)]
+}
+
 /** A few calls of the ledger, as a caller without any care makes them. */
 export function driver(url: string) {
   const call = async (

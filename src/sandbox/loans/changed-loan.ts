@@ -1,28 +1,13 @@
 import type { Body } from '../fields/body.ts'
-import { plainIntegerOf } from '../fields/number.ts'
 import { isSent, textOf } from '../fields/text.ts'
 import { integrityIssue } from '../http/refusal.ts'
 import { type Paise, paise, rupees } from '../money.ts'
-import { PER_YEAR } from '../reference/options.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import type { Loan, LoanCharge, LoanTerms } from './loan.ts'
+import { type Changes, changedTerms } from './changed-terms.ts'
+import type { Loan, LoanCharge } from './loan.ts'
 import { chargesAsChanges, differ, readLoanCharges } from './loan-charges.ts'
 import type { LoanRequest } from './loan-request.ts'
 import { scheduleOf } from './schedule.ts'
-
-type Changes = Record<string, unknown>
-
-const TERMS = [
-  'loanTermFrequency',
-  'loanTermFrequencyType',
-  'numberOfRepayments',
-  'repaymentEvery',
-  'repaymentFrequencyType',
-  'interestType',
-  'interestCalculationPeriodType',
-  'amortizationType',
-  'transactionProcessingStrategyCode',
-] as const
 
 /** Where one of these differs, the charges are written again too. */
 const SCHEDULE = [
@@ -80,32 +65,6 @@ function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]) {
   const dues = scheduleOf({ ...changed, scheduled, charges })
   const expectedMaturityDate = dues.at(-1)?.due ?? changed.expectedMaturityDate
   return { scheduled, expectedMaturityDate, charges }
-}
-
-function changedTerms(
-  before: LoanTerms,
-  request: LoanRequest,
-  body: Body,
-  changes: Changes,
-): LoanTerms {
-  const terms = { ...before }
-  for (const name of TERMS) {
-    if (request[name] === undefined || request[name] === before[name]) continue
-    changes[name] = request[name]
-    Object.assign(terms, { [name]: request[name] })
-  }
-  const rate = request.interestRatePerPeriod
-  if (rate !== undefined && !rate.eq(before.interestRatePerPeriod)) {
-    changes.interestRatePerPeriod = rate.toNumber()
-    terms.interestRatePerPeriod = rate.toDecimalPlaces(6).toFixed()
-  }
-  const { interestRateFrequencyType = PER_YEAR.id } = before
-  const frequency = plainIntegerOf(body, 'interestRateFrequencyType') ?? interestRateFrequencyType
-  if (frequency !== interestRateFrequencyType) {
-    changes.interestRateFrequencyType = frequency
-    terms.interestRateFrequencyType = frequency
-  }
-  return terms
 }
 
 function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): number {
