@@ -25,6 +25,10 @@ t.test('an update keeps how often its rate counts, and the schedule does not fol
   t.match(after, { interestRateFrequencyType: { id: 2, value: 'Per month' } })
   t.equal(after.annualInterestRate, 144)
   t.strictSame(after.repaymentSchedule, before.repaymentSchedule)
+  const code = 'validation.msg.loan.interestRateFrequencyType'
+  const refused = async (id: unknown) => codes(await update({ interestRateFrequencyType: id }))
+  t.strictSame(await refused(''), [400, `${code}.cannot.be.blank`])
+  t.strictSame(await refused(4), [400, `${code}.is.not.within.expected.range`])
 })
 
 t.test('of a weekly loan only what makes its schedule has the charges told again', async t => {
@@ -40,6 +44,22 @@ t.test('of a weekly loan only what makes its schedule has the charges told again
   const renamed = await changesOf({ ...principal, externalId: 'L-2' })
   t.strictSame(renamed, { externalId: 'L-2' })
   t.equal((await call('GET', '/loans/external-id/L-2')).status, 200)
+})
+
+t.test('charges of a weekly loan stay unless they or its schedule change', async t => {
+  const { call, update, read } = await setup(t, WEEKLY)
+  const definition = { name: 'Fee', amount: 100, currencyCode: 'INR', chargeAppliesTo: 1 }
+  const kind = { chargeTimeType: 2, chargeCalculationType: 1, chargePaymentMode: 0, active: true }
+  const charge = await call('POST', '/charges', { ...definition, ...kind, locale: 'en' })
+  const sent = { chargeId: charge.body.resourceId, amount: 100, dueDate: '2024-01-29' }
+  const added = await update({ charges: [sent] })
+  t.match(added.body.changes, { charges: [{ chargeId: sent.chargeId, amount: 100 }] })
+  const [kept] = (await read()).charges
+  t.strictSame((await update({ charges: [{ ...sent, id: kept.id }] })).body.changes, {})
+  t.strictSame((await update({ productId: 3 })).body.changes, { productId: 3 })
+  t.match((await read()).charges, [{ id: kept.id, amount: 100 }])
+  await update({ productId: 3, principal: 11_000 })
+  t.notOk((await read()).charges, 'and go with a schedule that is made without them')
 })
 
 t.test('an empty principal is refused, and one of nothing is told twice', async t => {

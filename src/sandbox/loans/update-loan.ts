@@ -77,7 +77,9 @@ function checkFields(request: LoanRequest, body: Body) {
     if (isSent(body, name)) check.required(name, request[name])
     check.within(name, request[name], 0, most)
   }
-  check.within(RATE_FREQUENCY, plainIntegerOf(body, RATE_FREQUENCY), 0, 3)
+  const rateFrequency = plainIntegerOf(body, RATE_FREQUENCY)
+  if (isSent(body, RATE_FREQUENCY)) check.required(RATE_FREQUENCY, rateFrequency)
+  check.within(RATE_FREQUENCY, rateFrequency, 0, 3)
   for (const name of NOT_EMPTY) if (isSent(body, name)) check.required(name, request[name])
   if (request.transactionProcessingStrategyCode !== undefined) {
     refuseStrategy(request.transactionProcessingStrategyCode)
