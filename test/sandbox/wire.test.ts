@@ -29,6 +29,22 @@ t.test('a health check needs neither tenant nor credentials', async t => {
   t.match(await health.json(), { status: 'UP' })
 })
 
+t.test(
+  'the address that verifies credentials is only posted to, and asks a reader for them',
+  async t => {
+    const { sandbox, call } = await setup(t)
+    t.equal((await call('GET', '/authentication')).status, 405)
+    const headers = { 'fineract-platform-tenantid': 'default' }
+    t.equal((await fetch(`${sandbox.url}/authentication`, { headers })).status, 401)
+  },
+)
+
+t.test('notes are found by the number of their loan alone', async t => {
+  const { call } = await setup(t)
+  t.equal((await call('GET', '/loans/1/notes')).status, 200)
+  t.equal((await call('GET', '/loans/external-id/L-1/notes')).status, 404)
+})
+
 t.test('what the sandbox does not play is 501, and says so', async t => {
   const { call } = await setup(t)
   const reply = await call('POST', '/loans/external-id/L-1/transactions?command=writeoff', {})

@@ -30,7 +30,12 @@ const HEADERS = {
   'content-type': 'application/json',
 }
 
-const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
+export const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
+
+/** The status of a refusal, and the codes of all that it tells. */
+export function codes({ status, body }: Reply): (number | string)[] {
+  return [status, ...body.errors.map((error: any) => error.userMessageGlobalisationCode)]
+}
 
 /** A few calls of the ledger, as a caller without any care makes them. */
 export function driver(url: string) {
@@ -67,12 +72,19 @@ export function driver(url: string) {
     )
   const repayment = (loan: string, externalId: string) =>
     call('GET', `/loans/external-id/${loan}/transactions/external-id/${externalId}`)
-  return { call, repay, repayment, activeLoan: (loan: string) => activeLoan(call, loan) }
+  return {
+    call,
+    repay,
+    repayment,
+    submittedLoan: (loan: string, terms: object = {}) => submittedLoan(call, loan, terms),
+    activeLoan: (loan: string) => activeLoan(call, loan),
+  }
 }
 
 type Call = (method: string, path: string, body?: object) => Promise<Reply>
 
-async function activeLoan(call: Call, externalId: string): Promise<void> {
+/** The body that made it, to be sent again as an update. */
+async function submittedLoan(call: Call, externalId: string, terms: object): Promise<object> {
   const client = await call('POST', '/clients', {
     officeId: 1,
     legalFormId: 1,
@@ -101,13 +113,22 @@ async function activeLoan(call: Call, externalId: string): Promise<void> {
     submittedOnDate: '2024-01-15',
     expectedDisbursementDate: '2024-01-15',
     ...DATES,
+    ...terms,
   }
+  refuseFailure(await call('POST', '/loans', loan))
+  return loan
+}
+
+async function activeLoan(call: Call, externalId: string): Promise<void> {
+  await submittedLoan(call, externalId, {})
   const path = `/loans/external-id/${externalId}?command`
   const replies = [
-    await call('POST', '/loans', loan),
     await call('POST', `${path}=approve`, { approvedOnDate: '2024-01-15', ...DATES }),
     await call('POST', `${path}=disburse`, { actualDisbursementDate: '2024-01-15', ...DATES }),
   ]
-  const refused = replies.find(reply => reply.status !== 200)
-  if (refused) throw new Error(JSON.stringify(refused.body))
+  for (const reply of replies) refuseFailure(reply)
+}
+
+function refuseFailure(reply: Reply): void {
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body))
 }

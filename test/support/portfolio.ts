@@ -13,8 +13,8 @@ export type Portfolio = { loansCsv: string; repaymentsCsv: string; expected: Exp
 
 const DAY_MS = 86_400_000
 const SCALE = 10n ** 40n
-/** What a percentage a year with ten decimals is divided by for a month. */
-const MONTHLY = 100n * 12n * 10n ** 10n
+/** One, as a monthly rate has it: the ledger keeps 19 digits of a percentage from 1 to 10. */
+const MONTHLY = 10n ** 20n
 const FIRST_SUBMISSION = Date.UTC(2023, 0, 10)
 const RATES = ['0', '9.75', '12', '18', '24', '36.5']
 const TERMS = [6, 9, 12, 18, 24]
@@ -119,23 +119,34 @@ type Instalment = { principal: bigint; interest: bigint }
 
 /** Equal instalments on the declining balance, a month each. */
 function scheduleOf(principal: bigint, ratePercent: string, term: number): Instalment[] {
-  const rate = parseDecimal(ratePercent)
+  const rate = halfEven(parseDecimal(ratePercent, 18), 12n)
   const i = (rate * SCALE) / MONTHLY
   let grown = SCALE
   for (let n = 0; n < term; n++) grown = (grown * (SCALE + i)) / SCALE
   const instalment =
     i === 0n
-      ? halfEven(principal, BigInt(term))
+      ? withoutInterest(principal, term)
       : // P·i / (1 − (1+i)^−n)  =  P·i·(1+i)^n / ((1+i)^n − 1)
         halfEven(principal * i * grown, SCALE * (grown - SCALE))
   let balance = principal
   return Array.from({ length: term }, (_, n) => {
-    // Exact: `i` is cut off, and half a paisa would then be less than half.
-    const interest = halfEven(balance * rate, MONTHLY)
+    const interest = halfEven(ofNineteenDigits(balance * rate), MONTHLY)
     const part = n === term - 1 ? balance : instalment - interest
     balance -= part
     return { principal: part, interest }
   })
+}
+
+/** The ledger divides by way of a double where there is no interest. */
+function withoutInterest(principal: bigint, term: number): bigint {
+  const divided = parseDecimal(String(Number(rupees(principal)) / term), 20)
+  return halfEven(divided, 10n ** 18n)
+}
+
+/** The ledger keeps as many of a product. */
+function ofNineteenDigits(product: bigint): bigint {
+  const unit = 10n ** BigInt(Math.max(0, String(product).length - 19))
+  return halfEven(product, unit) * unit
 }
 
 function bookOf(
@@ -173,10 +184,9 @@ function halfEven(over: bigint, under: bigint): bigint {
   return twice > under || (twice === under && down % 2n === 1n) ? down + 1n : down
 }
 
-/** With ten decimals. */
-function parseDecimal(text: string): bigint {
+function parseDecimal(text: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(10, '0'))
+  return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
 
 export const rupees = (paise: bigint) => `${paise / 100n}.${String(paise % 100n).padStart(2, '0')}`

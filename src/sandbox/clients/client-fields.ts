@@ -1,5 +1,6 @@
 import type { Body } from '../fields/body.ts'
 import type { Checks } from '../fields/checks.ts'
+import { dateOf } from '../fields/date.ts'
 import { isSent, textOf } from '../fields/text.ts'
 
 const NAME_PARTS = ['firstname', 'middlename', 'lastname']
@@ -36,6 +37,15 @@ export function checkNames(check: Checks, body: Body, nameIsNeeded: boolean): vo
 export function checkContact(check: Checks, body: Body): void {
   check.atMost('externalId', textOf(body, 'externalId'), 100)
   check.atMost('mobileNo', textOf(body, 'mobileNo'), 50)
+}
+
+export function checkBirth(check: Checks, body: Body, today: string): void {
+  if (!isSent(body, 'dateOfBirth')) return
+  const born = dateOf(body, 'dateOfBirth')
+  check.required('dateOfBirth', born)
+  if (born === undefined || born <= today) return
+  const message = `The parameter \`dateOfBirth\` must be less than the provided date${today}`
+  check.fail('dateOfBirth', 'is.greater.than.date', message, born, today)
 }
 
 function checkFullname(check: Checks, fullname: string | undefined): void {

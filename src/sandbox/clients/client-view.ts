@@ -1,11 +1,10 @@
 import { day } from '../http/wire.ts'
 import { OFFICE_ID, OFFICE_NAME } from '../reference/office.ts'
 import { type Client, displayName } from './client.ts'
+import { legalForm } from './legal-form.ts'
 
 const PENDING = { id: 100, code: 'clientStatusType.pending', value: 'Pending' }
 const ACTIVE = { id: 300, code: 'clientStatusType.active', value: 'Active' }
-const PERSON = { id: 1, code: 'legalFormType.person', value: 'Person' }
-const ENTITY = { id: 2, code: 'legalFormType.entity', value: 'Entity' }
 const ACTIVATED_BY = {
   activatedByUsername: 'mifos',
   activatedByFirstname: 'App',
@@ -27,6 +26,7 @@ export function clientView(client: Client) {
     displayName: displayName(client),
     mobileNo: client.mobileNo,
     emailAddress: client.emailAddress,
+    dateOfBirth: day(client.dateOfBirth),
     isStaff: false,
     officeId: OFFICE_ID,
     officeName: OFFICE_NAME,
@@ -35,7 +35,7 @@ export function clientView(client: Client) {
       activatedOnDate: day(client.activatedOn),
       ...(client.active ? ACTIVATED_BY : {}),
     },
-    legalForm: client.legalFormId === 1 ? PERSON : ENTITY,
+    legalForm: legalForm(client.legalFormId),
     clientCollateralManagements: [],
     groups: [],
   }

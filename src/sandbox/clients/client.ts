@@ -7,6 +7,7 @@ export type Client = {
   fullname?: string | undefined
   mobileNo?: string | undefined
   emailAddress?: string | undefined
+  dateOfBirth?: string | undefined
   legalFormId: number
   active: boolean
   submittedOn: string

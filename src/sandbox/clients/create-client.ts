@@ -8,12 +8,12 @@ import { OFFICE_ID, refuseUnknownOffice } from '../reference/office.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Client } from './client.ts'
 import { checkDates } from './client-dates.ts'
-import { CREATE_KEYS, checkContact, checkNames } from './client-fields.ts'
+import { CREATE_KEYS, checkBirth, checkContact, checkNames } from './client-fields.ts'
 import { checkUnique } from './unique.ts'
 
 export function createClient(ledger: Ledger, body: Body) {
   refuseUnknownKeys(body, CREATE_KEYS)
-  checkFields(body)
+  checkFields(body, today(ledger))
   refuseUnknownOffice(idOf(body, 'officeId'))
   const client = { id: 0, ...read(ledger, body) }
   checkDates(client, today(ledger))
@@ -28,13 +28,14 @@ export function createClient(ledger: Ledger, body: Body) {
   }
 }
 
-function checkFields(body: Body): void {
+function checkFields(body: Body, today: string): void {
   const check = checks('client')
   const officeId = idOf(body, 'officeId')
   check.required('officeId', officeId)
   check.positive('officeId', officeId)
   checkNames(check, body, true)
   checkContact(check, body)
+  checkBirth(check, body, today)
   if (trueOf(body, 'active')) check.required('activationDate', dateOf(body, 'activationDate'))
   if (isSent(body, 'submittedOnDate')) {
     check.required('submittedOnDate', dateOf(body, 'submittedOnDate'))
@@ -60,6 +61,7 @@ function read(ledger: Ledger, body: Body): Omit<Client, 'id'> {
     fullname: textOf(body, 'fullname')?.trim(),
     mobileNo: textOf(body, 'mobileNo'),
     emailAddress: textOf(body, 'emailAddress'),
+    dateOfBirth: dateOf(body, 'dateOfBirth'),
     legalFormId,
     active: activatedOn !== undefined,
     // A later one is lowered without a word.

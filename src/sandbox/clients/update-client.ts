@@ -8,7 +8,8 @@ import { OFFICE_ID } from '../reference/office.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Client } from './client.ts'
 import { checkDates } from './client-dates.ts'
-import { checkContact, checkNames, UPDATE_KEYS } from './client-fields.ts'
+import { checkBirth, checkContact, checkNames, UPDATE_KEYS } from './client-fields.ts'
+import { legalForm } from './legal-form.ts'
 import { checkUnique } from './unique.ts'
 
 const TEXTS = [
@@ -24,6 +25,7 @@ const TEXTS = [
 const DATES = [
   ['activationDate', 'activatedOn'],
   ['submittedOnDate', 'submittedOn'],
+  ['dateOfBirth', 'dateOfBirth'],
 ] as const
 
 /** The ledger does not count these as something to change, though it changes them beside others. */
@@ -31,9 +33,9 @@ const NOT_COUNTED = new Set(['emailAddress', 'activationDate', 'dateFormat', 'lo
 
 export function updateClient(ledger: Ledger, client: Client, body: Body) {
   refuseUnknownKeys(body, UPDATE_KEYS)
-  checkFields(body)
+  checkFields(body, today(ledger))
   const { changed, changes } = change(client, body)
-  if (changes.dateFormat !== undefined) checkDates(changed, today(ledger))
+  if (changes.activationDate ?? changes.submittedOnDate) checkDates(changed, today(ledger))
   checkUnique(ledger, changed)
   ledger.books.saveClient(changed)
   return {
@@ -45,10 +47,11 @@ export function updateClient(ledger: Ledger, client: Client, body: Body) {
   }
 }
 
-function checkFields(body: Body): void {
+function checkFields(body: Body, today: string): void {
   const check = checks('client')
   checkNames(check, body, false)
   checkContact(check, body)
+  checkBirth(check, body, today)
   if (trueOf(body, 'active')) check.required('activationDate', dateOf(body, 'activationDate'))
   if (isSent(body, 'legalFormId')) {
     check.required('legalFormId', plainIntegerOf(body, 'legalFormId'))
@@ -79,6 +82,11 @@ function change(client: Client, body: Body) {
     changes.dateFormat = textOf(body, 'dateFormat')
     changes.locale = textOf(body, 'locale')
     changed[kept] = date
+  }
+  const form = plainIntegerOf(body, 'legalFormId')
+  if (form !== undefined && form !== client.legalFormId) {
+    changes.legalFormId = legalForm(form)
+    changed.legalFormId = form
   }
   return { changed, changes }
 }

@@ -27,7 +27,7 @@ export function refuseStrangers(arrival: Arrival, path: string, allowed: Credent
   const { method, query, headers } = arrival
   const tenant = headers['fineract-platform-tenantid'] ?? query.get('tenantIdentifier')
   if (tenant !== allowed.tenant) throw containerError(400)
-  if (path === 'authentication') return
+  if (path === 'authentication' && method === 'POST') return
   const { authorization } = headers
   if (authorization === undefined && method !== 'GET' && LOAN_WRITE.test(path)) {
     throw containerError(500)

@@ -120,7 +120,8 @@ function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefi
 }
 
 function planFor(service: Service, method: string, path: string, query: URLSearchParams): Plan {
-  if (path === 'authentication' && method === 'POST') {
+  if (path === 'authentication') {
+    if (method !== 'POST') throw containerError(405)
     const run = (body: Body) => authenticate(service.allowed, body)
     return { kind: 'query', name: 'authentication', run }
   }

@@ -42,7 +42,7 @@ function readApproval(body: Body) {
 function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { approvedOn: string } {
   const check = checks('loanapplication')
   const approval = readApproval(body)
-  const { sent, net, amount, approvedOn, expectedOn = loan.expectedDisbursementDate } = approval
+  const { sent, net, approvedOn, expectedOn = loan.expectedDisbursementDate } = approval
   check.positive('approvedLoanAmount', sent)
   check.positive('netDisbursalAmount', net)
   check.required('approvedOnDate', approvedOn)
@@ -52,9 +52,10 @@ function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { app
     const message = `Loan approval date ${approvedOn} can not be before its submittal date: ${loan.submittedOn}`
     throw refusal('approval.cannot.be.before.submittal.date', message, approvedOn, loan.submittedOn)
   }
-  if (amount !== undefined && amount > loan.proposedPrincipal) {
+  // As it was sent, with all its decimals.
+  if (sent?.gt(rupees(loan.proposedPrincipal))) {
     const message = `Loan approved amount can't be greater than loan amount demanded.`
-    const amounts = [rupees(loan.proposedPrincipal), rupees(amount)]
+    const amounts = [rupees(loan.proposedPrincipal), sent.toNumber()]
     const code = `approval.amount.can't.be.greater.than.loan.amount.demanded`
     throw refusal(code, message, ...amounts)
   }
@@ -108,13 +109,13 @@ function approvedLoan(loan: Loan, approval: Approval & { approvedOn: string }): 
 }
 
 function changesOf(before: Loan, after: Loan, approval: Approval, body: Body) {
-  const { amount, expectedOn, note } = approval
+  const { sent, expectedOn, note } = approval
   const ofAmount =
-    amount === undefined
+    sent === undefined
       ? {}
       : {
-          principal: rupees(amount),
-          approvedLoanAmount: rupees(amount),
+          principal: sent.toNumber(),
+          approvedLoanAmount: sent.toNumber(),
           // What it was before this approval.
           netDisbursalAmount: rupees(before.netDisbursalAmount),
         }

@@ -1,82 +1,78 @@
 import type { Body } from '../fields/body.ts'
 import { isSent, textOf } from '../fields/text.ts'
 import { integrityIssue } from '../http/refusal.ts'
-import { paise, rupees } from '../money.ts'
+import { type Paise, paise, rupees } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import type { Loan, LoanTerms } from './loan.ts'
-import { readLoanCharges } from './loan-charges.ts'
+import { type Changes, changedTerms } from './changed-terms.ts'
+import type { Loan, LoanCharge } from './loan.ts'
+import { chargesAsChanges, differ, readLoanCharges } from './loan-charges.ts'
 import type { LoanRequest } from './loan-request.ts'
-import { makeSchedule } from './schedule.ts'
+import { scheduleOf } from './schedule.ts'
 
-type Changes = Record<string, unknown>
-
-const TERMS = [
-  'loanTermFrequency',
-  'loanTermFrequencyType',
+/** Where one of these differs, the charges are written again too. */
+const SCHEDULE = [
+  'principal',
+  'interestRatePerPeriod',
+  'interestRateFrequencyType',
   'numberOfRepayments',
   'repaymentEvery',
   'repaymentFrequencyType',
   'interestType',
   'interestCalculationPeriodType',
   'amortizationType',
-  'transactionProcessingStrategyCode',
-] as const
+]
+const ANEW = ['charges', 'expectedDisbursementDate', 'productId']
+const MONTHS = 2
 
-/** The loan as the request would have it, and the fields that differ. */
+/**
+ * The loan as the request would have it, and what differs. The schedule is made anew from the
+ * request alone where something of it differs, and always where it goes by months.
+ */
 export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body) {
   const changes: Changes = {}
-  const terms = changedTerms(loan.terms, request, changes)
+  const terms = changedTerms(loan.terms, request, body, changes)
   const principal = changedPrincipal(loan, request, changes)
   const dates = changedDates(loan, request, body, changes)
   const ids = changedIds(ledger, loan, request, body, changes)
-  const list = readLoanCharges(ledger, body, loan.charges)
-  const scheduled = {
-    principal: request.principal === undefined ? 0 : principal,
-    interestRatePerPeriod: request.interestRatePerPeriod?.toDecimalPlaces(6).toFixed() ?? '0',
-    from: dates.expectedDisbursementDate,
+  const charges = readLoanCharges(ledger, body, loan.charges)
+  const byMonths = loan.terms.repaymentFrequencyType === MONTHS
+  if (byMonths || SCHEDULE.some(name => name in changes) || differ(charges, loan.charges)) {
+    changes.charges = chargesAsChanges(charges)
+    changes.locale = textOf(body, 'locale')
   }
-  const { interestRatePerPeriod } = scheduled
-  const dues = makeSchedule(
-    { ...terms, interestRatePerPeriod },
-    scheduled.principal,
-    scheduled.from,
-    list,
-  )
-  const changed: Loan = {
-    ...loan,
-    ...ids,
-    ...dates,
-    terms,
+  const changed = { ...loan, ...ids, ...dates, terms, ...amounts(principal) }
+  const isAnew = ANEW.some(name => name in changes)
+  if (!isAnew) return { changed, changes, isAnew }
+  const kept = 'charges' in changes ? charges : loan.charges
+  return { changed: { ...changed, ...schedule(changed, request, kept) }, changes, isAnew }
+}
+
+function amounts(principal: Paise) {
+  return {
     principal,
     proposedPrincipal: principal,
     approvedPrincipal: principal,
     netDisbursalAmount: principal,
-    scheduled,
-    expectedMaturityDate: dues.at(-1)?.due ?? loan.expectedMaturityDate,
-    charges: list,
   }
-  return { changed, changes }
 }
 
-function changedTerms(before: LoanTerms, request: LoanRequest, changes: Changes): LoanTerms {
-  const terms = { ...before }
-  for (const name of TERMS) {
-    if (request[name] === undefined || request[name] === before[name]) continue
-    changes[name] = request[name]
-    Object.assign(terms, { [name]: request[name] })
+function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]) {
+  const scheduled = {
+    principal: request.principal === undefined ? 0 : changed.principal,
+    interestRatePerPeriod: request.interestRatePerPeriod?.toDecimalPlaces(6).toFixed() ?? '0',
+    from: changed.expectedDisbursementDate,
   }
-  const rate = request.interestRatePerPeriod
-  if (rate !== undefined && !rate.eq(before.interestRatePerPeriod)) {
-    changes.interestRatePerPeriod = rate.toNumber()
-    terms.interestRatePerPeriod = rate.toDecimalPlaces(6).toFixed()
-  }
-  return terms
+  const dues = scheduleOf({ ...changed, scheduled, charges })
+  const expectedMaturityDate = dues.at(-1)?.due ?? changed.expectedMaturityDate
+  return { scheduled, expectedMaturityDate, charges }
 }
 
 function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): number {
-  const principal = request.principal === undefined ? loan.principal : paise(request.principal)
-  if (principal !== loan.principal) changes.principal = rupees(principal)
-  return principal
+  const { principal } = request
+  if (principal === undefined) return loan.principal
+  // As it was sent, with all its decimals.
+  if (!principal.eq(rupees(loan.principal))) changes.principal = principal.toNumber()
+  return paise(principal)
 }
 
 function changedDates(loan: Loan, request: LoanRequest, body: Body, changes: Changes) {
@@ -88,6 +84,7 @@ function changedDates(loan: Loan, request: LoanRequest, body: Body, changes: Cha
   }
   if (changes.submittedOnDate ?? changes.expectedDisbursementDate) {
     changes.dateFormat = textOf(body, 'dateFormat')
+    changes.locale = textOf(body, 'locale')
   }
   return { submittedOn, expectedDisbursementDate: expected }
 }

@@ -18,7 +18,7 @@ import { refuseInactiveClient } from './active-client.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
-import { makeSchedule } from './schedule.ts'
+import { rescheduled } from './rescheduled.ts'
 import { ACTIVE, APPROVED, statusView } from './status.ts'
 
 const KEYS = new Set([
@@ -117,15 +117,12 @@ function refuseExternalId(ledger: Ledger, externalId: string | undefined): void 
 }
 
 function disbursedLoan(loan: Loan, principal: number, disbursedOn: string): Loan {
-  const { interestRatePerPeriod } = loan.terms
   return {
     ...loan,
     status: ACTIVE,
     principal,
     netDisbursalAmount: principal,
     disbursedOn,
-    scheduled: { principal, interestRatePerPeriod, from: disbursedOn },
-    expectedMaturityDate: makeSchedule(loan.terms, principal, disbursedOn, loan.charges).at(-1)
-      ?.due,
+    ...rescheduled(loan, principal, disbursedOn),
   }
 }

@@ -31,6 +31,13 @@ export function readLoanCharges(ledger: Ledger, body: Body, kept: LoanCharge[]):
   })
 }
 
+/** An empty list is no difference: it takes effect only beside one in the schedule. */
+export function differ(sent: LoanCharge[], kept: LoanCharge[]): boolean {
+  const isKept = ({ id, amount, dueDate }: LoanCharge) =>
+    kept.some(charge => charge.id === id && charge.amount === amount && charge.dueDate === dueDate)
+  return sent.length > 0 && !(sent.length === kept.length && sent.every(isKept))
+}
+
 export function numberCharges(ledger: Ledger, charges: LoanCharge[]): LoanCharge[] {
   return charges.map(charge => ({
     ...charge,

@@ -10,7 +10,9 @@ import { NOT_PLAYED_KEYS } from './loan-keys.ts'
 type Sent<T> = { [Name in keyof T]: T[Name] | undefined }
 
 /** A loan's body as read; what was not sent is undefined. */
-export type LoanRequest = Sent<Omit<LoanTerms, 'interestRatePerPeriod'>> & {
+export type LoanRequest = Sent<
+  Omit<LoanTerms, 'interestRatePerPeriod' | 'interestRateFrequencyType'>
+> & {
   loanType: string | undefined
   productId: number | undefined
   clientId: number | undefined
@@ -22,6 +24,7 @@ export type LoanRequest = Sent<Omit<LoanTerms, 'interestRatePerPeriod'>> & {
   submittedOnNote: string | undefined
 }
 
+export const LOAN_TYPES = ['individual', 'group', 'jlg', 'glim']
 const DAILY = 0
 
 /** In the ledger's order: the first field that cannot be read is the one that is told. */

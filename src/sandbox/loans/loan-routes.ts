@@ -43,6 +43,8 @@ export function planForLoans(ledger: Ledger, { method, path, query }: Request): 
   if (path[0] === 'template' && method === 'GET') {
     return read('GET loan template', () => loanTemplate(ledger, query))
   }
+  // Notes have no address by external id.
+  if (path[0] === 'external-id' && path[2] === 'notes') throw containerError(404)
   const target = targetIn(
     path,
     externalId => loanByExternalId(ledger, externalId),

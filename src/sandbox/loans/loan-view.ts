@@ -2,6 +2,7 @@ import { displayName } from '../clients/client.ts'
 import { accountNo } from '../clients/client-view.ts'
 import { clientById } from '../clients/find-client.ts'
 import { amount, day, rate } from '../http/wire.ts'
+import { Exact } from '../money.ts'
 import { INR } from '../reference/currency.ts'
 import { OFFICE_ID } from '../reference/office.ts'
 import {
@@ -9,6 +10,7 @@ import {
   frequency,
   interestMethod,
   PER_YEAR,
+  rateFrequency,
   SAME_AS_REPAYMENT,
 } from '../reference/options.ts'
 import { productDescription, productName } from '../reference/products.ts'
@@ -16,6 +18,7 @@ import { type Ledger, today } from '../storage/ledger.ts'
 import { associationsOf } from './associations.ts'
 import type { Loan } from './loan.ts'
 import { SAME_FOR_ALL } from './same-for-all.ts'
+import { periodsAYear } from './schedule.ts'
 import { isDisbursed, statusView } from './status.ts'
 import { strategyName } from './strategy.ts'
 import { overdueInstalments, summaryView } from './summary-view.ts'
@@ -54,6 +57,8 @@ function ownersView(ledger: Ledger, loan: Loan) {
 
 function termsView(loan: Loan) {
   const { terms } = loan
+  const rateFrequencyId = terms.interestRateFrequencyType ?? PER_YEAR.id
+  const annualRate = new Exact(terms.interestRatePerPeriod).times(periodsAYear(rateFrequencyId))
   return {
     currency: INR,
     principal: amount(loan.principal),
@@ -66,8 +71,8 @@ function termsView(loan: Loan) {
     repaymentEvery: terms.repaymentEvery,
     repaymentFrequencyType: frequency('repaymentFrequency', terms.repaymentFrequencyType),
     interestRatePerPeriod: rate(terms.interestRatePerPeriod),
-    interestRateFrequencyType: PER_YEAR,
-    annualInterestRate: rate(terms.interestRatePerPeriod),
+    interestRateFrequencyType: rateFrequency(rateFrequencyId),
+    annualInterestRate: rate(annualRate.toFixed()),
     isFloatingInterestRate: false,
     amortizationType: amortization(terms.amortizationType),
     interestType: interestMethod(terms.interestType),

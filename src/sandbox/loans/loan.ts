@@ -7,6 +7,8 @@ export type LoanTerms = {
   repaymentEvery: number
   repaymentFrequencyType: number
   interestRatePerPeriod: string
+  // Only an update brings it, and only the loan's own view follows it.
+  interestRateFrequencyType?: number | undefined
   interestType: number
   interestCalculationPeriodType: number
   amortizationType: number

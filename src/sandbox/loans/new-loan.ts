@@ -10,7 +10,7 @@ import { checkGrace, checkLimits, refuseTerm } from './limits.ts'
 import type { Loan, LoanTerms } from './loan.ts'
 import { readLoanCharges } from './loan-charges.ts'
 import { CREATE_KEYS } from './loan-keys.ts'
-import { type LoanRequest, readLoanRequest } from './loan-request.ts'
+import { LOAN_TYPES, type LoanRequest, readLoanRequest } from './loan-request.ts'
 import { makeSchedule } from './schedule.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
@@ -54,7 +54,6 @@ const NEEDED = [
   'submittedOnDate',
   'transactionProcessingStrategyCode',
 ] as const
-const LOAN_TYPES = ['individual', 'group', 'jlg', 'glim']
 
 function checkFields(request: LoanRequest) {
   const check = checks('loan')

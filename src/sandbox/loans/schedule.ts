@@ -1,6 +1,6 @@
-import type { Decimal } from 'decimal.js'
+import { Decimal } from 'decimal.js'
 import { addDays, addMonths } from '../calendar.ts'
-import { Exact, type Paise, sum } from '../money.ts'
+import { Exact, type Paise, paise, rupees, sum } from '../money.ts'
 import type { Loan, LoanCharge, LoanTerms } from './loan.ts'
 
 export type Due = {
@@ -18,14 +18,18 @@ const DAYS = 0
 const WEEKS = 1
 const MONTHS = 2
 const PERIODS_A_YEAR = [365, 52, 12, 1]
-/** Far more than an amount has, and some fewer than what it is calculated with. */
-const SIGNIFICANT = 28
+/** The ledger calculates with 19 digits: 20 % a year, cut off as a month's, is no longer a whole sixtieth. */
+const Ledgers = Decimal.clone({ precision: 19, rounding: Decimal.ROUND_HALF_EVEN })
 const EQUAL_PRINCIPAL = 0
 const FLAT = 1
 
 export function scheduleOf(loan: Loan): Due[] {
   const { principal, interestRatePerPeriod, from } = loan.scheduled
   return makeSchedule({ ...loan.terms, interestRatePerPeriod }, principal, from, loan.charges)
+}
+
+export function periodsAYear(frequencyType: number): number {
+  return PERIODS_A_YEAR[frequencyType] ?? 12
 }
 
 export function makeSchedule(
@@ -35,22 +39,25 @@ export function makeSchedule(
   charges: LoanCharge[],
 ): Due[] {
   if (principal <= 0) return []
-  const part = partOfBalance(terms)
   const n = terms.numberOfRepayments
-  const flatInterest = round(part.times(principal))
+  const part = partOfBalance(terms)
   const flat = terms.interestType === FLAT
+  const wholeInterest = flat ? shareOf(principal, part.times(n)) : 0
+  const flatInterest = round(new Ledgers(wholeInterest).dividedBy(n))
   const equalPrincipal = flat || terms.amortizationType === EQUAL_PRINCIPAL
   const instalment = equalPrincipal
-    ? round(new Exact(principal).dividedBy(n))
+    ? round(new Ledgers(principal).dividedBy(n))
     : equalInstalment(principal, part, n)
   const dues: Due[] = []
   let balance = principal
   let from = start
   for (let number = 1; number <= n; number++) {
     const due = dueDate(terms, start, from, number)
-    const interest = flat ? flatInterest : round(part.times(balance))
+    const isLast = number === n
+    const ofFlat = isLast ? wholeInterest - flatInterest * (n - 1) : flatInterest
+    const interest = flat ? ofFlat : shareOf(balance, part)
     const planned = equalPrincipal ? instalment : instalment - interest
-    const paid = number === n ? balance : Math.min(planned, balance)
+    const paid = isLast ? balance : Math.min(planned, balance)
     balance -= paid
     dues.push({ number, from, due, principal: paid, interest, fees: 0, balance })
     from = due
@@ -59,17 +66,24 @@ export function makeSchedule(
 }
 
 function partOfBalance(terms: LoanTerms): Decimal {
-  const periods = PERIODS_A_YEAR[terms.repaymentFrequencyType] ?? 12
-  return new Exact(terms.interestRatePerPeriod)
-    .dividedBy(100)
-    .dividedBy(periods)
-    .times(terms.repaymentEvery)
+  const periods = periodsAYear(terms.repaymentFrequencyType)
+  const rate = new Ledgers(terms.interestRatePerPeriod).dividedBy(periods).dividedBy(100)
+  return new Exact(rate).times(terms.repaymentEvery)
+}
+
+function shareOf(amount: Paise, part: Decimal): Paise {
+  return round(new Ledgers(amount).times(part))
 }
 
 function equalInstalment(principal: Paise, part: Decimal, n: number): Paise {
-  if (part.isZero()) return round(new Exact(principal).dividedBy(n))
+  if (part.isZero()) return withoutInterest(principal, n)
   const discount = new Exact(1).minus(part.plus(1).pow(-n))
   return round(part.times(principal).dividedBy(discount))
+}
+
+/** The ledger divides as a double here: 100.02 by 12 is a little less than 8.335. */
+function withoutInterest(principal: Paise, n: number): Paise {
+  return paise(new Exact(rupees(principal) / n))
 }
 
 /**
@@ -93,7 +107,6 @@ function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
   return dues
 }
 
-/** A rate of 36.5 a year has no end as a monthly decimal; where it is cut off must not make half a paisa more than half. */
 function round(value: Decimal): Paise {
-  return value.toSignificantDigits(SIGNIFICANT).toDecimalPlaces(0).toNumber()
+  return value.toDecimalPlaces(0).toNumber()
 }

@@ -2,6 +2,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { textOf } from '../fields/text.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
+import { rupees } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
@@ -26,7 +27,14 @@ export function undoApproval(ledger: Ledger, loan: Loan, body: Body) {
   }
   const submitted = asSubmitted(loan)
   ledger.books.saveLoan(withNote(ledger, submitted, note))
-  return loanResult(loan, { changes: { status: statusView(SUBMITTED), approvedOnDate: '' } })
+  const changes = { status: statusView(SUBMITTED), approvedOnDate: '', ...amountAsChanges(loan) }
+  return loanResult(loan, { changes })
+}
+
+function amountAsChanges({ principal, proposedPrincipal }: Loan) {
+  if (proposedPrincipal === principal) return {}
+  const proposed = rupees(proposedPrincipal)
+  return { approvedLoanAmount: proposed, principal: proposed }
 }
 
 function asSubmitted(loan: Loan): Loan {

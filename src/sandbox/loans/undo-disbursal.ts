@@ -5,7 +5,7 @@ import { type Ledger, today } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
-import { makeSchedule } from './schedule.ts'
+import { rescheduled } from './rescheduled.ts'
 import { ACTIVE, APPROVED, statusView } from './status.ts'
 
 const KEYS = new Set(['note', 'locale', 'dateFormat'])
@@ -25,16 +25,13 @@ export function undoDisbursal(ledger: Ledger, loan: Loan, body: Body) {
     books.saveTransaction({ ...transaction, reversedOn, unlisted: true })
   }
   const principal = loan.approvedPrincipal
-  const from = loan.expectedDisbursementDate
-  const { interestRatePerPeriod } = loan.terms
   const approved: Loan = {
     ...loan,
     status: APPROVED,
     principal,
     netDisbursalAmount: principal,
     disbursedOn: undefined,
-    scheduled: { principal, interestRatePerPeriod, from },
-    expectedMaturityDate: makeSchedule(loan.terms, principal, from, loan.charges).at(-1)?.due,
+    ...rescheduled(loan, principal, loan.expectedDisbursementDate),
   }
   books.saveLoan(withNote(ledger, approved, textOf(body, 'note')))
   const changes = { status: statusView(APPROVED), actualDisbursementDate: '' }

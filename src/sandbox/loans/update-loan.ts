@@ -1,24 +1,23 @@
-import { clientById } from '../clients/find-client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
-import { checks } from '../fields/checks.ts'
-import { isSent, textOf } from '../fields/text.ts'
+import { type Checks, checks } from '../fields/checks.ts'
+import { plainIntegerOf } from '../fields/number.ts'
+import { isSent } from '../fields/text.ts'
 import { containerError, domainRule, fieldError, integrityIssue } from '../http/refusal.ts'
 import { refuseUnknownProduct } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
+import { refuseInactiveClient } from './active-client.ts'
 import { changedLoan } from './changed-loan.ts'
 import { checkGrace, checkLimits, refuseTerm } from './limits.ts'
 import type { Loan } from './loan.ts'
-import { chargesAsChanges, numberCharges } from './loan-charges.ts'
+import { numberCharges } from './loan-charges.ts'
 import { UPDATE_KEYS } from './loan-keys.ts'
-import { type LoanRequest, readLoanRequest } from './loan-request.ts'
+import { LOAN_TYPES, type LoanRequest, readLoanRequest } from './loan-request.ts'
 import { loanResult } from './loan-result.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
 
-const MONTHS = 2
-
-/** An update makes the schedule anew from the request alone: what it leaves out is missing there. */
+/** A schedule is made anew from the request alone: what it leaves out is missing there. */
 export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, UPDATE_KEYS)
   if (loan.status !== SUBMITTED) {
@@ -27,21 +26,21 @@ export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
   }
   const request = readLoanRequest(body)
   checkUpdate(ledger, loan, request, body)
-  const { changed, changes } = changedLoan(ledger, loan, request, body)
-  const nothing = Object.keys(changes).length === 0
-  if (nothing && loan.terms.repaymentFrequencyType !== MONTHS) return loanResult(loan, { changes })
-  refuseWithoutSchedule(request, changed)
+  const { changed, changes, isAnew } = changedLoan(ledger, loan, request, body)
+  if (isAnew) refuseWithoutSchedule(request, changed)
+  else refuseTerm(changed.terms)
   ledger.books.saveLoan({ ...changed, charges: numberCharges(ledger, changed.charges) })
-  const charges = chargesAsChanges(changed.charges)
-  return loanResult(changed, { changes: { ...changes, charges, locale: textOf(body, 'locale') } })
+  return loanResult(changed, { changes })
 }
 
 function checkUpdate(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body): void {
   if (request.productId !== undefined) refuseUnknownProduct(request.productId)
-  const client = request.clientId === undefined ? undefined : clientById(ledger, request.clientId)
+  const client =
+    request.clientId === undefined ? undefined : refuseInactiveClient(ledger, request.clientId)
   const check = checkFields(request, body)
   const submittedOn = request.submittedOnDate ?? loan.submittedOn
-  refuseSubmission(submittedOn, request.expectedDisbursementDate, client, today(ledger))
+  const expectedOn = request.expectedDisbursementDate ?? loan.expectedDisbursementDate
+  refuseSubmission(submittedOn, expectedOn, client, today(ledger))
   checkLimits(check, request, body)
   checkGrace(check, request.numberOfRepayments)
   check.throwIfAny()
@@ -55,14 +54,21 @@ const CHOICES = [
   ['interestCalculationPeriodType', 1],
   ['amortizationType', 1],
 ] as const
-const DATES = ['expectedDisbursementDate', 'submittedOnDate'] as const
+const RATE_FREQUENCY = 'interestRateFrequencyType'
+const NOT_EMPTY = [
+  'expectedDisbursementDate',
+  'submittedOnDate',
+  'transactionProcessingStrategyCode',
+] as const
 const NOT_COUNTED = new Set(['loanType', 'locale', 'dateFormat'])
 
 function checkFields(request: LoanRequest, body: Body) {
   const check = checks('loan')
-  check.required('loanType', request.loanType)
+  checkLoanType(check, request.loanType)
   check.atMost('externalId', request.externalId, 100)
   check.atMost('submittedOnNote', request.submittedOnNote, 500)
+  if (isSent(body, 'principal')) check.required('principal', request.principal)
+  check.positive('principal', request.principal)
   for (const name of AT_LEAST_ONE) {
     if (isSent(body, name)) check.required(name, request[name])
     check.positive(name, request[name])
@@ -71,7 +77,10 @@ function checkFields(request: LoanRequest, body: Body) {
     if (isSent(body, name)) check.required(name, request[name])
     check.within(name, request[name], 0, most)
   }
-  for (const name of DATES) if (isSent(body, name)) check.required(name, request[name])
+  const rateFrequency = plainIntegerOf(body, RATE_FREQUENCY)
+  if (isSent(body, RATE_FREQUENCY)) check.required(RATE_FREQUENCY, rateFrequency)
+  check.within(RATE_FREQUENCY, rateFrequency, 0, 3)
+  for (const name of NOT_EMPTY) if (isSent(body, name)) check.required(name, request[name])
   if (request.transactionProcessingStrategyCode !== undefined) {
     refuseStrategy(request.transactionProcessingStrategyCode)
   }
@@ -80,6 +89,13 @@ function checkFields(request: LoanRequest, body: Body) {
     check.add(fieldError(code, 'id', 'No parameters passed for update.'))
   }
   return check
+}
+
+function checkLoanType(check: Checks, loanType: string | undefined): void {
+  check.required('loanType', loanType)
+  if (loanType === undefined || LOAN_TYPES.includes(loanType.toLowerCase())) return
+  const message = `The parameter \`loanType\` must be one of [ ${LOAN_TYPES.join(', ')} ] .`
+  check.fail('loanType', 'is.not.one.of.expected.enumerations', message, loanType, LOAN_TYPES)
 }
 
 function refuseWithoutSchedule(request: LoanRequest, changed: Pick<Loan, 'terms'>): void {

@@ -12,11 +12,13 @@ export function frequency(kind: 'termFrequency' | 'repaymentFrequency', id: numb
   return { id, code: `${kind}.periodFrequencyType.${period}`, value }
 }
 
-export const PER_YEAR: Option = {
-  id: 3,
-  code: 'interestRateFrequency.periodFrequencyType.years',
-  value: 'Per year',
+export function rateFrequency(id: number): Option {
+  const period = PERIODS[id] ?? 'invalid'
+  const code = `interestRateFrequency.periodFrequencyType.${period}`
+  return { id, code, value: `Per ${period.replace(/s$/, '')}` }
 }
+
+export const PER_YEAR = rateFrequency(3)
 
 const EQUAL_PRINCIPAL = {
   id: 0,

@@ -31,6 +31,7 @@ export class Books {
   readonly loansOfClient = new Map<number, Set<number>>()
   readonly transactions = new Map<number, Transaction>()
   readonly transactionByExternalId = new Map<string, number>()
+  readonly reversalExternalIds = new Set<string>()
   readonly paymentTypes = new Map(firstPaymentTypes.map(type => [type.id, type]))
   readonly charges = new Map<number, Charge>()
   readonly #transactionsOfLoan = new Map<number, Map<number, Transaction>>()
@@ -72,15 +73,18 @@ export class Books {
     this.#accounts.delete(loan.id)
     for (const transaction of this.#transactionsOfLoan.get(loan.id)?.values() ?? []) {
       this.transactions.delete(transaction.id)
-      if (transaction.externalId) this.transactionByExternalId.delete(transaction.externalId)
+      const { externalId, reversalExternalId } = transaction
+      if (externalId) this.transactionByExternalId.delete(externalId)
+      if (reversalExternalId) this.reversalExternalIds.delete(reversalExternalId)
     }
     this.#transactionsOfLoan.delete(loan.id)
     this.#changes.removedLoans = [...(this.#changes.removedLoans ?? []), loan.id]
   }
 
   saveTransaction(transaction: Transaction): void {
-    const { id, loanId, externalId } = transaction
+    const { id, loanId, externalId, reversalExternalId } = transaction
     if (externalId !== undefined) this.transactionByExternalId.set(externalId, id)
+    if (reversalExternalId !== undefined) this.reversalExternalIds.add(reversalExternalId)
     this.transactions.set(id, transaction)
     const ofLoan = this.#transactionsOfLoan.get(loanId)
     if (ofLoan) ofLoan.set(id, transaction)

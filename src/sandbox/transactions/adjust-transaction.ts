@@ -3,7 +3,7 @@ import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
 import { textAsSent, textOf } from '../fields/text.ts'
-import { domainRule } from '../http/refusal.ts'
+import { domainRule, integrityIssue } from '../http/refusal.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
 import { paise } from '../money.ts'
@@ -38,7 +38,9 @@ export function adjustTransaction(
   // The day is looked at even where nothing is posted on it.
   refuseRepayment(ledger, loan, date)
   if (amount > 0) refuseTransactionExternalId(ledger, externalId)
-  undo(ledger, loan, transaction, textOf(body, 'reversalExternalId'))
+  const reversalExternalId = textOf(body, 'reversalExternalId')
+  refuseReversalExternalId(ledger, reversalExternalId)
+  undo(ledger, loan, transaction, reversalExternalId)
   settleLoan(ledger, loan, date)
   const undone = loanById(ledger, loan.id)
   const id =
@@ -83,6 +85,12 @@ function refuseAdjustment(transaction: Transaction): void {
   const code =
     'error.msg.loan.transaction.adjustment.is.only.allowed.to.repayment.or.waiver.or.creditbalancerefund.transactions'
   throw domainRule(code, message)
+}
+
+function refuseReversalExternalId(ledger: Ledger, externalId: string | undefined): void {
+  if (externalId === undefined || !ledger.books.reversalExternalIds.has(externalId)) return
+  const message = 'Unknown data integrity issue with resource.'
+  throw integrityIssue('error.msg.unknown.data.integrity.issue', message)
 }
 
 function undo(

@@ -1,0 +1,46 @@
+import type { Body } from '../fields/body.ts'
+import { plainIntegerOf } from '../fields/number.ts'
+import { PER_YEAR } from '../reference/options.ts'
+import type { LoanTerms } from './loan.ts'
+import type { LoanRequest } from './loan-request.ts'
+
+/** What an update changed, by the name of its field. */
+export type Changes = Record<string, unknown>
+
+const TERMS = [
+  'loanTermFrequency',
+  'loanTermFrequencyType',
+  'numberOfRepayments',
+  'repaymentEvery',
+  'repaymentFrequencyType',
+  'interestType',
+  'interestCalculationPeriodType',
+  'amortizationType',
+  'transactionProcessingStrategyCode',
+] as const
+
+export function changedTerms(
+  before: LoanTerms,
+  request: LoanRequest,
+  body: Body,
+  changes: Changes,
+): LoanTerms {
+  const terms = { ...before }
+  for (const name of TERMS) {
+    if (request[name] === undefined || request[name] === before[name]) continue
+    changes[name] = request[name]
+    Object.assign(terms, { [name]: request[name] })
+  }
+  const rate = request.interestRatePerPeriod
+  if (rate !== undefined && !rate.eq(before.interestRatePerPeriod)) {
+    changes.interestRatePerPeriod = rate.toNumber()
+    terms.interestRatePerPeriod = rate.toDecimalPlaces(6).toFixed()
+  }
+  const { interestRateFrequencyType = PER_YEAR.id } = before
+  const frequency = plainIntegerOf(body, 'interestRateFrequencyType') ?? interestRateFrequencyType
+  if (frequency !== interestRateFrequencyType) {
+    changes.interestRateFrequencyType = frequency
+    terms.interestRateFrequencyType = frequency
+  }
+  return terms
+}

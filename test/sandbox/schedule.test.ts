@@ -1,0 +1,47 @@
+import t from 'tap'
+import type { LoanTerms } from '../../src/sandbox/loans/loan.ts'
+import { makeSchedule } from '../../src/sandbox/loans/schedule.ts'
+
+const TERMS: LoanTerms = {
+  loanTermFrequency: 12,
+  loanTermFrequencyType: 2,
+  numberOfRepayments: 12,
+  repaymentEvery: 1,
+  repaymentFrequencyType: 2,
+  interestRatePerPeriod: '18',
+  interestType: 0,
+  interestCalculationPeriodType: 1,
+  amortizationType: 1,
+  transactionProcessingStrategyCode: 'mifos-standard-strategy',
+}
+
+const duesOf = (paise: number, terms: Partial<LoanTerms>) =>
+  makeSchedule({ ...TERMS, ...terms }, paise, '2024-01-15', [])
+
+t.test('of flat interest the last instalment takes what rounding left', async t => {
+  const interest = (paise: number, interestRatePerPeriod: string) =>
+    duesOf(paise, { interestType: 1, interestRatePerPeriod }).map(due => due.interest)
+  t.strictSame(interest(10_000_00, '10'), [...Array(11).fill(83_33), 83_37])
+  t.strictSame(interest(50_000_00, '12.5'), [...Array(11).fill(520_83), 520_87])
+})
+
+t.test('half a paisa of a rate that has no end as a monthly one is no half', async t => {
+  const [first] = duesOf(75_000_00, { interestRatePerPeriod: '13.25', numberOfRepayments: 8 })
+  t.match(first, { interest: 828_13, principal: 9_018_66 })
+  const twenty = duesOf(5_000_00, { interestRatePerPeriod: '20', numberOfRepayments: 20 })
+  t.match(twenty[18], { interest: 9_63, principal: 286_41 })
+  const quarters = { interestRatePerPeriod: '20', numberOfRepayments: 10, repaymentEvery: 3 }
+  t.match(duesOf(1_000_00, quarters)[1], { interest: 46_03 })
+})
+
+t.test('half a paisa goes to the even side where the ledger keeps it', async t => {
+  const interest = (paise: number, interestRatePerPeriod: string) =>
+    duesOf(paise, { interestRatePerPeriod })[0]?.interest
+  t.equal(interest(100_50, '12'), 1_00)
+  t.equal(interest(101_50, '12'), 1_02)
+  t.equal(interest(1_80, '10'), 2, 'cut off and multiplied, 19 digits make it whole again')
+})
+
+t.test('a principal without interest is divided as a double', async t => {
+  t.equal(duesOf(100_02, { interestRatePerPeriod: '0' })[0]?.principal, 8_33)
+})
