@@ -29,7 +29,6 @@ export type DatabaseOptions = {
   max: number
   name: string
   onError: (error: Error) => void
-  lockTimeoutMs?: number
   /** For a pool of statements that take long in health, 0 for as long as they like; who wants one waits as long for those before. */
   longStatementMs?: number
 }
@@ -45,7 +44,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     connectionTimeoutMillis: longStatementMs || CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     query_timeout: longStatementMs === 0 ? 0 : statementTimeoutMs + SILENCE_MS,
-    lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
     onConnect: client => client.query(COMMIT_TO_DISK),

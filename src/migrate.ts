@@ -20,15 +20,15 @@ export async function migrate(url: string): Promise<void> {
     max: 1,
     name: NAME,
     onError: fail,
-    // Waits for another migration, and for transactions that use what it changes; an index on a large table takes its time.
-    lockTimeoutMs: 0,
     longStatementMs: 0,
   })
   try {
     await untilReady(db, logger('warn'))
     await db.connection().execute(async connection => {
-      // Also where the database or the role has a limit of its own.
+      // An index on a large table takes its time, and it waits for another migration and for whoever uses what it
+      // changes; also where the database or the role has a limit of its own.
       await sql`set statement_timeout = 0`.execute(connection)
+      await sql`set lock_timeout = 0`.execute(connection)
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrateTables(connection)
       await migrateQueues(url)

@@ -13,17 +13,15 @@ export type Queue<Data extends object> = {
 }
 
 /**
- * How a queue with `notify` is watched: looked into at once when something is put there; every second for what comes
- * back without a word, a retry or a dead worker's job; and every half second while nobody can listen.
+ * A queue with `notify` is looked into at once when something is put there, and this often for what comes back without
+ * a word: a retry, a dead worker's job, whatever is put there while nobody can listen.
  */
-export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 1 } as const
+export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 } as const
 
 /** Connections of pg-boss's own pool: one listens, the rest fetch, complete and keep house. */
 const BOSS_POOL_MAX = 6
 /** A dead worker's jobs are noticed after the heartbeat plus this, not after pg-boss's minute. */
-const SUPERVISE_INTERVAL_SECONDS = 2
-/** One worker of all does it each time: shorter than that, so that no time is left out. */
-const MONITOR_INTERVAL_SECONDS = 1
+const MONITOR_INTERVAL_SECONDS = 2
 
 /** pg-boss on the schema that `migrate` made. A worker also keeps house and runs the schedules. */
 export function openQueue(
@@ -40,7 +38,7 @@ export function openQueue(
     supervise: options.isWorker,
     schedule: options.isWorker,
     monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
-    superviseIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
+    superviseIntervalSeconds: MONITOR_INTERVAL_SECONDS,
   })
   boss.on('error', options.onError)
   return boss

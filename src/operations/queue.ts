@@ -1,4 +1,4 @@
-import type { Queue } from '../queue.ts'
+import { type Queue, WATCHED } from '../queue.ts'
 
 /** A wake-up: this subject may have work. What the work is, and its order, stands in loanops.operation. */
 export type Wake = { subject: string }
@@ -20,9 +20,7 @@ const work = {
   // One fetch and one completion for so many: each costs as much as an operation of our own.
   batchSize: 32,
   burstWhenBatchFull: true,
-  // Retries send no NOTIFY: polling alone serves them.
-  pollingIntervalSeconds: 0.5,
-  notifyPollingIntervalSeconds: 0.5,
+  ...WATCHED,
 } as const
 
 // While one batch is completed, the next is fetched. Each of them asks when idle too.

@@ -15,7 +15,7 @@ const PATIENCE_MS = 2_000
 
 /**
  * Ready while database, migrations and queue answer. Trouble with the ledger is told, but intake goes on.
- * @param isMigrated whether the database is as this version wants it
+ * @param isMigrated whether the tables of this version are there
  */
 export function health(
   db: Database,

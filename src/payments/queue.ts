@@ -50,7 +50,10 @@ export const batchQueue: Queue<{ trigger?: 'schedule' }> = {
     // Until it is due again: only a database in trouble keeps a scheduled run from being asked for.
     retryLimit: 360,
     retryDelay: 5,
+    // It is done as soon as the run is asked for.
     expireInSeconds: 60,
+    // The shortest that pg-boss allows for.
+    heartbeatSeconds: 10,
     retentionSeconds: TEN_YEARS_SECONDS,
     deleteAfterSeconds: 3_600,
   },

@@ -26,8 +26,12 @@ t.test('the events that a dead worker was saving are saved within 15 s', async t
 
 t.test('a dead worker’s batch run goes on within 15 s', async t => {
   const { service, from } = await workerDead(t, 'batch.claimed')
-  await service.batch()
+  await until(async () => {
+    const { rows } = await sql`select from core.batch_run where attempt > 1`.execute(service.db)
+    return rows.length > 0
+  }, 'another one has it')
   t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  await service.batch()
   t.match(await service.payment('pay_1'), { payment: { state: 'posted' } })
 })
 
