@@ -269,7 +269,8 @@ function secretsOf(name: string, text = ''): string[] {
   return secrets
 }
 
-function listOf(commaSeparated: string): string[] {
+/** The items of a setting that may name several, as while a secret rotates. */
+export function listOf(commaSeparated: string): string[] {
   return commaSeparated
     .split(',')
     .map(item => item.trim())

@@ -42,9 +42,7 @@ const MAX_LINES = 300
 const MEDIAN_LINES = 50
 
 const root = resolve(import.meta.dirname, '../src')
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(file =>
-  file.endsWith('.ts'),
-)
+const files = sourcesIn(root)
 /** The names between the braces, statically or where it is wanted, and where they are from. */
 const IMPORTED = /\{([^{}]*)\}\s*(?:from|= await import\()\s*'(\.[^']+)'/g
 const texts = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
@@ -90,18 +88,27 @@ t.test('no file is a dumping ground or larger than one can hold in mind', async 
 
 t.test('a function or value that a file exports, another one imports', async t => {
   const imported = new Set<string>()
-  for (const file of ['src', 'test'].flatMap(filesOf)) {
-    const text = readFileSync(file, 'utf8')
-    for (const [, names = '', specifier = ''] of text.matchAll(IMPORTED)) {
-      for (const name of names.split(','))
-        imported.add(`${resolve(dirname(file), specifier)} ${name.trim().split(/\s+as\s+/)[0]}`)
+  for (const folder of [root, import.meta.dirname]) {
+    for (const file of sourcesIn(folder)) {
+      const text = readFileSync(resolve(folder, file), 'utf8')
+      for (const [, names = '', specifier = ''] of text.matchAll(IMPORTED)) {
+        const from = resolve(folder, dirname(file), specifier)
+        for (const name of names.split(','))
+          imported.add(
+            `${from} ${
+              name
+                .trim()
+                .replace(/^type /, '')
+                .split(' ', 1)[0]
+            }`,
+          )
+      }
     }
   }
-  const withoutType = new Set([...imported].map(one => one.replace(' type ', ' ')))
   for (const [file, text] of texts) {
     if (file === 'database.types.ts') continue
     for (const [, name] of text.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm))
-      t.ok(withoutType.has(`${resolve(root, file)} ${name}`), `${file} exports ${name}`)
+      t.ok(imported.has(`${resolve(root, file)} ${name}`), `${file} exports ${name}`)
   }
 })
 
@@ -114,11 +121,9 @@ function lineOf(file: string): number {
   return LINES.findIndex(places => places.includes(placeOf(file)))
 }
 
-function filesOf(folder: string): string[] {
-  const path = resolve(root, '..', folder)
-  return readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .filter(file => file.endsWith('.ts'))
-    .map(file => resolve(path, file))
+function sourcesIn(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return files.filter(file => file.endsWith('.ts'))
 }
 
 function importsOf(file: string, text: string): string[] {

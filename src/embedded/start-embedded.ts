@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { listOf } from '../config.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'
 import { takeFolder } from './one-per-folder.ts'
@@ -51,8 +52,8 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
     })
   }
   // For the examples in README: a shell reads them from here.
-  const [token = ''] = made.INTERNAL_TOKEN.split(',')
-  writeFileSync(resolve(folder, 'internal-token'), token.trim(), { mode: 0o600 })
+  const [token = ''] = listOf(made.INTERNAL_TOKEN)
+  writeFileSync(resolve(folder, 'internal-token'), token, { mode: 0o600 })
   writeFileSync(resolve(folder, 'database-url'), made.DATABASE_URL, { mode: 0o600 })
   return {
     env: made,

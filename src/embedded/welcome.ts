@@ -1,12 +1,15 @@
+import { listOf } from '../config.ts'
+
 /** What a person does next, after everything has started. */
 export function welcome(env: NodeJS.ProcessEnv, url: string): string {
-  const { INTERNAL_TOKEN, ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
+  const [token] = listOf(env.INTERNAL_TOKEN ?? '')
+  const { ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
   return `
 LoanOps is running.
 
   API            ${url}/api
   Documentation  ${url}/docs
-  Internal token ${INTERNAL_TOKEN}
+  Internal token ${token}
   Administrator  ${ADMIN_USERNAME} / ${ADMIN_PASSWORD}
   PostgreSQL     ${DATABASE_URL}
   Ledger         ${LEDGER_URL}
@@ -14,12 +17,12 @@ LoanOps is running.
 
 Make a client:
 
-  curl -s ${url}/api/ledger/operate -H 'X-Internal-Token: ${INTERNAL_TOKEN}' -H 'Content-Type: application/json' \\
+  curl -s ${url}/api/ledger/operate -H 'X-Internal-Token: ${token}' -H 'Content-Type: application/json' \\
     -d '{"status":"CLIENT_CREATE","data":{"firstname":"Asha","lastname":"Rao","externalId":"C-1001","activationDate":"05 January 2026"}}'
 
 and see what became of it:
 
-  curl -s '${url}/api/ledger/operations?external_id=C-1001' -H 'X-Internal-Token: ${INTERNAL_TOKEN}'
+  curl -s '${url}/api/ledger/operations?external_id=C-1001' -H 'X-Internal-Token: ${token}'
 
 Ctrl-C stops it; the data stays in .data/.
 `

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
+import { listOf } from '../config.ts'
 import { delimiterOf } from './header.ts'
 import { showProgress } from './progress.ts'
 import type { MigrationRecord } from './record.ts'
@@ -105,7 +106,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
 }
 
 function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
-  const first = INTERNAL_TOKEN?.split(',')[0]?.trim()
+  const [first] = listOf(INTERNAL_TOKEN ?? '')
   if (first) return first
   if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
   throw new Error('INTERNAL_TOKEN is not set, and no service was started here with "npm start"')

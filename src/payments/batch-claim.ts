@@ -47,8 +47,14 @@ export async function releaseBatch(
      where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
 }
 
-/** What kept a part of a run from being done. */
-export async function noteError(db: Database, { id }: BatchClaim, message: string): Promise<void> {
+/** What kept a part of a run from being done, and which. */
+export async function noteError(
+  db: Database,
+  { id }: BatchClaim,
+  part: string,
+  error: unknown,
+): Promise<void> {
+  const message = `${part}: ${publicError(error as Error).message}`
   await sql`update core.batch_run set last_error = ${message} where id = ${id}`.execute(db)
 }
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
-import { publicError } from '../public-error.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './batch-claim.ts'
 
@@ -21,7 +20,7 @@ export async function discover({ db, claim, log, check }: Batch): Promise<void> 
     } catch (error) {
       // A table of another shape must not keep the other sources waiting.
       log.error({ err: error, store }, 'a raw table cannot be registered')
-      await noteError(db, claim, `raw.${store}: ${publicError(error as Error).message}`)
+      await noteError(db, claim, `raw.${store}`, error)
     }
   }
 }

@@ -27,7 +27,7 @@ export async function transform(batch: Batch): Promise<void> {
       if (error instanceof BatchLeft || (isTransient(error) && !isOfOneSource(error))) throw error
       // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
       batch.log.error({ err: error, source: name }, 'a source cannot be read')
-      await noteError(batch.db, batch.claim, `${name}: ${publicError(error as Error).message}`)
+      await noteError(batch.db, batch.claim, name, error)
     }
   }
 }

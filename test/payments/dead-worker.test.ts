@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { CrashPoint } from '../../src/crash-point.ts'
 import { capturedA } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { allSaved, paymentService } from '../support/payments.ts'
 import { startProcessFor } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -14,13 +14,7 @@ t.jobs = 2
 
 t.test('the events that a dead worker was saving are saved within 15 s', async t => {
   const { service, from } = await workerDead(t, 'events.saved')
-  await until(async () => {
-    const { rows } = await sql`
-      select from pgboss.job where name = 'payment-event' and state < 'completed'`.execute(
-      service.db,
-    )
-    return rows.length === 0
-  }, 'they are saved')
+  await allSaved(service.db)
   t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
 })
 

@@ -67,6 +67,12 @@ export function integrityIssue(
   return standard(403, developer, message, code, errors)
 }
 
+/** Of a constraint of the database that the ledger has no words for. */
+export function unknownIntegrityIssue(): Refusal {
+  const message = 'Unknown data integrity issue with resource.'
+  return integrityIssue('error.msg.unknown.data.integrity.issue', message)
+}
+
 export function unsupportedCommand(command: string | null): Refusal {
   const message = `The query parameter command has an unsupported value of: ${command}`
   const code = 'error.msg.query.parameter.value.unsupported'

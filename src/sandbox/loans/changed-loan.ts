@@ -1,9 +1,9 @@
 import type { Body } from '../fields/body.ts'
 import { isSent, textOf } from '../fields/text.ts'
-import { integrityIssue } from '../http/refusal.ts'
+import { unknownIntegrityIssue } from '../http/refusal.ts'
 import { type Paise, paise, rupees } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import { type Changes, changedTerms } from './changed-terms.ts'
+import { type Changes, changedTerms, SCHEDULE_TERMS } from './changed-terms.ts'
 import type { Loan, LoanCharge } from './loan.ts'
 import { chargesAsChanges, differ, readLoanCharges } from './loan-charges.ts'
 import type { LoanRequest } from './loan-request.ts'
@@ -14,12 +14,7 @@ const SCHEDULE = [
   'principal',
   'interestRatePerPeriod',
   'interestRateFrequencyType',
-  'numberOfRepayments',
-  'repaymentEvery',
-  'repaymentFrequencyType',
-  'interestType',
-  'interestCalculationPeriodType',
-  'amortizationType',
+  ...SCHEDULE_TERMS,
 ]
 const ANEW = ['charges', 'expectedDisbursementDate', 'productId']
 const MONTHS = 2
@@ -100,8 +95,7 @@ function changedIds(
   if (externalId !== loan.externalId) {
     changes.externalId = externalId ?? ''
     if (externalId !== undefined && ledger.books.loanByExternalId.has(externalId)) {
-      const message = 'Unknown data integrity issue with resource.'
-      throw integrityIssue('error.msg.unknown.data.integrity.issue', message)
+      throw unknownIntegrityIssue()
     }
   }
   const { clientId = loan.clientId, productId = loan.productId } = request

@@ -7,15 +7,19 @@ import type { LoanRequest } from './loan-request.ts'
 /** What an update changed, by the name of its field. */
 export type Changes = Record<string, unknown>
 
-const TERMS = [
-  'loanTermFrequency',
-  'loanTermFrequencyType',
+/** Of these a schedule is made, as of the amount and the rate. */
+export const SCHEDULE_TERMS = [
   'numberOfRepayments',
   'repaymentEvery',
   'repaymentFrequencyType',
   'interestType',
   'interestCalculationPeriodType',
   'amortizationType',
+] as const
+const TERMS = [
+  'loanTermFrequency',
+  'loanTermFrequencyType',
+  ...SCHEDULE_TERMS,
   'transactionProcessingStrategyCode',
 ] as const
 

@@ -2,7 +2,13 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { type Checks, checks } from '../fields/checks.ts'
 import { plainIntegerOf } from '../fields/number.ts'
 import { isSent } from '../fields/text.ts'
-import { containerError, domainRule, fieldError, integrityIssue } from '../http/refusal.ts'
+import {
+  containerError,
+  domainRule,
+  fieldError,
+  integrityIssue,
+  unknownIntegrityIssue,
+} from '../http/refusal.ts'
 import { refuseUnknownProduct } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { refuseInactiveClient } from './active-client.ts'
@@ -113,7 +119,6 @@ function refuseWithoutSchedule(request: LoanRequest, changed: Pick<Loan, 'terms'
   if (needed.includes(undefined)) throw containerError(500)
   refuseTerm({ ...changed.terms, repaymentFrequencyType: request.repaymentFrequencyType })
   if (request.clientId === undefined) {
-    const message = 'Unknown data integrity issue with resource.'
-    throw integrityIssue('error.msg.unknown.data.integrity.issue', message)
+    throw unknownIntegrityIssue()
   }
 }

@@ -3,7 +3,7 @@ import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
 import { textAsSent, textOf } from '../fields/text.ts'
-import { domainRule, integrityIssue } from '../http/refusal.ts'
+import { domainRule, unknownIntegrityIssue } from '../http/refusal.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
 import { paise } from '../money.ts'
@@ -89,8 +89,7 @@ function refuseAdjustment(transaction: Transaction): void {
 
 function refuseReversalExternalId(ledger: Ledger, externalId: string | undefined): void {
   if (externalId === undefined || !ledger.books.reversalExternalIds.has(externalId)) return
-  const message = 'Unknown data integrity issue with resource.'
-  throw integrityIssue('error.msg.unknown.data.integrity.issue', message)
+  throw unknownIntegrityIssue()
 }
 
 function undo(
