@@ -23,8 +23,15 @@ import { webhookRoutes } from './payments/webhook-routes.ts'
 import { errorHandler, notFound, Unavailable } from './problem.ts'
 import { unreadablePath } from './unreadable-path.ts'
 import { closeQuery, validator } from './validator.ts'
+import type { Watch } from './watch.ts'
 
-export type Services = { db: Database; boss: PgBoss; health: Health; metrics: Metrics }
+export type Services = {
+  db: Database
+  boss: PgBoss
+  health: Health
+  metrics: Metrics
+  watch: Watch
+}
 
 /** The HTTP side: role `worker` serves only the part that tells of its health. */
 export async function buildApi(
@@ -33,7 +40,7 @@ export async function buildApi(
   log: FastifyBaseLogger,
   limits = httpLimits,
 ): Promise<FastifyInstance> {
-  const { db, boss, health, metrics } = services
+  const { db, boss, health, metrics, watch } = services
   const { connections, ...serverLimits } = limits
   const requireToken = requireInternalToken(config.INTERNAL_TOKEN)
   const app: FastifyInstance = fastify({
@@ -86,13 +93,13 @@ export async function buildApi(
         // A handler of its own, so that the token is asked for also where there is nothing.
         trusted.setNotFoundHandler(notFound)
         await trusted.register(accessTokens(db, config))
-        await trusted.register(operationRoutes(db, boss, catalogue))
+        await trusted.register(operationRoutes(db, boss, catalogue, watch))
         await trusted.register(migrationRoutes(db, config, catalogue))
         await trusted.register(accountRoutes(db, config))
         await trusted.register(batchRoutes(db, boss))
         await trusted.register(paymentRoutes(db))
       })
-      await api.register(webhookRoutes(db, boss, config, metrics))
+      await api.register(webhookRoutes(db, boss, config, metrics, watch))
     },
     { prefix: '/api' },
   )

@@ -35,7 +35,7 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'connections to PostgreSQL of one process, beside 6 for its queue and, of an api, up to 4 for uploads',
+    'connections to PostgreSQL of one process, beside up to 10 more of an api and 12 of a worker',
     20,
     4,
     500,

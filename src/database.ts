@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
@@ -6,55 +7,92 @@ import type { DB } from './database.types.ts'
 /** The database, or a transaction in it: a function that takes one works in both. */
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>
+/** `patient` is the same database where statements may take long. */
+export type Databases = { db: Database; patient: Database }
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** No statement of ours takes as long in health; one that hangs must not hold its connection for ever. */
-const STATEMENT_TIMEOUT_MS = 60_000
-/** A server that is frozen answers nothing at all, not even that time is up: it is given up so long after that. */
-const SILENCE_MS = 5_000
+/** Whatever a caller, a lease or an operation waits for takes milliseconds: longer than this, and it is stuck. */
+const STATEMENT_TIMEOUT_MS = 4_000
+/** For work on many rows that nobody waits for: batches, runs of a migration, the purge. */
+export const LONG_STATEMENT_MS = 60_000
+/** A living server ends a statement itself when its time is up. One that says nothing for so much longer is gone. */
+const SILENCE_MS = 1_000
+/**
+ * How long an unused connection is kept: not as long as it takes to find out that one is dead. When one turns out to be,
+ * the pool has already closed those that died with it unused, and the next try gets a new one.
+ */
+const IDLE_MS = 4_000
+/** With long statements that takes too long: they begin on a connection that has just been opened or used. */
+const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
 /** Whoever holds a row or the intake's lock for longer is stuck itself. */
 const LOCK_TIMEOUT_MS = 5_000
 /** A process that froze inside a transaction must not hold the intake's lock against the others. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
-/**
- * What was accepted is on disk before it is answered, whatever database or role default to; a standby that has to apply
- * it too is more than that. Not a parameter of the start: the URL may bring options of its own, which would replace it.
- */
-const COMMIT_TO_DISK = `
-  select set_config('synchronous_commit', 'on', false)
-   where current_setting('synchronous_commit') <> 'remote_apply'`
-
-export type DatabaseOptions = {
+export type PoolOptions = {
   max: number
   name: string
-  onError: (error: Error) => void
-  /** For a pool of statements that take long in health, 0 for as long as they like; who wants one waits as long for those before. */
-  longStatementMs?: number
+  /** How long a statement may take, and a caller may wait for a connection; 0 for as long as they like. */
+  statementMs?: number
 }
+export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
 /** A pool of its own for one process. Close it with `db.destroy()`. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const { longStatementMs } = options
-  const statementTimeoutMs = longStatementMs ?? STATEMENT_TIMEOUT_MS
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: options.max,
-    application_name: options.name,
-    connectionTimeoutMillis: longStatementMs || CONNECT_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
-    query_timeout: longStatementMs === 0 ? 0 : statementTimeoutMs + SILENCE_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    keepAlive: true,
-    onConnect: client => client.query(COMMIT_TO_DISK),
-  })
+  const pool = new pg.Pool(poolConfig(url, options))
   // Without a listener the loss of an idle connection would end the process.
   pool.on('error', options.onError)
   // The pool listens on idle connections only. Without this, one lost between two statements of a transaction would end
   // the process; its next statement fails, and reports it.
   pool.on('connect', client => client.on('error', () => undefined))
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** How every pool of ours connects, pg-boss's too. */
+export function poolConfig(url: string, options: PoolOptions) {
+  const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
+  return {
+    connectionString: url,
+    max,
+    application_name: name,
+    connectionTimeoutMillis: Math.max(statementMs, CONNECT_TIMEOUT_MS),
+    idleTimeoutMillis: statementMs > IDLE_MS ? IDLE_WITH_LONG_STATEMENTS_MS : IDLE_MS,
+    keepAlive: true,
+    stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
+    onConnect: (client: pg.ClientBase) => setLimits(client, statementMs),
+  } satisfies pg.PoolConfig
+}
+
+/**
+ * A connection that is closed as soon as it has been silent for so long, 0 for never. pg's own `query_timeout` only
+ * fails the statement: the pool would hand the connection to the next one, which would fail in the same way, or run
+ * inside a transaction whose BEGIN arrived after all.
+ */
+function impatientSocket(silenceMs: number): Socket {
+  const socket = new Socket()
+  return socket.setTimeout(silenceMs, () =>
+    socket.destroy(new Error(`Connection terminated: PostgreSQL was silent for ${silenceMs} ms`)),
+  )
+}
+
+/**
+ * What was accepted is on disk before it is answered, whatever database, role or URL default to; a standby that has to
+ * apply it too is more than that. Set here and not as parameters of the start, which PgBouncer refuses.
+ */
+async function setLimits(client: pg.ClientBase, statementMs: number): Promise<void> {
+  const limits = {
+    statement_timeout: statementMs,
+    // A migration waits for whoever uses what it changes.
+    lock_timeout: statementMs === 0 ? 0 : LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  }
+  const values = [Object.keys(limits), Object.values(limits)]
+  await client.query(
+    `select set_config(name, ms::text, false) from unnest($1::text[], $2::integer[]) as limits (name, ms)
+     union all
+     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`,
+    values,
+  )
 }
 
 const ASK_EVERY_MS = 250
@@ -89,7 +127,7 @@ export function isTransient(error: unknown): boolean {
   if (['25006', '25P03', '40001', '40P01', '55P03'].includes(code ?? '')) return true
   if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/.test(code ?? ''))
     return true
-  return /connection (terminated|timeout)|timeout exceeded when trying to connect|connection error|query read timeout/i.test(
+  return /connection (terminated|timeout)|timeout exceeded when trying to connect|connection error/i.test(
     message ?? '',
   )
 }

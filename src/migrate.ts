@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { PgBoss } from 'pg-boss'
-import { type Database, openDatabase, untilReady } from './database.ts'
+import { type Database, openDatabase, poolConfig, untilReady } from './database.ts'
 import { logger } from './log.ts'
 import { allQueues } from './worker.ts'
 
@@ -10,6 +10,8 @@ const FOLDER = new URL('../migrations/', import.meta.url)
 /** Any number will do, as long as every copy of this program uses the same one. */
 export const MIGRATION_LOCK = 7_405_313
 const NAME = 'loanops-migrate'
+/** An index on a large table takes its time, and it waits for another migration and for whoever uses what it changes. */
+const NO_LIMIT = 0
 
 /** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are made anew each time. */
 export async function migrate(url: string): Promise<void> {
@@ -20,15 +22,11 @@ export async function migrate(url: string): Promise<void> {
     max: 1,
     name: NAME,
     onError: fail,
-    longStatementMs: 0,
+    statementMs: NO_LIMIT,
   })
   try {
     await untilReady(db, logger('warn'))
     await db.connection().execute(async connection => {
-      // An index on a large table takes its time, and it waits for another migration and for whoever uses what it
-      // changes; also where the database or the role has a limit of its own.
-      await sql`set statement_timeout = 0`.execute(connection)
-      await sql`set lock_timeout = 0`.execute(connection)
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrateTables(connection)
       await migrateQueues(url)
@@ -84,9 +82,7 @@ async function migrateTables(db: Database) {
 
 async function migrateQueues(url: string) {
   const boss = new PgBoss({
-    connectionString: url,
-    application_name: NAME,
-    max: 1,
+    ...poolConfig(url, { max: 1, name: NAME, statementMs: NO_LIMIT }),
     supervise: false,
     schedule: false,
   })

@@ -1,6 +1,6 @@
 import { fromKysely, type Job, PgBoss, type Queue as QueueOptions, type WorkOptions } from 'pg-boss'
 
-import type { Trx } from './database.ts'
+import { LONG_STATEMENT_MS, poolConfig, type Trx } from './database.ts'
 import { publicError } from './public-error.ts'
 
 /** A queue with its promise: `options` is what PostgreSQL keeps, `work` how a worker takes from it. */
@@ -18,29 +18,45 @@ export type Queue<Data extends object> = {
  */
 export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 } as const
 
-/** Connections of pg-boss's own pool: one listens, the rest fetch, complete and keep house. */
+/** Connections of pg-boss's own pool, which fetch and complete. */
 const BOSS_POOL_MAX = 6
+/** A listening connection that is silent for longer than a statement may take is closed: it has to speak before that. */
+const LISTENER_SPEAKS_EVERY_MS = 2_000
 /** A dead worker's jobs are noticed after the heartbeat plus this, not after pg-boss's minute. */
 const MONITOR_INTERVAL_SECONDS = 2
 
-/** pg-boss on the schema that `migrate` made. A worker also keeps house and runs the schedules. */
-export function openQueue(
-  url: string,
-  options: { isWorker: boolean; name: string; onError: (error: Error) => void },
-): PgBoss {
+type BossOptions = { name: string; onError: (error: Error) => void }
+
+/** pg-boss on the schema that `migrate` made. A worker also runs the schedules. */
+export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
+  const { isWorker, name, onError } = options
   const boss = new PgBoss({
-    connectionString: url,
-    application_name: options.name,
-    max: BOSS_POOL_MAX,
+    ...poolConfig(url, { max: BOSS_POOL_MAX, name }),
     migrate: false,
     createSchema: false,
-    useListenNotify: options.isWorker,
-    supervise: options.isWorker,
-    schedule: options.isWorker,
+    useListenNotify: isWorker,
+    notifyHeartbeatIntervalMs: LISTENER_SPEAKS_EVERY_MS,
+    supervise: false,
+    schedule: isWorker,
+  })
+  boss.on('error', onError)
+  return boss
+}
+
+/**
+ * Fails the jobs of dead workers and deletes what is done. Apart from the queue, because counting and deleting a million
+ * jobs may take longer than a fetch may, and on one connection, because it does one thing after the other.
+ */
+export function openHousekeeping(url: string, { name, onError }: BossOptions): PgBoss {
+  const boss = new PgBoss({
+    ...poolConfig(url, { max: 1, name: `${name}-housekeeping`, statementMs: LONG_STATEMENT_MS }),
+    migrate: false,
+    createSchema: false,
+    schedule: false,
     monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
     superviseIntervalSeconds: MONITOR_INTERVAL_SECONDS,
   })
-  boss.on('error', options.onError)
+  boss.on('error', onError)
   return boss
 }
 

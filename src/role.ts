@@ -2,13 +2,17 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config.ts'
-import { openDatabase, untilReady } from './database.ts'
+import { LONG_STATEMENT_MS, openDatabase, untilReady } from './database.ts'
 import { backlog } from './http-limits.ts'
 import { isUpToDate, tablesPresent } from './migrate.ts'
 import { health } from './ops/health.ts'
 import { openMetrics } from './ops/metrics.ts'
-import { openQueue } from './queue.ts'
+import { openHousekeeping, openQueue } from './queue.ts'
+import { openWatch } from './watch.ts'
 import { startWorker, type Worker } from './worker.ts'
+
+/** A batch, a run of a migration, the payments' gauges, and one for the purge: each has one at most. */
+const LONG_STATEMENTS_AT_ONCE = 4
 
 /** One process in its role. */
 export type Service = { url: string; close(): Promise<void> }
@@ -35,18 +39,29 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   await boss.start()
 
   const metrics = openMetrics()
+  const watch = openWatch()
   let worker: Worker | undefined
-  const readiness = health(db, tablesPresent(), () => worker?.ledgerState())
-  const app = await buildApi({ db, boss, metrics, health: readiness }, config, log)
+  const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
+  const app = await buildApi({ db, boss, metrics, health: readiness, watch }, config, log)
+  const patient = openDatabase(config.DATABASE_URL, {
+    max: LONG_STATEMENTS_AT_ONCE,
+    name: `${name}-patient`,
+    onError,
+    statementMs: LONG_STATEMENT_MS,
+  })
+  const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
   const close = async () => {
     await Promise.all([app.close(), worker?.stop()])
-    await boss.stop({ graceful: false })
-    await db.destroy()
+    await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
+    await Promise.all([patient.destroy(), db.destroy()])
   }
   try {
     // Before any work is taken: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
-    if (isWorker) worker = await startWorker(db, boss, config, metrics, log)
+    if (isWorker) {
+      worker = await startWorker({ db, patient }, boss, config, metrics, watch, log)
+      await housekeeping.start()
+    }
     return { url, close }
   } catch (error) {
     await close()

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import type { Config } from './config.ts'
-import type { Database } from './database.ts'
+import type { Databases } from './database.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { openLedger } from './ledger/client.ts'
 import { openReference } from './ledger/reference.ts'
@@ -24,6 +24,7 @@ import { recordPostings } from './payments/record-postings.ts'
 import { repayment } from './payments/repayment.ts'
 import { workEvents } from './payments/save-events.ts'
 import type { Queue } from './queue.ts'
+import type { Watch } from './watch.ts'
 
 /** Every queue, for `migrate` to make. */
 export const allQueues: Queue<object>[] = [
@@ -44,12 +45,14 @@ export type Worker = { ledgerState(): object; stop(): Promise<void> }
 
 /** Starts every job. */
 export async function startWorker(
-  db: Database,
+  databases: Databases,
   boss: PgBoss,
   config: Config,
   metrics: Metrics,
+  watch: Watch,
   log: FastifyBaseLogger,
 ): Promise<Worker> {
+  const { db, patient } = databases
   const ledger = openLedger(config)
   ledger.onAnswer(({ method, status, outcome }) =>
     metrics.ledgerAnswers.inc({ method, status: status ?? 'none', outcome }),
@@ -63,6 +66,7 @@ export async function startWorker(
     ledger,
     reference,
     slots,
+    watch,
     catalogue: new Map([
       ...catalogue,
       [repaymentOperation.name, repaymentOperation],
@@ -83,21 +87,21 @@ export async function startWorker(
   await workOperations(boss, liveQueue, runner)
   await workOperations(boss, bulkQueue, runner)
   await schedulePurge(boss, config)
-  await workPurge(db, boss, { retentionDays: config.OPERATION_RETENTION_DAYS, log })
+  await workPurge(patient, boss, { retentionDays: config.OPERATION_RETENTION_DAYS, log })
   await workEvents(db, boss, {
     onRepeats: (gateway, repeats) => metrics.repeatedEvents.inc({ gateway }, repeats),
     log,
   })
-  const batches = await workBatches(db, boss, {
+  const batches = await workBatches(databases, boss, {
     ...config,
     onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),
     log,
   })
-  const gauges = paymentGauges(metrics.registry, db, log)
+  const gauges = paymentGauges(metrics.registry, patient, log)
   const { lenders } = config
   const kinds = migrationKinds(catalogue)
   const looker = { ledger, reference, slots, lenders, catalogue, kinds }
-  const migrations = workMigrations(db, boss, looker, log)
+  const migrations = workMigrations(databases, boss, looker, log)
   return {
     ledgerState: ledger.breaker.state,
     async stop() {

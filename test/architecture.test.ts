@@ -14,6 +14,7 @@ const LINES = [
   [
     'queue',
     'group-commit',
+    'watch',
     'problem',
     'cursor',
     'list-query',

@@ -3,6 +3,7 @@ import t from 'tap'
 import { isTransient, openDatabase } from '../src/database.ts'
 import { freshDatabase } from './support/fresh-database.ts'
 import { matchEach } from './support/match-each.ts'
+import { startPostgresProxy } from './support/postgres-proxy.ts'
 import { until } from './support/until.ts'
 
 t.test(
@@ -44,10 +45,21 @@ t.test('commits go to disk, whatever the database and the URL say', async t => {
 
 t.test('a pool of long statements ends them at its own limit, at the server', async t => {
   const { url } = await freshDatabase(t)
-  const options = { max: 1, name: 'test-long', onError() {}, longStatementMs: 100 }
+  const options = { max: 1, name: 'test-long', onError() {}, statementMs: 100 }
   const db = openDatabase(url, options)
   t.teardown(() => db.destroy())
   const QUERY_CANCELED = '57014'
   await t.rejects(sql`select pg_sleep(60)`.execute(db), { code: QUERY_CANCELED })
   t.same((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }], 'the connection is good')
+})
+
+t.test('the statement after one that got no answer has a new connection', async t => {
+  const { url } = await freshDatabase(t)
+  const proxy = await startPostgresProxy(t, url)
+  const ours = openDatabase(proxy.url, { max: 2, name: 'test', onError() {}, statementMs: 100 })
+  t.teardown(() => ours.destroy())
+  await Promise.all([sql`select`.execute(ours), sql`select`.execute(ours)])
+  proxy.swallow()
+  await t.rejects(sql`select`.execute(ours))
+  await t.resolves(sql`select`.execute(ours), 'also where more than one was lost')
 })

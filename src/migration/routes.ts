@@ -28,8 +28,8 @@ const Id = Type.String({
 const params = Type.Object({ id: Id })
 
 /** A file of a gibibyte has twenty million rows, which are held against each other in one statement. */
-const LONG_STATEMENT_MS = 15 * 60_000
-const LONG_STATEMENTS_AT_ONCE = 4
+const WHOLE_FILE_STATEMENT_MS = 15 * 60_000
+const WHOLE_FILES_AT_ONCE = 4
 
 export function migrationRoutes(
   db: Database,
@@ -43,10 +43,10 @@ export function migrationRoutes(
     // We say ourselves that a file is too large: thrown, the caller would not hear it.
     await app.register(fastifyMultipart, { throwFileSizeLimit: false })
     const patient = openDatabase(config.DATABASE_URL, {
-      max: LONG_STATEMENTS_AT_ONCE,
+      max: WHOLE_FILES_AT_ONCE,
       name: 'loanops-migration',
       onError: error => app.log.error({ err: error }, 'database'),
-      longStatementMs: LONG_STATEMENT_MS,
+      statementMs: WHOLE_FILE_STATEMENT_MS,
     })
     app.addHook('onClose', () => patient.destroy())
 
@@ -118,7 +118,7 @@ export function migrationRoutes(
       async (request, reply) => {
         const { migration_id, dry_run = false, skip_invalid = false } = request.body
         const wanted = { migrationId: migration_id, isDryRun: dry_run, skipInvalid: skip_invalid }
-        return reply.code(202).send(await startRun(db, wanted, await askerOf(request)))
+        return reply.code(202).send(await startRun(patient, wanted, await askerOf(request)))
       },
     )
 
@@ -151,7 +151,7 @@ export function migrationRoutes(
         return reply
           .type(CSV)
           .header('content-disposition', 'attachment; filename="errors.csv"')
-          .send(Readable.from(errorsCsv(db, layout)))
+          .send(Readable.from(errorsCsv(patient, layout)))
       },
     )
 
@@ -180,7 +180,7 @@ export function migrationRoutes(
         },
       },
       async (request, reply) =>
-        reply.code(202).send(await cancelRun(db, request.params.id, await askerOf(request))),
+        reply.code(202).send(await cancelRun(patient, request.params.id, await askerOf(request))),
     )
   }
 }

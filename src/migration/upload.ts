@@ -30,7 +30,7 @@ export async function upload(
   const id = newId()
   try {
     await keepRows(db, kind, id, file)
-    await analyze(db)
+    await analyze(patient)
     await patient.transaction().execute(async trx => {
       // A million rows are sorted here.
       await sql`set local work_mem = '64MB'`.execute(trx)
@@ -49,7 +49,7 @@ export async function upload(
       })
     })
   } catch (error) {
-    await forget(db, id).catch(() => undefined)
+    await forget(patient, id).catch(() => undefined)
     throw error
   }
   return id

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import type { Database } from '../database.ts'
+import type { Databases } from '../database.ts'
 import { dryRun } from './dry-run.ts'
 import { feed } from './feed.ts'
 import type { Looker } from './looker.ts'
@@ -21,7 +21,7 @@ export type MigrationsAtWork = { stop(): Promise<void> }
  * the state of a run stands in its rows, and needs nobody to be woken after a crash.
  */
 export function workMigrations(
-  db: Database,
+  { db, patient }: Databases,
   boss: PgBoss,
   looker: Looker,
   log: { error(object: object, message: string): void },
@@ -31,8 +31,8 @@ export function workMigrations(
   const restsUntil = new Map<string, number>()
   // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
   const loops = [
-    again(() => inTurn(false, id => feed(db, boss, looker.kinds, id))),
-    again(() => inTurn(true, id => dryRun(db, looker, id, signal))),
+    again(() => inTurn(false, id => feed(patient, boss, looker.kinds, id))),
+    again(() => inTurn(true, id => dryRun(patient, looker, id, signal))),
     again(sweepAbandoned, SWEEP_EVERY_MS),
   ]
 
@@ -87,7 +87,7 @@ export function workMigrations(
         returning id
       )
       delete from loanops.migration_row where migration_id in (select id from abandoned)`.execute(
-      db,
+      patient,
     )
     return false
   }

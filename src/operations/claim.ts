@@ -122,24 +122,39 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-/** Subjects whose oldest unfinished operation is due though nobody was woken for it. */
-export function overdueSubjects(db: Database, origins: Origin[], limit: number): Promise<string[]> {
+/** A stretch of the walk over all subjects. */
+export type Stretch = {
+  /** Those that were looked for. */
+  subjects: string[]
+  /** Where the next stretch begins; none where this was the last. */
+  next: string | null
+}
+
+/** Subjects behind `after` whose oldest unfinished operation is due though nobody was woken for it. */
+export function overdueSubjects(
+  db: Database,
+  origins: Origin[],
+  limit: number,
+  after = '',
+): Promise<Stretch> {
   return headsWhere(
     db,
     origins,
     sql`case when claimed_by is null then next_try_at < now() - make_interval(secs => ${LATE_SECONDS})
              else claimed_until < now() end`,
     limit,
+    after,
   )
 }
 
-/** Subjects whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
+/** Subjects behind `after` whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
 export function endableSubjects(
   db: Database,
   origins: Origin[],
   deadlineSeconds: number,
   limit: number,
-): Promise<string[]> {
+  after = '',
+): Promise<Stretch> {
   return headsWhere(
     db,
     origins,
@@ -148,6 +163,7 @@ export function endableSubjects(
              or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
                 and unknown_since is null and not look_first)`,
     limit,
+    after,
   )
 }
 
@@ -161,30 +177,36 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
        and status = 'processing' and claimed_by is null and waiting_for is null`.execute(db)
 }
 
-/**
- * The index is walked from subject to subject, so that a subject with ten thousand waiting costs one step. Nothing is
- * sorted, so that after an outage, when all are due, the walk ends with the first that it was asked for.
- */
+/** Some hundredths of a second: a statement's time must not run out because a million subjects wait. */
+const SUBJECTS_PER_STRETCH = 5_000
+
+/** The index is walked from subject to subject, so that a subject with ten thousand waiting costs one step. */
 async function headsWhere(
   db: Database,
   origins: Origin[],
   condition: RawBuilder<unknown>,
   limit: number,
-): Promise<string[]> {
+  after: string,
+): Promise<Stretch> {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
     look_first, resolution`
-  const { rows } = await sql<{ subject: string }>`
+  const { rows } = await sql<Stretch>`
     with recursive head as (
-      (select ${columns} from loanops.operation where status = 'processing' order by subject, seq limit 1)
+      (select ${columns} from loanops.operation
+        where status = 'processing' and subject > ${after} order by subject, seq limit 1)
       union all
       select next.* from head cross join lateral (
         select ${columns} from loanops.operation
          where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
+    ), walked as (
+      select * from head limit ${SUBJECTS_PER_STRETCH}
     )
-    select subject from head
-     where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
-     limit ${limit}`.execute(db)
-  return rows.map(({ subject }) => subject)
+    select array(select subject from walked head
+                  where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
+                  limit ${limit}) as subjects,
+           case when count(*) = ${SUBJECTS_PER_STRETCH} then max(subject) end as next
+      from walked`.execute(db)
+  return rows[0] as Stretch
 }
 
 /** The operations of its client that this one has to wait for. */

@@ -7,6 +7,7 @@ import { closed, ExternalId, nullable, oneOf } from '../fields.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../group-commit.ts'
 import { listQuery } from '../list-query.ts'
 import { validator } from '../validator.ts'
+import type { Watch } from '../watch.ts'
 import { acceptOperations, type NewOperation, newOperation } from './accept.ts'
 import { awaitFinal } from './await-final.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -23,11 +24,13 @@ export function operationRoutes(
   db: Database,
   boss: PgBoss,
   catalogue: Catalogue,
+  watch: Watch,
 ): FastifyPluginAsyncTypebox {
   const validate = operateValidator(catalogue)
   const final = awaitFinal(db)
+  const watched = watch.over('intake')
   const accept = groupCommit(
-    (operations: NewOperation[]) => acceptOperations(db, boss, operations),
+    (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
     CALLERS_PATIENCE_MS,
   )
 

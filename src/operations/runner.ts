@@ -5,6 +5,7 @@ import type { Database, Trx } from '../database.ts'
 import { groupCommit } from '../group-commit.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
+import type { Watch } from '../watch.ts'
 import { type AttemptContext, attempt } from './attempt.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
@@ -26,6 +27,7 @@ const laneOf = (origin: Origin): Lane => (origin === 'api' ? 'live' : 'bulk')
 export type RunnerOptions = Omit<AttemptContext, 'remember' | 'covers'> & {
   catalogue: Catalogue
   slots: Slots
+  watch: Watch
   /** Runs in the transaction in which operations become final. */
   whenFinal(trx: Trx, ended: Ended[]): Promise<void>
 }
@@ -42,19 +44,22 @@ export type Runner = {
 
 /** Runs accepted operations on the ledger: claims, attempts, records, and goes on to the next of the same subject. */
 export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
-  const { catalogue, ledger, slots, log } = options
+  const { catalogue, ledger, slots, watch, log } = options
   const worker = newId()
   const underWay = new Set<Promise<void>>()
   const wantRoom: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
   let isStopping = false
 
   const leases = keepLeases(db, worker, log)
-  const claims = groupCommit(claimEach)
+  const claiming = watch.over('claims')
+  const claims = groupCommit((subjects: string[]) => claiming(() => claimEach(subjects)))
+  const finishing = watch.over('results')
   const finish = groupCommit<Ended, boolean>(ended =>
-    finishAttempts(db, boss, ended, options.whenFinal),
+    finishing(() => finishAttempts(db, boss, ended, options.whenFinal)),
   )
+  const waking = watch.over('wake-ups')
   const woken = groupCommit<string, undefined>(async clients => {
-    await wakeWaitingFor(db, boss, clients)
+    await waking(() => wakeWaitingFor(db, boss, clients))
     return clients.map(() => undefined)
   })
   const context: AttemptContext = {
@@ -129,9 +134,9 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
       for (let claim: Claim | undefined = first; claim; ) {
         const isFinal: boolean = await workClaim(claim)
         if (!isFinal) return
-        const waking = wakeLoans(claim.subject)
+        const loansWoken = wakeLoans(claim.subject)
         claim = isStopping ? undefined : await claims.submit(claim.subject)
-        await waking
+        await loansWoken
       }
     } catch (error) {
       log.error({ err: error, operation: first.id }, 'broke off; the sweep goes on with it')

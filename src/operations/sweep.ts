@@ -1,7 +1,8 @@
 import type { Database } from '../database.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { openNap } from '../nap.ts'
-import { endableSubjects, overdueSubjects } from './claim.ts'
+import type { Watch } from '../watch.ts'
+import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
 import type { Origin } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
@@ -10,6 +11,8 @@ const SWEEP_EVERY_MS = 1_000
 const PART_OF_TIME = 0.1
 /** After an outage everything is overdue: so much at a time, the other workers sweep too. */
 const MAX_PER_SWEEP = 200
+/** Before any subject. */
+const START: Stretch = { subjects: [], next: '' }
 /** Looking whether there is room again. */
 const ROOM_EVERY_MS = 20
 
@@ -19,11 +22,13 @@ export function startSweep(
   options: {
     ledger: Ledger
     deadlineSeconds: number
+    watch: Watch
     log: { error(object: object, message: string): void }
   },
   runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
 ): { stop(): Promise<void> } {
   const { ledger, deadlineSeconds, log } = options
+  const watched = options.watch.over('sweep')
   const nap = openNap()
   let isStopping = false
   const sweeping = run()
@@ -55,10 +60,20 @@ export function startSweep(
   async function sweep(): Promise<boolean> {
     const origins = runner.origins()
     if (origins.length === 0) return true
-    const subjects = ledger.breaker.isOpen()
-      ? await endableSubjects(db, origins, deadlineSeconds, MAX_PER_SWEEP)
-      : await overdueSubjects(db, origins, MAX_PER_SWEEP)
-    if (!isStopping) await runner.take(subjects)
-    return subjects.length === MAX_PER_SWEEP
+    let room = MAX_PER_SWEEP
+    for (let stretch: Stretch = START; stretch.next !== null && room > 0; ) {
+      const after = stretch.next
+      stretch = await watched(() => stretchBehind(after, origins, room))
+      if (isStopping) return false
+      await runner.take(stretch.subjects)
+      room -= stretch.subjects.length
+    }
+    return room === 0
+  }
+
+  function stretchBehind(after: string, origins: Origin[], room: number): Promise<Stretch> {
+    return ledger.breaker.isOpen()
+      ? endableSubjects(db, origins, deadlineSeconds, room, after)
+      : overdueSubjects(db, origins, room, after)
   }
 }

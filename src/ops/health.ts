@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
+import type { Watch } from '../watch.ts'
 
 export type Readiness = {
   status: 'ready' | 'not_ready'
   database: 'ok' | string
   queue: 'ok' | string
+  /** What this process has been trying for too long. */
+  stuck: string[]
   /** Why operations wait for the ledger, whichever process found out; of a worker also the state of its circuit. */
   ledger: { waiting_for: string[] }
 }
@@ -14,27 +17,31 @@ export type Health = () => Promise<Readiness>
 const PATIENCE_MS = 2_000
 
 /**
- * Ready while database, migrations and queue answer. Trouble with the ledger is told, but intake goes on.
+ * Ready while database, migrations and queue answer and nothing is stuck. Trouble with the ledger is reported, but intake goes on.
  * @param isMigrated whether the tables of this version are there
  */
 export function health(
   db: Database,
   isMigrated: (db: Database) => Promise<boolean>,
   ledgerState: () => object | undefined,
+  watch: Watch,
 ): Health {
   return async () => {
-    const database = await within(PATIENCE_MS, stateOf(db, isMigrated)).catch(
-      () => 'cannot be reached',
-    )
-    const queue = await within(PATIENCE_MS, sql`select from pgboss.queue limit 1`.execute(db)).then(
-      () => 'ok',
-      () => 'cannot be reached',
-    )
-    const waitingFor = await within(PATIENCE_MS, ledgerTroubles(db)).catch(() => [])
+    const [database, queue, waitingFor] = await Promise.all([
+      within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
+      within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
+      within(PATIENCE_MS, ledgerTroubles(db)).catch(() => []),
+    ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor }
-    const status = database === 'ok' && queue === 'ok' ? 'ready' : 'not_ready'
-    return { status, database, queue, ledger }
+    const stuck = watch.stuck()
+    const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
+    return { status: isReady ? 'ready' : 'not_ready', database, queue, stuck, ledger }
   }
+}
+
+async function stateOfQueue(db: Database) {
+  await sql`select from pgboss.queue limit 1`.execute(db)
+  return 'ok'
 }
 
 async function stateOf(db: Database, isMigrated: (db: Database) => Promise<boolean>) {

@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config.ts'
 import { crashPoint } from '../crash-point.ts'
-import type { Database } from '../database.ts'
+import type { Databases } from '../database.ts'
 import { openNap } from '../nap.ts'
 import { work } from '../queue.ts'
 import { claimBatch } from './batch-claim.ts'
@@ -17,13 +17,13 @@ export type BatchOptions = Pick<BatchContext, 'log' | 'onStage'> &
 
 /** Runs batches, on the schedule and on demand. */
 export async function workBatches(
-  db: Database,
+  { db, patient }: Databases,
   boss: PgBoss,
   options: BatchOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const nap = openNap()
   let isStopping = false
-  const context: BatchContext = { db, boss, ...options, isStopping: () => isStopping }
+  const context: BatchContext = { db, patient, boss, ...options, isStopping: () => isStopping }
 
   await work(boss, batchQueue, async jobs => {
     if (jobs.some(({ data }) => data?.trigger === 'schedule'))

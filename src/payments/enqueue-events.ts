@@ -4,6 +4,7 @@ import type { Database } from '../database.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../group-commit.ts'
 import { Unavailable } from '../problem.ts'
 import { insertJobs } from '../queue.ts'
+import type { Watch } from '../watch.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { eventQueue } from './queue.ts'
 
@@ -15,11 +16,16 @@ const MAX_CHARACTERS_WAITING = 64_000_000
  * Keeps events as jobs: resolves once the event's group is committed.
  * @throws when it could not be kept in time; one that is committed after all comes a second time, which changes nothing
  */
-export function enqueueEvents(db: Database, boss: PgBoss): (event: PaymentEvent) => Promise<void> {
+export function enqueueEvents(
+  db: Database,
+  boss: PgBoss,
+  watch: Watch,
+): (event: PaymentEvent) => Promise<void> {
   let waiting = 0
+  const watched = watch.over('payment events')
   const commit = groupCommit<PaymentEvent, void>(async events => {
     const jobs = jobsOf(events).map(data => ({ data }))
-    await db.transaction().execute(trx => insertJobs(boss, trx, eventQueue, jobs))
+    await watched(() => db.transaction().execute(trx => insertJobs(boss, trx, eventQueue, jobs)))
     crashPoint('webhook.committed')
     return events.map(() => undefined)
   }, CALLERS_PATIENCE_MS)

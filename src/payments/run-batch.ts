@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
-import type { Database } from '../database.ts'
+import type { Databases } from '../database.ts'
 import { RENEW_EVERY_MS } from '../lease.ts'
 import { awaitSaved } from './await-saved.ts'
 import { type Batch, BatchLeft } from './batch.ts'
@@ -10,8 +10,7 @@ import { discover } from './discover.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
-export type BatchContext = {
-  db: Database
+export type BatchContext = Databases & {
   boss: PgBoss
   log: Batch['log']
   isStopping(): boolean
@@ -29,6 +28,7 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
   }, RENEW_EVERY_MS)
   const batch: Batch = {
     ...context,
+    db: context.patient,
     claim,
     check() {
       if (isLost || context.isStopping()) throw new BatchLeft()
@@ -40,7 +40,7 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
     await timed('transform', transform)
     await timed('post', post)
     crashPoint('batch.unended')
-    await endBatch(context.db, claim)
+    await endBatch(context.patient, claim)
     return true
   } catch (error) {
     const isLeft = error instanceof BatchLeft

@@ -8,8 +8,8 @@ import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
-/** A table that somebody holds is come back to, well within the time that a job has. */
-const LOCK_TIMEOUT = '5s'
+/** A table that somebody holds is come back to: sooner than the statement's own time is up. */
+const LOCK_TIMEOUT = '3s'
 
 export type SaveOptions = {
   onRepeats(gateway: string, repeats: number): void

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { FieldErrors, Unavailable } from '../problem.ts'
+import type { Watch } from '../watch.ts'
 import { enqueueEvents } from './enqueue-events.ts'
 import type { Fields, GatewayRules } from './gateways/gateway.ts'
 import { gatewayA } from './gateways/gateway-a.ts'
@@ -31,9 +32,10 @@ export function webhookRoutes(
   boss: PgBoss,
   config: Config,
   metrics: Metrics,
+  watch: Watch,
 ): FastifyPluginAsyncTypebox {
   const { lenders } = config
-  const enqueue = enqueueEvents(db, boss)
+  const enqueue = enqueueEvents(db, boss, watch)
 
   return async app => {
     const isAnybody = [...lenders.values()].every(

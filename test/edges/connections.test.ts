@@ -8,6 +8,7 @@ import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { openQueue } from '../../src/queue.ts'
 import { startRole } from '../../src/role.ts'
+import { openWatch } from '../../src/watch.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startProcessFor } from '../support/process.ts'
 import { problemIn, rawHttp } from '../support/raw-http.ts'
@@ -132,10 +133,12 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
     db,
     boss: openQueue(url, { isWorker: false, name: 'test', onError() {} }),
     metrics: openMetrics(),
+    watch: openWatch(),
     health: async () => ({
       status: 'ready' as const,
       database: 'ok',
       queue: 'ok',
+      stuck: [],
       ledger: { waiting_for: [] },
     }),
   }

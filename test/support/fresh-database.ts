@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { type Database, openDatabase } from '../../src/database.ts'
+import { type Database, LONG_STATEMENT_MS, openDatabase } from '../../src/database.ts'
 import { databaseUrl, serviceUrl, TEMPLATE } from './template.ts'
 
 export type FreshDatabase = {
@@ -25,6 +25,8 @@ export async function freshDatabase(t: Test): Promise<FreshDatabase> {
   const db = openDatabase(ownerUrl, {
     max: 10,
     name: 'test',
+    // A test may hold a transaction open while it waits for the service.
+    statementMs: LONG_STATEMENT_MS,
     onError: error => t.comment(error.message),
   })
   t.teardown(() => db.destroy())

@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startPostgresProxy } from '../support/postgres-proxy.ts'
+import { caller, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Two tries on dead connections, and what a busy machine adds. */
+const RECOVERS_WITHIN_MS = 15_000
+const READYZ_ANSWERS_WITHIN_MS = 3_000
+const OPERATIONS = 17
+
+t.test('a service whose connections all die in silence says so, and recovers', async t => {
+  const { db, url } = await freshDatabase(t)
+  const proxy = await startPostgresProxy(t, url)
+  const ledger = await startSandbox({ port: 0 })
+  const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
+  t.teardown(async () => {
+    // What still waits on a dead connection must not keep the stop waiting.
+    proxy.cut()
+    await service.close()
+    await ledger.close()
+  })
+  const call = caller(service.url)
+  const create = (externalId: string) => {
+    const person = { firstname: 'Asha', lastname: 'Rao', activationDate: '05 January 2026' }
+    const body = { status: 'CLIENT_CREATE', data: { externalId, ...person } }
+    return call('POST', '/api/ledger/operate', body)
+  }
+  const createAll = (group: string) =>
+    Promise.all(Array.from({ length: OPERATIONS }, (_, n) => create(`${group}-${n}`)))
+  const allEnded = async () => {
+    const { rows } = await sql`select from loanops.operation where status = 'processing'`.execute(
+      db,
+    )
+    return rows.length === 0
+  }
+  await createAll('before')
+  await until(allEnded)
+
+  proxy.swallow()
+  const start = performance.now()
+  const passed = () => performance.now() - start
+  const lost = createAll('lost')
+  const readiness = await call('GET', '/readyz')
+  t.ok(passed() < READYZ_ANSWERS_WITHIN_MS, `readyz answered after ${passed()} ms`)
+  t.match(readiness, { status: 503, body: { database: 'cannot be reached' } })
+  await lost
+  await until(async () => (await create('after')).status === 202)
+  t.ok(passed() < RECOVERS_WITHIN_MS, `intake accepted after ${passed()} ms`)
+  await createAll('after')
+  await until(allEnded)
+  t.ok(passed() < RECOVERS_WITHIN_MS, `the operations ended after ${passed()} ms`)
+  t.match(await call('GET', '/readyz'), { status: 200, body: { stuck: [] } })
+})

@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { buildApi } from '../../src/api.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database.ts'
+import { logger } from '../../src/log.ts'
+import { tablesPresent } from '../../src/migrate.ts'
+import { health } from '../../src/ops/health.ts'
+import { openMetrics } from '../../src/ops/metrics.ts'
+import { openQueue } from '../../src/queue.ts'
+import { openWatch } from '../../src/watch.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { caller, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const STUCK_AFTER_MS = 100
+
+t.test('readyz is 503 and names the group commit that gets nowhere, until it does', async t => {
+  const { db, url } = await freshDatabase(t)
+  const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
+  const ours = openDatabase(url, { max: 4, name: 'test', onError() {} })
+  const watch = openWatch(STUCK_AFTER_MS)
+  const services = {
+    db: ours,
+    boss,
+    metrics: openMetrics(),
+    health: health(ours, tablesPresent(), () => undefined, watch),
+    watch,
+  }
+  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+  const app = await buildApi(services, config, logger('silent'))
+  t.teardown(async () => {
+    await app.close()
+    await ours.destroy()
+  })
+  const call = caller(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const person = { externalId: 'C-1', firstname: 'Asha', lastname: 'Rao' }
+  const body = { status: 'CLIENT_CREATE', data: { ...person, activationDate: '05 January 2026' } }
+  await boss.start()
+  t.teardown(() => boss.stop({ graceful: false }))
+
+  let accepted: ReturnType<typeof call> | undefined
+  await db.transaction().execute(async trx => {
+    await sql`lock table loanops.operation in share mode`.execute(trx)
+    accepted = call('POST', '/api/ledger/operate', body)
+    const readiness = await until(async () => {
+      const answer = await call('GET', '/readyz')
+      return answer.status === 503 && answer
+    })
+    t.match(readiness.body, { status: 'not_ready', database: 'ok', queue: 'ok', stuck: ['intake'] })
+  })
+  t.equal((await accepted)?.status, 202)
+  t.match(await call('GET', '/readyz'), { status: 200, body: { stuck: [] } })
+})
