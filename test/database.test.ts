@@ -53,6 +53,24 @@ t.test('a pool of long statements ends them at its own limit, at the server', as
   t.same((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }], 'the connection is good')
 })
 
+t.test('a write after a BEGIN that got no answer is not part of its transaction', async t => {
+  const { db, url } = await freshDatabase(t)
+  await sql`create table loanops.note (id integer)`.execute(db)
+  await sql`grant insert on loanops.note to loanops_runtime`.execute(db)
+  const proxy = await startPostgresProxy(t, url)
+  const ours = openDatabase(proxy.url, { max: 1, name: 'test', onError() {}, statementMs: 100 })
+  t.teardown(() => ours.destroy())
+  await sql`select`.execute(ours)
+
+  proxy.hold()
+  const begun = ours.transaction().execute(trx => sql`select`.execute(trx))
+  const error = await begun.catch(error => error)
+  t.ok(isTransient(error), 'it is told from an error of the statement')
+  proxy.deliver()
+  await sql`insert into loanops.note values (1)`.execute(ours)
+  t.same((await sql`select id from loanops.note`.execute(db)).rows, [{ id: 1 }])
+})
+
 t.test('the statement after one that got no answer has a new connection', async t => {
   const { url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url)
