@@ -22,6 +22,10 @@ export type Answer = {
   message: string
   /** The ledger keeps this answer under the key for ever: another try needs another key. */
   isRecorded: boolean
+  /** The answer comes from the ledger's idempotency store. */
+  isFromStore: boolean
+  /** Nothing of the call can be at the ledger: it was a read, was not sent, or was turned away before any processing. */
+  leftNothing: boolean
 }
 
 /** A read that did not say what there is. Nothing was written. */
@@ -39,7 +43,7 @@ export type Received = {
   isFromStore: boolean
 }
 
-type Verdict = { outcome: Outcome; isRecorded?: boolean }
+export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
 /** Takes the answer to a read: whatever is not the ledger's own word says nothing about what is there. */
 export function classifyRead({ status, body }: Received): Verdict {
@@ -59,14 +63,19 @@ export function classifyWrite(
   { status, body, isFromStore }: Received,
   promisedId: string,
 ): Verdict {
-  const isRecorded = isFromStore || isOfLedgerShape(body)
+  const isOfLedger = isOfLedgerShape(body)
+  const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200(body, promisedId) }
-  if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
-  if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
-  if (status === 429 || status === 503) return { outcome: 'not_now', isRecorded }
-  // The close of business holds the loan; every other 409 is a collision that may have been ours.
+  // Who we are is checked before anything else. A proxy's or container's 404 may replace the ledger's own answer.
+  if (isMisconfiguration(status, body))
+    return { outcome: 'misconfigured', leftNothing: isOfLedger || status === 401 || status === 403 }
+  if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
+  // A rate limit does not let a call through. A proxy answers 503 also when it loses the ledger in the middle of a call.
+  if (status === 429) return { outcome: 'not_now', isRecorded, leftNothing: true }
+  if (status === 503) return { outcome: 'not_now', isRecorded, leftNothing: isOfLedger }
+  // The close of business holds the loan, before any command; every other 409 is a collision that may have been ours.
   if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
-    return { outcome: 'not_now', isRecorded }
+    return { outcome: 'not_now', isRecorded, leftNothing: true }
   // A 409 or 500 is replayed under its key for ever. One that something else wrote says nothing about the call, which
   // may still run under that key; where the ledger kept it too, the next answer comes from its store and says so.
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }

@@ -9,6 +9,7 @@ import {
   LedgerTrouble,
   messageOf,
   type Received,
+  type Verdict,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 
@@ -109,6 +110,8 @@ export function openLedger(settings: Settings): Ledger {
         status: received.status,
         body: received.body,
         isRecorded: false,
+        isFromStore: received.isFromStore,
+        leftNothing: method === 'GET',
         code: codeOf(received.body),
         ...told(received, take(received)),
       }),
@@ -153,7 +156,7 @@ function told<T extends { outcome: Answer['outcome'] }>({ status, body }: Receiv
 }
 
 type Request = { method: Write['method'] | 'GET'; path: string; body?: object; key?: string }
-type Take = (received: Received) => Pick<Answer, 'outcome'> & { isRecorded?: boolean }
+type Take = (received: Received) => Verdict
 
 const NOT_SENT: Omit<Answer, 'method' | 'path'> = {
   status: null,
@@ -162,6 +165,8 @@ const NOT_SENT: Omit<Answer, 'method' | 'path'> = {
   code: null,
   message: 'the ledger is down',
   isRecorded: false,
+  isFromStore: false,
+  leftNothing: true,
 }
 
 function parsed(text: string): unknown {
@@ -175,13 +180,16 @@ function parsed(text: string): unknown {
 /** No answer came. Only where not even a connection was made is it certain that nothing was sent. */
 function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
   const { code } = error as NodeJS.ErrnoException
+  const leftNothing = isUnconnected(error) || method === 'GET'
   return {
     status: null,
     body: null,
-    outcome: isUnconnected(error) || method === 'GET' ? 'not_arrived' : 'unknown',
+    outcome: leftNothing ? 'not_arrived' : 'unknown',
     code: null,
     message: `no answer (${code ?? (error as Error).name})`,
     isRecorded: false,
+    isFromStore: false,
+    leftNothing,
   }
 }
 

@@ -59,6 +59,8 @@ function lacks(what: string): Answer {
     code: null,
     message: `the ledger has no ${what}`,
     isRecorded: false,
+    isFromStore: false,
+    leftNothing: true,
   }
 }
 

@@ -9,12 +9,13 @@ import {
   deadlineRefusal,
   decide,
   type Ending,
+  keepingKey,
   operatorsRefusal,
   stillUnapproved,
   unsettled,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
-import type { Found, Operation, Run } from './operation.ts'
+import { type Found, type Operation, type Run, there } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 export type AttemptContext = {
@@ -48,11 +49,15 @@ export async function attempt(
     },
   }
   let isLooking = false
-  const look = async () => {
+  let hasMovedOn = false
+  const look = async (): Promise<Found> => {
     isLooking = true
     const found = await operation.find(run, claim.data)
     isLooking = false
-    return found
+    hasMovedOn = found.state === 'moved_on'
+    // The ledger took it, and held it for a second person: whoever approved it may have gone on from there.
+    const wasTaken = claim.waitingFor === 'ledger_approval'
+    return found.state === 'moved_on' && wasTaken ? there(found.body) : found
   }
   const ended = (answer: Answer | Refusal | null, ending: Ending): Ended => ({
     claim,
@@ -87,8 +92,9 @@ export async function attempt(
   async function settled(answer: Answer | Refusal): Promise<Ended> {
     const isRefused = answer.outcome === 'refused'
     // A refusal may only speak of a duplicate: an earlier attempt may have arrived after our look, or, where something was
-    // remembered, this same call may have come twice. It is believed after one more look.
-    if (isRefused && (claim.lookFirst || run.seen !== null)) {
+    // remembered, this same write may have come twice. It is believed after one more look.
+    const mayHaveComeTwice = run.seen !== null && calls.written !== null
+    if (isRefused && (claim.lookFirst || mayHaveComeTwice)) {
       const found = await look()
       if (found.state === 'there') return ended(answer, success(found))
     }
@@ -101,7 +107,8 @@ export async function attempt(
       }
     }
     if (!isRefused && isContainers500(answer)) return ended(...(await explained500(answer)))
-    return ended(answer, decide(claim, key, answer))
+    const ending = decide(claim, key, answer)
+    return ended(answer, hasMovedOn ? keepingKey(ending, answer) : ending)
   }
 
   /** Fineract falls over a write without credentials before it looks at them; a read tells that from a true failure. */
@@ -112,7 +119,7 @@ export async function attempt(
     } catch (error) {
       if (error instanceof LedgerTrouble && error.answer.outcome === 'misconfigured') {
         const misconfigured = { ...answer, outcome: error.answer.outcome }
-        return [misconfigured, { ...decide(claim, key, misconfigured), lookFirst: true } as Ending]
+        return [misconfigured, decide(claim, key, misconfigured)]
       }
     }
     return [answer, decide(claim, key, answer)]
@@ -126,7 +133,7 @@ function watched(context: AttemptContext, claim: Claim) {
   const calls = {
     written: null as Answer | null,
     lastRead: () => lastRead && { ...lastRead, outcome: 'done' as const },
-    mayHaveArrived: () => isSent && calls.written?.outcome !== 'not_arrived',
+    mayHaveArrived: () => isSent && calls.written?.leftNothing !== true,
     ledger: {
       ...context.ledger,
       async read(path: string) {

@@ -49,8 +49,9 @@ export const clientCreate = operation({
   async find({ ledger }, data) {
     const client = await lookUp<LedgerClient>(ledger, clientPath(data.externalId))
     if (client === undefined) return absent
-    const isOurs = hasClientFields(client, data)
-    return isOurs ? there(clientAnswer(client)) : absent
+    if (!hasClientFields(client, data)) return absent
+    const body = clientAnswer(client)
+    return client.active === false ? { state: 'moved_on', body } : there(body)
   },
 
   async holds({ ledger }, data) {

@@ -79,7 +79,7 @@ export function decide(
       return {
         ...retryLater(claim, answer),
         ...keepWaitingForApproval(claim, 'ledger_busy'),
-        lookFirst: claim.lookFirst || answer.method !== 'GET',
+        lookFirst: claim.lookFirst || !answer.leftNothing,
         wantsNewKey: answer.isRecorded,
         countsAsAttempt: false,
       }
@@ -94,7 +94,7 @@ export function decide(
         ...retryLater(claim, answer),
         ...keepWaitingForApproval(claim, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
-        lookFirst: claim.lookFirst || isFromProxyOrContainer(answer),
+        lookFirst: claim.lookFirst || !answer.leftNothing,
       }
     case 'unknown':
       return {
@@ -105,6 +105,18 @@ export function decide(
         wantsNewKey: answer.isRecorded || isStuck(claim, key, answer, now),
       }
   }
+}
+
+/**
+ * Where the look found that the ledger has moved on, only the key tells whether our call came first: it is given up
+ * for a failure that the ledger keeps under it, and for nothing else.
+ */
+export function keepingKey(ending: Ending, answer: Answer | Refusal): Ending {
+  if (ending.status !== 'processing' || isRefusal(answer)) return ending
+  // A "still processing" comes from the store too.
+  const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
+  const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
+  return { ...ending, wantsNewKey: ending.wantsNewKey && isFailureKept }
 }
 
 /** An attempt that came upon something nobody thought of: a body that is not what its shape promised, a bug of ours. */
@@ -161,11 +173,6 @@ function keepWaitingForApproval(
   return claim.resolution === 'retry'
     ? { waitingFor: 'outcome_unknown', isUnknown: true }
     : { waitingFor: 'ledger_approval', isUnknown: false }
-}
-
-/** A container or a proxy wrote it, perhaps behind the ledger's back: only 401 and 403 come before any effect. */
-function isFromProxyOrContainer({ method, status }: Answer): boolean {
-  return method !== 'GET' && status !== 401 && status !== 403
 }
 
 function retryLater(claim: Claim, { message }: { message: string }) {

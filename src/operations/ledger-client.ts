@@ -14,6 +14,7 @@ export type LedgerClient = {
   mobileNo?: string
   emailAddress?: string
   activationDate?: LedgerDay
+  active?: boolean
 }
 export type ClientFields = {
   firstname?: string

@@ -1,4 +1,5 @@
 import type { LedgerDay } from '../ledger/dates.ts'
+import { type Found, there } from './operation.ts'
 
 type Option = { id: number }
 
@@ -48,6 +49,7 @@ export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
 export type Frequency = keyof typeof FREQUENCIES
 
 /** Fineract's LoanStatus, as far as we tell states apart. */
+export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
 /** On loans that are closed or overpaid too, Fineract takes repayments without a word; on no others. */
@@ -64,4 +66,9 @@ export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerL
     resourceId: id,
     resourceExternalId: externalId,
   }
+}
+
+/** What a look says of a loan that has all that was asked for: it is ours for sure only in the state that ours leaves. */
+export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Found {
+  return loan.status.id === status ? there(body) : { state: 'moved_on', body }
 }

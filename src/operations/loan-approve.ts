@@ -3,8 +3,8 @@ import { closed, Day, ExternalId } from '../fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
 import { lookUp } from '../ledger/look-up.ts'
 import { dayThere, difference } from './difference.ts'
-import { APPROVED, type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
-import { absent, compared, type Found, loanSubject, operation, type Run } from './operation.ts'
+import { APPROVED, foundIn, type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
+import { absent, compared, type Found, loanSubject, operation } from './operation.ts'
 
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',
@@ -32,19 +32,20 @@ export const loanApprove = operation({
     })
   },
 
-  async find(run, data) {
-    const held = await holds(run, data)
-    return held.state === 'there' ? held : absent
+  async find({ ledger }, { external_loan_id, approvedOnDate }) {
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    if (loan === undefined) return absent
+    const held = heldApproval(loan, approvedOnDate)
+    return held.state === 'there' ? foundIn(APPROVED, loan, held.body) : absent
   },
-  holds,
+
+  async holds({ ledger }, { external_loan_id, approvedOnDate }) {
+    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    return loan === undefined ? absent : heldApproval(loan, approvedOnDate)
+  },
 })
 
-async function holds(
-  { ledger }: Run,
-  { external_loan_id, approvedOnDate }: { external_loan_id: string; approvedOnDate: string },
-): Promise<Found> {
-  const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
-  if (loan === undefined) return absent
+function heldApproval(loan: LedgerLoan, approvedOnDate: string): Found {
   const { status, timeline } = loan
   if (status.id < APPROVED) return absent
   const body = {

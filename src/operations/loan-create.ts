@@ -9,9 +9,11 @@ import { clientPath, type LedgerClient } from './ledger-client.ts'
 import {
   FREQUENCIES,
   type Frequency,
+  foundIn,
   type LedgerLoan,
   loanAnswer,
   loanPath,
+  SUBMITTED,
 } from './ledger-loan.ts'
 import {
   absent,
@@ -78,9 +80,10 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       })
     },
 
-    async find(run, data) {
-      const held = await holds(run, data)
-      return held.state === 'there' ? held : absent
+    async find({ ledger }, data) {
+      const loan = await lookUp<LedgerLoan>(ledger, loanPath(data.externalId))
+      if (loan === undefined || differences(loan, data).length > 0) return absent
+      return foundIn(SUBMITTED, loan)
     },
     holds,
   })

@@ -4,13 +4,15 @@ import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
 import { lookUp } from '../ledger/look-up.ts'
 import {
   FREQUENCIES,
+  foundIn,
   type LedgerCharge,
   type LedgerLoan,
   loanAnswer,
   loanPath,
+  SUBMITTED,
 } from './ledger-loan.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
-import { absent, loanSubject, operation, there } from './operation.ts'
+import { absent, loanSubject, operation } from './operation.ts'
 import { refusal } from './refusal.ts'
 
 const schema = Type.Object(
@@ -58,7 +60,8 @@ export const loanUpdate = operation({
   async find({ ledger }, { externalId, ...changes }) {
     const loan = await lookUp<LedgerLoan>(ledger, loanPath(externalId, '?associations=charges'))
     if (loan === undefined || !has(loan, changes)) return absent
-    return there({ ...loanAnswer(loan), changes: asChanges(loan, changes) })
+    const body = { ...loanAnswer(loan), changes: asChanges(loan, changes) }
+    return foundIn(SUBMITTED, loan, body)
   },
 })
 

@@ -25,6 +25,11 @@ export type Run = {
 export type Found =
   /** It is there, as ours would have made it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
+  /**
+   * It is there, but in a state that ours does not leave: somebody went on from it, or it was so before. Under the same
+   * key the ledger answers an update that it took with its first answer, and refuses one that comes too late.
+   */
+  | { state: 'moved_on'; body: object }
   /** It is not there; or something is that is not ours: the ledger's answer to the next attempt will tell. */
   | { state: 'absent' }
   /** Something else is in its place. */

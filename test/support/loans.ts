@@ -1,8 +1,9 @@
 import { type Call, operate, type TestService } from './service.ts'
 
 let made = 0
-/** An external id that no other test of this run has. */
-export const newName = (prefix: string) => `${prefix}-${process.pid}-${++made}`
+/** An external id that no other test of this run has, and that is no other's beginning. */
+export const newName = (prefix: string) =>
+  `${prefix}-${process.pid}-${String(++made).padStart(5, '0')}`
 
 export const DAY = '05 January 2026'
 export const LATER_DAY = '06 January 2026'
@@ -104,7 +105,7 @@ export type LoggedWrite = {
 /** A loan made at the ledger directly, where how it came there does not matter. @returns its external id */
 export async function ledgerLoan(
   service: Pick<TestService, 'ledger'>,
-  until: 'created' | 'approved' = 'created',
+  until: 'created' | 'approved' | 'disbursed' = 'created',
 ): Promise<string> {
   const externalId = newName('L')
   const client = {
@@ -119,8 +120,10 @@ export async function ledgerLoan(
   const { clientId } = await atLedger(service, 'POST', '/clients', client)
   await atLedger(service, 'POST', '/loans', ledgerLoanBody(externalId, clientId))
   const approve = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
-  if (until === 'approved')
-    await atLedger(service, 'POST', `/loans/external-id/${externalId}?command=approve`, approve)
+  const path = `/loans/external-id/${externalId}?command`
+  if (until !== 'created') await atLedger(service, 'POST', `${path}=approve`, approve)
+  if (until === 'disbursed')
+    await atLedger(service, 'POST', `${path}=disburse`, { actualDisbursementDate: DAY })
   return externalId
 }
 

@@ -20,6 +20,8 @@ export type Interference = {
   isTwice?: boolean
   /** The first so many of these calls are spared. */
   spares?: number
+  /** Only so many calls are met. */
+  times?: number
 }
 
 export type Proxy = {
@@ -34,7 +36,9 @@ export async function startProxy(t: Test): Promise<Proxy> {
   const proxy: Proxy = { url: '', target: '', interferences: [] }
   const server = createServer(async (request, response) => {
     const sent = await text(request)
-    const meant = proxy.interferences.find(one => isMeant(one, request, sent) && !isSpared(one))
+    const meant = proxy.interferences.find(
+      one => isMeant(one, request, sent) && !isSpared(one) && !isOver(one),
+    )
     if (meant?.isTwice) await passOn(proxy, request, sent)
     const found = meant?.isTwice ? undefined : meant
     const passed = found && !found.afterwards ? undefined : await passOn(proxy, request, sent)
@@ -63,6 +67,11 @@ function isSpared(interference: Interference): boolean {
   const { spares = 0 } = interference
   interference.spares = spares - 1
   return spares > 0
+}
+
+function isOver(interference: Interference): boolean {
+  if (interference.times === undefined) return false
+  return --interference.times < 0
 }
 
 async function passOn({ target }: Proxy, request: IncomingMessage, sent: string): Promise<Passed> {
