@@ -50,9 +50,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   const leases = keepLeases(db, worker, log)
   const claims = groupCommit(claimEach)
-  const finish = groupCommit<Ended, boolean>(ended =>
-    finishAttempts(db, boss, ended, options.whenFinal),
-  )
+  // A refused repayment waits for whoever settles payments: no live result may wait behind it.
+  const finish = { live: finishGroup(), bulk: finishGroup() }
   const woken = groupCommit<string, undefined>(async clients => {
     await wakeWaitingFor(db, boss, clients)
     return clients.map(() => undefined)
@@ -100,6 +99,10 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     const settled = work.catch(() => undefined).finally(() => underWay.delete(settled))
     underWay.add(settled)
     return work
+  }
+
+  function finishGroup() {
+    return groupCommit<Ended, boolean>(ended => finishAttempts(db, boss, ended, options.whenFinal))
   }
 
   function hasRoom(lane: Lane): boolean {
@@ -172,10 +175,11 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   /** The ledger has been written: while the database is away, that must not be forgotten. */
   async function keep(ended: Ended): Promise<boolean> {
+    const lane = laneOf(ended.claim.origin)
     const until = Date.now() + KEEP_TRYING_MS
     for (;;) {
       try {
-        return (await finish.submit(ended)) && ended.ending.status !== 'processing'
+        return (await finish[lane].submit(ended)) && ended.ending.status !== 'processing'
       } catch (error) {
         if (Date.now() > until) throw error
         await pause(RETRY_KEEPING_MS)
