@@ -32,6 +32,10 @@ export type Claim = {
   tooEarly: { key: string; since: string } | null
 }
 
+/** Tells a claim from others of the same operation: a process may claim again what it had lost. */
+export type ClaimKey = Pick<Claim, 'id' | 'attempt'>
+export const claimKey = ({ id, attempt }: ClaimKey) => `${id}:${attempt}`
+
 /**
  * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
  * An earlier claim whose lease ran out ends here, as an attempt whose outcome is unknown.
@@ -88,19 +92,19 @@ export async function claimHeads(
   return rows
 }
 
-/** Renews what is still ours. @returns the ids of those; the rest was claimed by somebody else, whom the fence protects */
+/** Renews what is still ours. @returns those; the rest was claimed again, and the fence protects it */
 export async function renewClaims(
   db: Database,
   worker: string,
-  claims: Claim[],
-): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string }>`
+  claims: ClaimKey[],
+): Promise<ClaimKey[]> {
+  const { rows } = await sql<ClaimKey>`
     update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
       from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
         as held (id, attempt)
      where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and o.status = 'processing'
-    returning o.id`.execute(db)
-  return new Set(rows.map(({ id }) => id))
+    returning o.id, o.attempt`.execute(db)
+  return rows
 }
 
 /** Gives back a claim whose work was not begun, as if it had never been made. */

@@ -4,7 +4,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database.ts'
 import type { Answer } from '../ledger/answer.ts'
 import { insertJobs } from '../queue.ts'
-import type { Claim } from './claim.ts'
+import { type Claim, type ClaimKey, claimKey } from './claim.ts'
 import { type Ending, recordedOutcome } from './decide.ts'
 import { keepableJson } from './keepable-json.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
@@ -26,7 +26,7 @@ export async function finishAttempts(
 ): Promise<boolean[]> {
   const counted = await db.transaction().execute(async trx => {
     const nextTries = await recordEnds(trx, ended)
-    const effective = ended.filter(({ claim }) => nextTries.has(claim.id))
+    const effective = ended.filter(({ claim }) => nextTries.has(claimKey(claim)))
     await whenFinal(
       trx,
       effective.filter(({ ending }) => ending.status !== 'processing'),
@@ -37,7 +37,7 @@ export async function finishAttempts(
       )
       const wakes = again.map(({ claim }) => ({
         data: { subject: claim.subject },
-        startAfter: nextTries.get(claim.id) as Date,
+        startAfter: nextTries.get(claimKey(claim)) as Date,
       }))
       await insertJobs(boss, trx, queue, wakes)
     }
@@ -45,12 +45,12 @@ export async function finishAttempts(
     return nextTries
   })
   crashPoint('finish.committed')
-  return ended.map(({ claim }) => counted.has(claim.id))
+  return ended.map(({ claim }) => counted.has(claimKey(claim)))
 }
 
-/** @returns when each operation whose end counted is due again, by the database's own clock */
+/** @returns when each operation is due again, by the database's own clock, under the claim whose end counted */
 export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, Date>> {
-  const { rows } = await sql<{ id: string; nextTryAt: Date }>`
+  const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`
     with ended as (
       select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
@@ -77,16 +77,16 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
         from ended
        where o.id = ended.id and o.attempt = ended.attempt and o.status = 'processing'
       -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
-      returning o.id, o.next_try_at + interval '1 millisecond' as "nextTryAt"
+      returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), attempted as (
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status,
         outcome, idempotency_key)
-      select id, ended.attempt, o.claimed_at, clock_timestamp(), method, path, http_status, outcome, ended.idempotency_key
-        from ended join finished using (id) join loanops.operation o using (id)
+      select id, attempt, o.claimed_at, clock_timestamp(), method, path, http_status, outcome, ended.idempotency_key
+        from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
        where outcome is not null
     )
     select * from finished`.execute(trx)
-  return new Map(rows.map(({ id, nextTryAt }) => [id, nextTryAt]))
+  return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
 }
 
 /** As `recordEnds` reads it. */

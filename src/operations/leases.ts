@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 import { LEASE_SECONDS, RENEW_EVERY_MS } from '../lease.ts'
-import { type Claim, renewClaims } from './claim.ts'
+import { type Claim, claimKey, renewClaims } from './claim.ts'
 
 /** So long before its end a lease no longer covers a write: what is sent now must arrive while it still holds. */
 const MARGIN_MS = 1_000
@@ -19,16 +19,17 @@ export function keepLeases(
   db: Database,
   worker: string,
   log: { error(object: object, message: string): void },
+  renewEveryMs = RENEW_EVERY_MS,
 ): Leases {
   const held = new Map<string, { claim: Claim; until: number }>()
-  const renewing = setInterval(() => void renew(), RENEW_EVERY_MS)
+  const renewing = setInterval(() => void renew(), renewEveryMs)
 
   return {
     hold(claims, since) {
-      for (const claim of claims) held.set(name(claim), { claim, until: endOf(since) })
+      for (const claim of claims) held.set(claimKey(claim), { claim, until: endOf(since) })
     },
-    release: claim => void held.delete(name(claim)),
-    covers: claim => performance.now() < (held.get(name(claim))?.until ?? 0) - MARGIN_MS,
+    release: claim => void held.delete(claimKey(claim)),
+    covers: claim => performance.now() < (held.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
     stop: () => clearInterval(renewing),
   }
 
@@ -37,12 +38,9 @@ export function keepLeases(
     const asked = [...held.values()]
     const since = performance.now()
     try {
-      const renewed = await renewClaims(
-        db,
-        worker,
-        asked.map(({ claim }) => claim),
-      )
-      for (const lease of asked) lease.until = renewed.has(lease.claim.id) ? endOf(since) : 0
+      const claims = asked.map(({ claim }) => claim)
+      const renewed = new Set((await renewClaims(db, worker, claims)).map(claimKey))
+      for (const lease of asked) lease.until = renewed.has(claimKey(lease.claim)) ? endOf(since) : 0
     } catch (error) {
       log.error({ err: error }, 'leases not renewed')
     }
@@ -50,5 +48,3 @@ export function keepLeases(
 }
 
 const endOf = (since: number) => since + LEASE_SECONDS * 1_000
-/** After a freeze this process may claim anew what it still believes to hold. */
-const name = ({ id, attempt }: Claim) => `${id}:${attempt}`

@@ -53,10 +53,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const leases = keepLeases(db, worker, log)
   const claiming = watch.over('claims')
   const claims = groupCommit((subjects: string[]) => claiming(() => claimEach(subjects)))
-  const finishing = watch.over('results')
-  const finish = groupCommit<Ended, boolean>(ended =>
-    finishing(() => finishAttempts(db, boss, ended, options.whenFinal)),
-  )
+  // A refused repayment waits for whoever settles payments: no live result may wait behind it.
+  const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
   const waking = watch.over('wake-ups')
   const woken = groupCommit<string, undefined>(async clients => {
     await waking(() => wakeWaitingFor(db, boss, clients))
@@ -105,6 +103,13 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     const settled = work.catch(() => undefined).finally(() => underWay.delete(settled))
     underWay.add(settled)
     return work
+  }
+
+  function finishGroup(lane: Lane) {
+    const finishing = watch.over(`${lane} results`)
+    return groupCommit<Ended, boolean>(ended =>
+      finishing(() => finishAttempts(db, boss, ended, options.whenFinal)),
+    )
   }
 
   function hasRoom(lane: Lane): boolean {
@@ -177,10 +182,11 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   /** The ledger has been written: while the database is away, that must not be forgotten. */
   async function keep(ended: Ended): Promise<boolean> {
+    const lane = laneOf(ended.claim.origin)
     const until = Date.now() + KEEP_TRYING_MS
     for (;;) {
       try {
-        return (await finish.submit(ended)) && ended.ending.status !== 'processing'
+        return (await finish[lane].submit(ended)) && ended.ending.status !== 'processing'
       } catch (error) {
         if (Date.now() > until) throw error
         await pause(RETRY_KEEPING_MS)
