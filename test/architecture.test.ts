@@ -24,6 +24,7 @@ const LINES = [
     'json-strictness',
     'validator',
     'client-error',
+    'connections',
   ],
   ['database', 'database.types'],
   [
