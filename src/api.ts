@@ -6,6 +6,7 @@ import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { clientError } from './client-error.ts'
 import type { Config } from './config.ts'
+import { limitConnections } from './connections.ts'
 import type { Database } from './database.ts'
 import { httpLimits } from './http-limits.ts'
 import { newId } from './ids.ts'
@@ -41,7 +42,7 @@ export async function buildApi(
   limits = httpLimits,
 ): Promise<FastifyInstance> {
   const { db, boss, health, metrics, watch } = services
-  const { connections, ...serverLimits } = limits
+  const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
   const requireToken = requireInternalToken(config.INTERNAL_TOKEN)
   const app: FastifyInstance = fastify({
     loggerInstance: log,
@@ -56,7 +57,7 @@ export async function buildApi(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
-  app.server.maxConnections = connections
+  limitConnections(app, { connections, keptAlive })
   readJsonBodies(app)
   app.setValidatorCompiler(validator)
   app.setErrorHandler(errorHandler)
@@ -93,8 +94,8 @@ export async function buildApi(
         // A handler of its own, so that the token is asked for also where there is nothing.
         trusted.setNotFoundHandler(notFound)
         await trusted.register(accessTokens(db, config))
-        await trusted.register(operationRoutes(db, boss, catalogue, watch))
-        await trusted.register(migrationRoutes(db, config, catalogue))
+        await trusted.register(operationRoutes(db, boss, catalogue, watch, waiting))
+        await trusted.register(migrationRoutes(db, config, catalogue, longCalls))
         await trusted.register(accountRoutes(db, config))
         await trusted.register(batchRoutes(db, boss))
         await trusted.register(paymentRoutes(db))

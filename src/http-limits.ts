@@ -10,6 +10,12 @@ export const backlog = MAX_CONNECTIONS
 /** What one process takes from callers, so that none of them can take it from the others. */
 export const httpLimits = {
   connections: MAX_CONNECTIONS,
+  /** With more connections open than this, each answer closes its own: idle ones leave room for everybody else. */
+  keptAlive: MAX_CONNECTIONS / 2,
+  /** Callers who wait for the end of an operation at the same time; further ones get the record as it is. */
+  waiting: MAX_CONNECTIONS / 4,
+  /** Uploads, downloads and retries of whole files at the same time: each may take minutes, or hours. */
+  longCalls: 64,
   /** JSON calls may have so much; a webhook or an upload more, which its route says. */
   bodyLimit: 256 * 1024,
   /** Longer path parameters than any of ours only cost the router time. */

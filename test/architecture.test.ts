@@ -25,6 +25,7 @@ const LINES = [
     'json-strictness',
     'validator',
     'client-error',
+    'connections',
   ],
   ['database', 'database.types'],
   [

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import type { Config } from '../config.ts'
+import { atMost } from '../connections.ts'
 import { type Database, openDatabase } from '../database.ts'
 import { UUID } from '../ids.ts'
 import type { Catalogue } from '../operations/catalogue.ts'
@@ -35,9 +36,11 @@ export function migrationRoutes(
   db: Database,
   config: Config,
   catalogue: Catalogue,
+  mostLongCalls: number,
 ): FastifyPluginAsyncTypebox {
   const kinds = migrationKinds(catalogue)
   const columns = Object.values(kinds).map(describeColumns).join('\n\n')
+  const limitLongCalls = atMost(mostLongCalls, 'uploads, downloads or retries are under way')
 
   return async app => {
     // We say ourselves that a file is too large: thrown, the caller would not hear it.
@@ -74,6 +77,7 @@ export function migrationRoutes(
     app.post(
       '/migration/upload',
       {
+        onRequest: limitLongCalls,
         // Read part by part while it arrives.
         validatorCompiler: () => () => true,
         schema: {
@@ -138,6 +142,7 @@ export function migrationRoutes(
     app.get(
       '/migration/:id/errors.csv',
       {
+        onRequest: limitLongCalls,
         schema: {
           tags,
           summary: 'The rows that are invalid, failed or were stopped, each with its reason',
@@ -158,6 +163,7 @@ export function migrationRoutes(
     app.post(
       '/migration/:id/retry',
       {
+        onRequest: limitLongCalls,
         schema: {
           tags,
           summary: 'Takes up what failed, was stopped or was left',

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
@@ -6,31 +7,39 @@ import type { Database } from '../database.ts'
 const ASK_EVERY_MS = 25
 
 export type AwaitFinal = {
-  wait(id: string, timeoutMs: number): Promise<void>
+  /** Whether as many callers wait as may: each of them holds a connection. */
+  isFull(): boolean
+  /** @param response closed when the caller has gone, who then waits no longer */
+  wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void>
   /** Lets everybody go: a stop must not wait for those who wait. */
   release(): void
 }
 
 /** Resolves when an operation is final, or the time is up. */
-export function awaitFinal(db: Database): AwaitFinal {
+export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
   const waiting = new Map<string, Set<() => void>>()
+  let callers = 0
   let isAsking = false
   let isReleased = false
 
-  return { wait, release }
+  return { isFull: () => callers >= mostWaiting, wait, release }
 
-  function wait(id: string, timeoutMs: number): Promise<void> {
+  function wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void> {
     return new Promise(resolve => {
       const done = () => {
+        callers--
         clearTimeout(timer)
+        response.off('close', done)
         const others = waiting.get(id)
         others?.delete(done)
         if (others?.size === 0) waiting.delete(id)
         resolve()
       }
+      callers++
+      response.once('close', done)
       const timer = setTimeout(done, timeoutMs)
       waiting.set(id, (waiting.get(id) ?? new Set()).add(done))
-      if (isReleased) done()
+      if (isReleased || response.destroyed) done()
       else if (!isAsking) void ask()
     })
   }

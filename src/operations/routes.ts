@@ -25,9 +25,10 @@ export function operationRoutes(
   boss: PgBoss,
   catalogue: Catalogue,
   watch: Watch,
+  mostWaiting: number,
 ): FastifyPluginAsyncTypebox {
   const validate = operateValidator(catalogue)
-  const final = awaitFinal(db)
+  const final = awaitFinal(db, mostWaiting)
   const watched = watch.over('intake')
   const accept = groupCommit(
     (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
@@ -83,7 +84,8 @@ export function operationRoutes(
                 Type.Integer({
                   minimum: 0,
                   maximum: MAX_WAIT_SECONDS,
-                  description: 'seconds from 0 to 30 to wait for the end',
+                  description:
+                    'seconds from 0 to 30 to wait for the end; where too many callers wait already, none',
                 }),
               ),
             },
@@ -92,13 +94,14 @@ export function operationRoutes(
           response: { 200: TrackingRecord },
         },
       },
-      async request => {
+      async (request, reply) => {
         const id = parseTrackingId(request.params.tracking_id)
         const found = await findOperation(db, id)
         if (found === undefined) throw new UnknownTrackingId()
         const { wait = 0 } = request.query
-        if (found.status !== 'processing' || wait === 0) return trackingRecord(found)
-        await final.wait(id.id, wait * 1_000)
+        const isWorthWaiting = found.status === 'processing' && wait > 0
+        if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
+        await final.wait(id.id, wait * 1_000, reply.raw)
         return trackingRecord((await findOperation(db, id)) ?? found)
       },
     )

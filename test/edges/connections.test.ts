@@ -10,9 +10,10 @@ import { openQueue } from '../../src/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { openWatch } from '../../src/watch.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { clientData, newName } from '../support/loans.ts'
 import { startProcessFor } from '../support/process.ts'
 import { problemIn, rawHttp } from '../support/raw-http.ts'
-import { caller, TOKEN, testEnv } from '../support/service.ts'
+import { type Call, caller, TOKEN, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const HEAD = `POST /api/ledger/operate HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`
@@ -76,6 +77,71 @@ t.test('a connection beyond the bound is closed at once, the others go on', asyn
   for (const socket of open) t.match(await answerOn(socket), /^HTTP\/1.1 200 /)
 })
 
+t.test('callers who wait for a result leave room for operate, webhooks and health', async t => {
+  const connections = 16
+  const waiting = 4
+  const url = await start(t, { ...httpLimits, connections, keptAlive: 8, waiting })
+  const port = Number(new URL(url).port)
+  const call: Call = (method, path, body) =>
+    caller(url)(method, path, body, { connection: 'close' })
+  const operation = () => ({ status: 'CLIENT_CREATE', data: clientData(newName('C')) })
+  const { body: accepted } = await call('POST', '/api/ledger/operate', operation())
+  const path = `/api/ledger/track/${encodeURIComponent(accepted.tracking_id)}?wait=30`
+  const callers = await Promise.all(Array.from({ length: connections }, () => connected(port)))
+  t.teardown(() => {
+    for (const socket of callers) socket.destroy()
+  })
+  const answers: string[] = []
+  for (const socket of callers) void answerOn(socket, path).then(answer => answers.push(answer))
+  await until(async () => answers.length === connections - waiting, 'the rest is answered')
+  for (const answer of answers) t.match(answer, /^HTTP\/1.1 200 .*"processing"/s)
+
+  t.match(await call('POST', '/api/ledger/operate', operation()), { status: 202 })
+  t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'x' }), { status: 200 })
+  t.match(await call('GET', '/healthz'), { status: 200 })
+  t.match(await call('GET', '/readyz'), { status: 200 })
+  t.equal(answers.length, connections - waiting, 'the first ones still wait')
+})
+
+t.test('a caller who has gone gives its place to another one who waits', async t => {
+  const url = await start(t, { ...httpLimits, waiting: 1 })
+  const data = clientData(newName('C'))
+  const call = caller(url)
+  const { body } = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data })
+  const path = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}`
+  const waitsASecond = async () => {
+    const from = performance.now()
+    await call('GET', `${path}?wait=1`)
+    return performance.now() - from > 900
+  }
+  const gone: Socket[] = []
+  await until(async () => {
+    const socket = await connected(Number(new URL(url).port))
+    void answerOn(socket, `${path}?wait=30`)
+    gone.push(socket)
+    return !(await waitsASecond())
+  }, 'the only place is taken')
+  for (const socket of gone) socket.destroy()
+  t.ok(await until(waitsASecond))
+})
+
+t.test(
+  'an upload beyond those that may be under way is refused until one of them ends',
+  async t => {
+    const url = await start(t, { ...httpLimits, longCalls: 1 })
+    const port = Number(new URL(url).port)
+    const upload = () => caller(url)('POST', '/api/migration/upload', {})
+    const slow = await connected(port)
+    slow.write(
+      `POST /api/migration/upload HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n` +
+        'content-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\n',
+    )
+    await until(async () => (await upload()).status === 503)
+    slow.destroy()
+    await until(async () => (await upload()).status === 400)
+  },
+)
+
 t.test('a thousand callers who come while the process is busy all get their answer', async t => {
   const { url: databaseUrl } = await freshDatabase(t)
   const port = await freePort(0)
@@ -84,7 +150,7 @@ t.test('a thousand callers who come while the process is busy all get their answ
   api.child.kill('SIGSTOP')
   const open = await Promise.all(Array.from({ length: 1_000 }, () => connected(port)))
   api.child.kill('SIGCONT')
-  const answers = await Promise.all(open.map(answerOn))
+  const answers = await Promise.all(open.map(socket => answerOn(socket)))
   for (const socket of open) socket.destroy()
   t.equal(answers.filter(answer => answer.startsWith('HTTP/1.1 200 ')).length, open.length)
 })
@@ -129,9 +195,12 @@ t.test('what comes during a stop is told to come again, as a problem', async t =
 async function start(t: Test, limits: typeof httpLimits): Promise<string> {
   const { db, url } = await freshDatabase(t)
   const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
+  const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
+  await boss.start()
+  t.teardown(() => boss.stop({ graceful: false }))
   const services = {
     db,
-    boss: openQueue(url, { isWorker: false, name: 'test', onError() {} }),
+    boss,
     metrics: openMetrics(),
     watch: openWatch(),
     health: async () => ({
@@ -164,10 +233,10 @@ function connected(port: number): Promise<Socket> {
   })
 }
 
-function answerOn(socket: Socket): Promise<string> {
+function answerOn(socket: Socket, path = '/healthz'): Promise<string> {
   return new Promise(resolve => {
     socket.once('data', chunk => resolve(String(chunk)))
     socket.once('close', () => resolve(''))
-    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n\r\n`)
   })
 }
