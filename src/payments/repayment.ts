@@ -113,8 +113,9 @@ async function duplicate(
     }
     return undefined
   }
-  if (!isEqual(booked, payment)) return undefined
+  // Whatever it was for: its external id stays taken, and only another one can be posted.
   if (!isStanding(booked)) return reversedAtLedger
+  if (!isEqual(booked, payment)) return undefined
   const loan = await lookUpAnswer(run.ledger, loanPath(loanId))
   return loan && { ...loan, body: repaymentAnswer(loan.body as LedgerLoan, booked) }
 }
