@@ -31,7 +31,8 @@ $$;
 create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
   language sql immutable parallel safe as $$
   select case when next_try_at is null
-                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch')
+                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch',
+                                          'amount_invalid')
               then refused_reason end
 $$;
 
