@@ -54,7 +54,9 @@ export function lendersFrom(
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
   const given = file as Static<typeof LendersFile>
   const codes = new Set([...STANDARD_CODES, ...Object.keys(given)])
-  return new Map([...codes].sort().map(code => [code, lender(code)]))
+  const lenders = [...codes].sort().map(lender)
+  refuseDifferentChecks(lenders)
+  return new Map(lenders.map(one => [one.code, one]))
 
   function lender(code: string): Lender {
     return {
@@ -85,3 +87,24 @@ export function lendersFrom(
     }
   }
 }
+
+/** A loan tells its product only: whoever named the lender with the weaker checks would get round the other's. */
+function refuseDifferentChecks(lenders: Lender[]): void {
+  for (const [product, holders] of Map.groupBy(lenders, lender => lender.product)) {
+    const [first, ...others] = holders
+    for (const gateway of GATEWAYS) {
+      const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
+      if (other === undefined) continue
+      throw new Error(
+        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets and allowedCidrs`,
+      )
+    }
+  }
+}
+
+const checksOf = (trust: GatewayTrust | undefined) =>
+  JSON.stringify([
+    trust?.validateSignature,
+    trust?.secrets.toSorted(),
+    trust?.allowedCidrs.toSorted(),
+  ])

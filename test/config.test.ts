@@ -137,6 +137,30 @@ t.test('a lenders file changes lenders and adds to them', async t => {
   t.match(lenders.get('LENDER_02'), { product: 'Two', gateway_a: { accounts: ['acc_1'] } })
 })
 
+t.test('lenders that share a product but not its checks stop the start, with both names', t => {
+  const complaintsOf = (two: object, three: object) =>
+    complaints({
+      LENDERS_FILE: lendersFile(t, {
+        LENDER_02: { product: 'Shared', ...two },
+        LENDER_03: { product: 'Shared', ...three },
+      }),
+      SECRET_02: 'two',
+      SECRET_03: 'three',
+    })
+  const named = [/^LENDERS_FILE does not fit: .*LENDER_02 and LENDER_03 share the product Shared/]
+  const signed = { validateSignature: true, secretEnv: 'SECRET_02' }
+  matchEach(t, complaintsOf({ gateway_a: signed }, {}), named)
+  const other = { gateway_a: { ...signed, secretEnv: 'SECRET_03' } }
+  matchEach(t, complaintsOf({ gateway_a: signed }, other), named)
+  matchEach(t, complaintsOf({}, { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } }), named)
+  const alike = { gateway_a: signed, gateway_b: { allowedCidrs: ['10.0.0.0/8', '::1'] } }
+  const reordered = { gateway_a: signed, gateway_b: { allowedCidrs: ['::1', '10.0.0.0/8'] } }
+  t.same(complaintsOf(alike, { ...reordered, gateway_a: { ...signed, accounts: ['acc_3'] } }), [])
+  const taken = lendersFile(t, { MINE: { product: 'LENDER_02', gateway_b: reordered.gateway_b } })
+  matchEach(t, complaints({ LENDERS_FILE: taken }), [/LENDER_02 and MINE/])
+  t.end()
+})
+
 t.test('a lenders file with an unknown member stops the start and names it', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })
   matchEach(t, complaints({ LENDERS_FILE }), [

@@ -31,7 +31,8 @@ $$;
 create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
   language sql immutable parallel safe as $$
   select case when next_try_at is null
-                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch')
+                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch',
+                                          'amount_invalid')
               then refused_reason end
 $$;
 
@@ -56,15 +57,18 @@ begin
      where of_payment_id = any(changed) and gateway = wanted_gateway and kind <> 'payment') ids;
 
   with event as (
-    select e.*, bool_or(e.verified_by is not null) over (partition by e.kind, e.gateway_payment_id) as any_verified
+    select e.*, array_agg(e.lender) filter (where e.verified_by is not null)
+                  over (partition by e.kind, e.gateway_payment_id) as verified_lenders
       from core.event e
      where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
   ), believed as (
-    -- A verified event beats an unverified one.
+    -- A verified event outranks an unverified one, unless both name lenders and not the same one.
     select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
            row_number() over (partition by kind, gateway_payment_id
                                  order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
-      from event where not any_verified or verified_by is not null
+      from event
+     where verified_by is not null or verified_lenders is null
+        or lender <> 'UNKNOWN' and not verified_lenders && array[lender, 'UNKNOWN']
   ), told as (
     select kind, gateway_payment_id,
            max(of_payment_id) as of_payment_id,
@@ -84,6 +88,9 @@ begin
            bool_or(status = 'captured') and (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
              or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true as disagrees_on_money,
            (min(external_loan_id) filter (where status = 'captured') <> max(external_loan_id) filter (where status = 'captured')) is true as disagrees_on_loan,
+           -- An unverified event that is left beside a verified one names another lender.
+           (bool_or(verified_by is not null) filter (where status = 'captured')
+             <> bool_and(verified_by is not null) filter (where status = 'captured')) is true as disagrees_on_lender,
            (array_agg(hints) filter (where rank = 1))[1] as hints
       from believed
      group by kind, gateway_payment_id
@@ -95,7 +102,8 @@ begin
          case when kind = 'payment' then s.state else 'suspense' end,
          case when kind = 'payment' then s.reason else kind end,
          source, raw_id, received_at, hints
-    from told cross join lateral core.fate_of(is_captured, problem, disagrees_on_money or disagrees_on_loan, named_loan_id, null) s
+    from told cross join lateral core.fate_of(is_captured, problem, disagrees_on_money or disagrees_on_loan or disagrees_on_lender,
+                                            named_loan_id, null) s
    order by gateway_payment_id
   on conflict (gateway_payment_id, gateway, kind) do update
      set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
@@ -161,7 +169,7 @@ begin
                         and (e.verified_by is not null or not exists (
                           select from core.event v
                            where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-                             and v.verified_by is not null)))
+                             and v.verified_by is not null and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
                      then 'events_disagree'
                    when t.state = 'posting' then (
                      select max(r.kind) from core.transaction r

@@ -1,7 +1,11 @@
+import { Decimal } from 'decimal.js'
 import type { LedgerDay } from '../ledger/dates.ts'
 import { type Found, there } from './operation.ts'
 
 type Option = { id: number }
+
+/** Amounts are rounded to its decimals and, where it has none, to its multiples. */
+export type LedgerCurrency = { code: string; decimalPlaces: number; inMultiplesOf?: number }
 
 /** What we use of a loan as the ledger shows it. */
 export type LedgerLoan = {
@@ -13,6 +17,7 @@ export type LedgerLoan = {
   clientExternalId?: string
   loanProductId: number
   loanProductName: string
+  currency: LedgerCurrency
   proposedPrincipal: number
   approvedPrincipal?: number
   principal: number
@@ -56,6 +61,13 @@ export const ACTIVE = 300
 export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 
 export const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
+
+/** Whether the ledger books exactly this amount: any other it rounds without a word. */
+export function isExactIn({ decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency, amount: string) {
+  const exact = new Decimal(amount)
+  const isMultiple = decimalPlaces > 0 || inMultiplesOf <= 0 || exact.mod(inMultiplesOf).isZero()
+  return exact.decimalPlaces() <= decimalPlaces && isMultiple
+}
 
 /** The ledger's answer to a write on this loan, made from reading it. */
 export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerLoan): object {

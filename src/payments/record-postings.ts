@@ -15,6 +15,7 @@ const REASONS: Record<string, string> = {
   'loanops.sender_not_allowed': 'sender_not_allowed',
   'loanops.lender_mismatch': 'lender_mismatch',
   'loanops.currency_mismatch': 'currency_mismatch',
+  'loanops.amount_invalid': 'amount_invalid',
   'loanops.reversed_at_ledger': 'reversed_at_ledger',
 }
 /** Time may heal these: the loan is made, disbursed, the ledger or our settings set right. */

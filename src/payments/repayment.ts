@@ -5,6 +5,7 @@ import type { Database } from '../database.ts'
 import { isSameDay } from '../ledger/dates.ts'
 import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
 import {
+  isExactIn,
   type LedgerLoan,
   loanAnswer,
   loanPath,
@@ -25,10 +26,7 @@ import { believe } from './trust.ts'
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
-type PayableLoan = LedgerLoan & {
-  currency: { code: string }
-  summary?: { totalOutstanding?: number }
-}
+type PayableLoan = LedgerLoan & { summary?: { totalOutstanding?: number } }
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
 
 const reversedAtLedger = refusal(
@@ -93,6 +91,10 @@ function payableOn(
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusal('403', 'loanops.currency_mismatch', message)
   }
+  if (!isExactIn(loan.currency, payment.amount)) {
+    const message = `The ledger would round ${payment.amount} ${loan.currency.code} on this loan`
+    return refusal('403', 'loanops.amount_invalid', message)
+  }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
   return { day: believed.day }
@@ -113,8 +115,9 @@ async function duplicate(
     }
     return undefined
   }
-  if (!isEqual(booked, payment)) return undefined
+  // Whatever it was for: its external id stays taken, and only another one can be posted.
   if (!isStanding(booked)) return reversedAtLedger
+  if (!isEqual(booked, payment)) return undefined
   const loan = await lookUpAnswer(run.ledger, loanPath(loanId))
   return loan && { ...loan, body: repaymentAnswer(loan.body as LedgerLoan, booked) }
 }

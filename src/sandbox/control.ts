@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { booksView } from './books-view.ts'
 import { ruleOf } from './faults/rule.ts'
 import type { Service } from './http/handle.ts'
+import type { Rounding } from './money.ts'
 import { emptyLedger } from './storage/ledger.ts'
 
 export const CONTROL = '/control'
@@ -61,6 +62,12 @@ const calls: Record<string, ControlCall> = {
     ledger.businessDate = date ?? undefined
     void ledger.journal.append({ businessDate: date ?? '' })
     return { date }
+  },
+  // {product: 3, decimalPlaces: 0, inMultiplesOf: 0} is how amounts of its loans to come are rounded.
+  'PUT /rounding': ({ ledger }, sent) => {
+    const { product, decimalPlaces, inMultiplesOf } = sent as { product: number } & Rounding
+    ledger.roundings.set(product, { decimalPlaces, inMultiplesOf })
+    return sent
   },
   'POST /reset': ({ ledger, faults, traffic }) => {
     emptyLedger(ledger)

@@ -91,6 +91,51 @@ t.test('an event that tells of no money does not name the loan of the money', as
   t.match((await service.payment(1, 'gateway_b')).payment, held)
 })
 
+const SIGNED_03 = { gateway_a: { validateSignature: true, secretEnv: 'SECRET_03' } }
+
+/** LENDER_03 signs its events and LENDER_02 does not; each has a loan. */
+async function withOneThatSigns(t: Test) {
+  const LENDERS_FILE = lendersFile(t, { LENDER_03: SIGNED_03 })
+  const service = await paymentService(t, { LENDERS_FILE, SECRET_03: 's3' })
+  await service.loan('L-2', { product: 2 })
+  await service.loan('L-3', { product: 3 })
+  return {
+    ...service,
+    unsigned: (facts: object) =>
+      service.webhook('gateway_a', capturedA(facts), { lender: 'LENDER_02' }),
+    signed: (facts: object) => {
+      const body = JSON.stringify(capturedA(facts))
+      const headers = signedA('s3', body)
+      return service.webhook('gateway_a', body, { lender: 'LENDER_03', headers })
+    },
+  }
+}
+
+t.test('a verified event that names another lender displaces no unverified one', async t => {
+  const service = await withOneThatSigns(t)
+  await service.unsigned({ id: 'pay_loan', loan: 'L-2' })
+  await service.unsigned({ id: 'pay_none' })
+  await service.signed({ id: 'pay_late', loan: 'L-3' })
+  await service.signed({ id: 'pay_loan', loan: 'L-3' })
+  await service.signed({ id: 'pay_none', loan: 'L-3' })
+  await service.unsigned({ id: 'pay_late', loan: 'L-2' })
+  await service.batch()
+  const held = { state: 'suspense', reason: 'events_disagree' }
+  for (const id of ['pay_loan', 'pay_none', 'pay_late'])
+    t.match((await service.payment(id)).payment, held, id)
+  t.equal((await service.repayments()).length, 0)
+})
+
+t.test('an event that names another lender than a posted payment’s contradicts it', async t => {
+  const service = await withOneThatSigns(t)
+  await service.signed({ loan: 'L-3' })
+  await service.batch()
+  await service.unsigned({ loan: 'L-2' })
+  await service.batch()
+  const { payment } = await service.payment('pay_1')
+  t.match(payment, { state: 'posted', external_loan_id: 'L-3', objection: 'events_disagree' })
+})
+
 t.test(
   'a refund that nobody signed does not hold a payment that its lender’s secret vouches for',
   async t => {

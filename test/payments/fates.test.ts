@@ -516,6 +516,33 @@ t.test(
   },
 )
 
+for (const [what, transactionDate, transactionAmount] of [
+  ['amount', '2026-02-05', 900],
+  ['day', '2026-02-04', 1000],
+] as const)
+  t.test(
+    `a repayment undone at the ledger whose ${what} differs is posted again with -r2 by assigning it`,
+    async t => {
+      const service = await paymentService(t)
+      await service.loan('L-1')
+      const loan = '/loans/external-id/L-1'
+      const form = { transactionDate, dateFormat: 'yyyy-MM-dd', locale: 'en' }
+      const booking = { ...form, transactionAmount, externalId: 'gateway_a-pay_1' }
+      await service.ledgerCall('POST', `${loan}/transactions?command=repayment`, booking)
+      const booked = `${loan}/transactions/external-id/gateway_a-pay_1`
+      await service.ledgerCall('POST', booked, { ...form, transactionAmount: 0 })
+      const held = { state: 'suspense', reason: 'reversed_at_ledger', next_try_at: null }
+      t.match(await sent(service, [capturedA({ loan: 'L-1' })]), held)
+      await service.assign('pay_1', 'L-1')
+      t.match(await sent(service, []), { state: 'posted' })
+      t.match((await service.repayments()).at(-1), {
+        externalId: 'gateway_a-pay_1-r2',
+        amount: '1000.00',
+        date: '2026-02-05',
+      })
+    },
+  )
+
 t.test('an equal repayment that is there already, from a migration, is taken as done', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')

@@ -29,19 +29,19 @@ export function approveLoan(ledger: Ledger, loan: Loan, body: Body) {
 
 type Approval = ReturnType<typeof readApproval>
 
-function readApproval(body: Body) {
+function readApproval(loan: Loan, body: Body) {
   const sent = decimalOf(body, 'approvedLoanAmount')
   const net = decimalOf(body, 'netDisbursalAmount')
   const approvedOn = dateOf(body, 'approvedOnDate')
   const expectedOn = dateOf(body, 'expectedDisbursementDate')
-  const amount = sent === undefined ? undefined : paise(sent)
+  const amount = sent === undefined ? undefined : paise(sent, loan.terms.rounding)
   return { sent, net, amount, approvedOn, expectedOn, note: textOf(body, 'note') }
 }
 
 /** The dates are looked at before the state is told: a second approval may be 403 or 400. */
 function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { approvedOn: string } {
   const check = checks('loanapplication')
-  const approval = readApproval(body)
+  const approval = readApproval(loan, body)
   const { sent, net, approvedOn, expectedOn = loan.expectedDisbursementDate } = approval
   check.positive('approvedLoanAmount', sent)
   check.positive('netDisbursalAmount', net)

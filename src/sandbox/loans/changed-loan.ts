@@ -67,7 +67,7 @@ function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): n
   if (principal === undefined) return loan.principal
   // As it was sent, with all its decimals.
   if (!principal.eq(rupees(loan.principal))) changes.principal = principal.toNumber()
-  return paise(principal)
+  return paise(principal, loan.terms.rounding)
 }
 
 function changedDates(loan: Loan, request: LoanRequest, body: Body, changes: Changes) {

@@ -81,7 +81,7 @@ function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
 
 function readAmount(loan: Loan, body: Body): number {
   const sent = decimalOf(body, 'transactionAmount')
-  const amount = sent === undefined ? loan.approvedPrincipal : paise(sent)
+  const amount = sent === undefined ? loan.approvedPrincipal : paise(sent, loan.terms.rounding)
   if (amount > loan.approvedPrincipal) {
     const message = `Loan can't be disbursed,disburse amount is exceeding approved amount `
     const code = 'error.msg.loan.disburse.amount.must.be.less.than.approved.amount'

@@ -11,7 +11,7 @@ type Sent<T> = { [Name in keyof T]: T[Name] | undefined }
 
 /** A loan's body as read; what was not sent is undefined. */
 export type LoanRequest = Sent<
-  Omit<LoanTerms, 'interestRatePerPeriod' | 'interestRateFrequencyType'>
+  Omit<LoanTerms, 'interestRatePerPeriod' | 'interestRateFrequencyType' | 'rounding'>
 > & {
   loanType: string | undefined
   productId: number | undefined

@@ -2,7 +2,6 @@ import { displayName } from '../clients/client.ts'
 import { clientById } from '../clients/find-client.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
 import { amount, day, rate } from '../http/wire.ts'
-import { INR } from '../reference/currency.ts'
 import {
   amortization,
   frequency,
@@ -10,7 +9,7 @@ import {
   PER_YEAR,
   SAME_AS_REPAYMENT,
 } from '../reference/options.ts'
-import { productById, products } from '../reference/products.ts'
+import { productById, productsOf } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 
 export function loanTemplate(ledger: Ledger, query: URLSearchParams) {
@@ -23,7 +22,7 @@ export function loanTemplate(ledger: Ledger, query: URLSearchParams) {
   const productId = query.get('productId')
   return {
     ...(clientId === null ? {} : clientPart(ledger, Number(clientId))),
-    productOptions: products.map(({ id, name }) => ({ id, name })),
+    productOptions: productsOf(ledger).map(({ id, name }) => ({ id, name })),
     ...(productId === null ? {} : productPart(ledger, Number(productId))),
   }
 }
@@ -34,11 +33,11 @@ function clientPart(ledger: Ledger, id: number) {
 }
 
 function productPart(ledger: Ledger, id: number) {
-  const product = productById(id)
+  const product = productById(ledger, id)
   return {
     loanProductId: id,
     loanProductName: product?.name,
-    currency: INR,
+    currency: product.currency,
     principal: amount(50_000_00),
     termFrequency: 12,
     termPeriodFrequencyType: frequency('termFrequency', 2),

@@ -3,7 +3,7 @@ import { accountNo } from '../clients/client-view.ts'
 import { clientById } from '../clients/find-client.ts'
 import { amount, day, rate } from '../http/wire.ts'
 import { Exact } from '../money.ts'
-import { INR } from '../reference/currency.ts'
+import { rupee } from '../reference/currency.ts'
 import { OFFICE_ID } from '../reference/office.ts'
 import {
   amortization,
@@ -60,7 +60,7 @@ function termsView(loan: Loan) {
   const rateFrequencyId = terms.interestRateFrequencyType ?? PER_YEAR.id
   const annualRate = new Exact(terms.interestRatePerPeriod).times(periodsAYear(rateFrequencyId))
   return {
-    currency: INR,
+    currency: rupee(loan.terms.rounding),
     principal: amount(loan.principal),
     approvedPrincipal: amount(loan.approvedPrincipal),
     proposedPrincipal: amount(loan.proposedPrincipal),

@@ -1,6 +1,8 @@
-import type { Paise } from '../money.ts'
+import type { Paise, Rounding } from '../money.ts'
 
 export type LoanTerms = {
+  // Where its product's currency is not rounded to paise.
+  rounding?: Rounding | undefined
   loanTermFrequency: number
   loanTermFrequencyType: number
   numberOfRepayments: number

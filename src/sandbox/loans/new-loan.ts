@@ -80,9 +80,11 @@ function checkFields(request: LoanRequest) {
 function assemble(ledger: Ledger, request: Complete, body: Body): Loan {
   if (request.loanType !== 'individual') throw notPlayed(`${request.loanType} loans`)
   refuseTerm(request)
-  const principal = request.principal === undefined ? 0 : paise(request.principal)
+  const rounding = ledger.roundings.get(request.productId)
+  const principal = request.principal === undefined ? 0 : paise(request.principal, rounding)
   const interestRatePerPeriod = request.interestRatePerPeriod.toDecimalPlaces(6).toFixed()
   const terms: LoanTerms = {
+    rounding,
     loanTermFrequency: request.loanTermFrequency,
     loanTermFrequencyType: request.loanTermFrequencyType,
     numberOfRepayments: request.numberOfRepayments,

@@ -42,12 +42,12 @@ export function makeSchedule(
   const n = terms.numberOfRepayments
   const part = partOfBalance(terms)
   const flat = terms.interestType === FLAT
-  const wholeInterest = flat ? shareOf(principal, part.times(n)) : 0
-  const flatInterest = round(new Ledgers(wholeInterest).dividedBy(n))
+  const wholeInterest = flat ? shareOf(principal, part.times(n), terms) : 0
+  const flatInterest = round(new Ledgers(wholeInterest).dividedBy(n), terms)
   const equalPrincipal = flat || terms.amortizationType === EQUAL_PRINCIPAL
   const instalment = equalPrincipal
-    ? round(new Ledgers(principal).dividedBy(n))
-    : equalInstalment(principal, part, n)
+    ? round(new Ledgers(principal).dividedBy(n), terms)
+    : equalInstalment(principal, part, terms)
   const dues: Due[] = []
   let balance = principal
   let from = start
@@ -55,7 +55,7 @@ export function makeSchedule(
     const due = dueDate(terms, start, from, number)
     const isLast = number === n
     const ofFlat = isLast ? wholeInterest - flatInterest * (n - 1) : flatInterest
-    const interest = flat ? ofFlat : shareOf(balance, part)
+    const interest = flat ? ofFlat : shareOf(balance, part, terms)
     const planned = equalPrincipal ? instalment : instalment - interest
     const paid = isLast ? balance : Math.min(planned, balance)
     balance -= paid
@@ -71,19 +71,19 @@ function partOfBalance(terms: LoanTerms): Decimal {
   return new Exact(rate).times(terms.repaymentEvery)
 }
 
-function shareOf(amount: Paise, part: Decimal): Paise {
-  return round(new Ledgers(amount).times(part))
+function shareOf(amount: Paise, part: Decimal, terms: LoanTerms): Paise {
+  return round(new Ledgers(amount).times(part), terms)
 }
 
-function equalInstalment(principal: Paise, part: Decimal, n: number): Paise {
-  if (part.isZero()) return withoutInterest(principal, n)
-  const discount = new Exact(1).minus(part.plus(1).pow(-n))
-  return round(part.times(principal).dividedBy(discount))
+function equalInstalment(principal: Paise, part: Decimal, terms: LoanTerms): Paise {
+  if (part.isZero()) return withoutInterest(principal, terms)
+  const discount = new Exact(1).minus(part.plus(1).pow(-terms.numberOfRepayments))
+  return round(part.times(principal).dividedBy(discount), terms)
 }
 
 /** The ledger divides as a double here: 100.02 by 12 is a little less than 8.335. */
-function withoutInterest(principal: Paise, n: number): Paise {
-  return paise(new Exact(rupees(principal) / n))
+function withoutInterest(principal: Paise, terms: LoanTerms): Paise {
+  return paise(new Exact(rupees(principal) / terms.numberOfRepayments), terms.rounding)
 }
 
 /**
@@ -107,6 +107,6 @@ function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
   return dues
 }
 
-function round(value: Decimal): Paise {
-  return value.toDecimalPlaces(0).toNumber()
+function round(value: Decimal, { rounding }: LoanTerms): Paise {
+  return paise(new Exact(value).dividedBy(100), rounding)
 }

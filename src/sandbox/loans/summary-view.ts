@@ -1,6 +1,6 @@
 import { amount, day } from '../http/wire.ts'
 import type { Paise } from '../money.ts'
-import { INR } from '../reference/currency.ts'
+import { rupee } from '../reference/currency.ts'
 import { type Account, type Instalment, outstandingOf } from '../transactions/account.ts'
 import type { Loan } from './loan.ts'
 
@@ -19,7 +19,7 @@ export function summaryView(loan: Loan, account: Account, today: string) {
   const paid = account.principalPaid + account.interestPaid + account.feesPaid
   const cost = account.interestCharged + account.feesCharged
   return {
-    currency: INR,
+    currency: rupee(loan.terms.rounding),
     principalDisbursed: amount(loan.principal),
     principalAdjustments: NIL,
     ...part('principal', account.principalPaid, account.balance),

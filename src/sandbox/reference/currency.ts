@@ -1,3 +1,5 @@
+import type { Rounding } from '../money.ts'
+
 export const INR = {
   code: 'INR',
   name: 'Indian Rupee',
@@ -7,6 +9,10 @@ export const INR = {
   nameCode: 'currency.INR',
   displayLabel: 'Indian Rupee (₹)',
 }
+
+/** The currency of a loan or a product, with its own decimals and multiples where it has some. */
+export const rupee = (rounding?: Rounding) =>
+  rounding === undefined ? INR : { ...INR, ...rounding }
 
 export const USD = {
   code: 'USD',

@@ -1,6 +1,7 @@
 import { notFound } from '../http/refusal.ts'
 import { amount, rate } from '../http/wire.ts'
-import { INR } from './currency.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import { rupee } from './currency.ts'
 import {
   ACTUAL_MONTH,
   ACTUAL_YEAR,
@@ -15,11 +16,15 @@ import {
 
 const LENDERS = 9
 
-export const products = Array.from({ length: LENDERS }, (_, i) => product(i + 1))
+const PRODUCTS = Array.from({ length: LENDERS }, (_, i) => product(i + 1))
 
-export function productById(id: number) {
+export function productsOf({ roundings }: Ledger) {
+  return PRODUCTS.map(one => ({ ...one, currency: rupee(roundings.get(one.id)) }))
+}
+
+export function productById(ledger: Ledger, id: number) {
   refuseUnknownProduct(id)
-  return { ...products[id - 1], charges: [] }
+  return { ...productsOf(ledger)[id - 1], charges: [] }
 }
 
 export function productName(id: number): string {
@@ -45,7 +50,7 @@ function product(id: number) {
     includeInBorrowerCycle: false,
     useBorrowerCycle: false,
     status: 'loanProduct.active',
-    currency: INR,
+    currency: rupee(),
     ...terms(),
     ...methods(),
     principalVariationsForBorrowerCycle: [],

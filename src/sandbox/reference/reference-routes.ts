@@ -3,15 +3,15 @@ import { containerError, notPlayed } from '../http/refusal.ts'
 import { createCharge } from './charges.ts'
 import { businessDate, businessDates, configuration, currencies, offices } from './configuration.ts'
 import { createPaymentType, paymentTypeById } from './payment-types.ts'
-import { productById, products } from './products.ts'
+import { productById, productsOf } from './products.ts'
 
-export const planForProducts: Router = (_, { method, path: [first, ...rest] }) => {
+export const planForProducts: Router = (ledger, { method, path: [first, ...rest] }) => {
   if (method !== 'GET') throw notPlayed('changing a loan product')
-  if (first === undefined) return read('GET products', () => products)
+  if (first === undefined) return read('GET products', () => productsOf(ledger))
   // No product has an external id, and the ledger answers an unknown one in this way.
   if (first === 'external-id' && rest.length === 1) throw containerError(500)
   const id = idIn(first, rest)
-  return read('GET product', () => productById(id))
+  return read('GET product', () => productById(ledger, id))
 }
 
 export const planForPaymentTypes: Router = (ledger, { method, path: [first, ...rest] }) => {

@@ -1,3 +1,4 @@
+import type { Rounding } from '../money.ts'
 import { AnswerStore, type StoredAnswer } from './answer-store.ts'
 import { Books, type Changes } from './books.ts'
 import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
@@ -17,6 +18,8 @@ export type Ledger = {
   journal: Journal
   calendarDay(): string
   businessDate: string | undefined
+  /** Of the products whose currency is not rounded to paise, by their ids. Unlike the books it is not kept on disk. */
+  roundings: Map<number, Rounding>
 }
 
 export function openLedger(booksFile: string | undefined, calendarDay: () => string): Ledger {
@@ -38,7 +41,12 @@ export function emptyLedger(ledger: Ledger): void {
 }
 
 function empty() {
-  return { books: new Books(), answers: new AnswerStore(), log: new WriteLog() }
+  return {
+    books: new Books(),
+    answers: new AnswerStore(),
+    log: new WriteLog(),
+    roundings: new Map<number, Rounding>(),
+  }
 }
 
 function restore(ledger: Ledger, entry: JournalEntry): void {

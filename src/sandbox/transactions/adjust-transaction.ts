@@ -30,7 +30,7 @@ export function adjustTransaction(
   body: Body,
 ) {
   refuseUnknownKeys(body, KEYS)
-  const { date, amount } = checkFields(body)
+  const { date, amount } = checkFields(loan, body)
   const payment = readPayment(ledger, body)
   refuseAdjustment(transaction)
   const note = textOf(body, 'note')
@@ -64,7 +64,7 @@ export function adjustTransaction(
   }
 }
 
-function checkFields(body: Body) {
+function checkFields(loan: Loan, body: Body) {
   const check = checks('loan.transaction')
   const date = dateOf(body, 'transactionDate')
   check.required('transactionDate', date)
@@ -75,7 +75,7 @@ function checkFields(body: Body) {
   check.atMost('reversalExternalId', textOf(body, 'reversalExternalId'), 100)
   checkPayment(check, body)
   check.throwIfAny()
-  return { date: date ?? '', amount: amount === undefined ? 0 : paise(amount) }
+  return { date: date ?? '', amount: amount === undefined ? 0 : paise(amount, loan.terms.rounding) }
 }
 
 function refuseAdjustment(transaction: Transaction): void {

@@ -1,7 +1,7 @@
 import { amount, day } from '../http/wire.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
-import { INR } from '../reference/currency.ts'
+import { rupee } from '../reference/currency.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { transactionType } from './transaction-type.ts'
 
@@ -11,7 +11,7 @@ export function payoffQuote(ledger: Ledger, loan: Loan) {
   return {
     type: transactionType('repayment'),
     date: day(today(ledger)),
-    currency: INR,
+    currency: rupee(loan.terms.rounding),
     amount: amount(account.outstanding),
     netDisbursalAmount: amount(loan.netDisbursalAmount),
     principalPortion: amount(account.balance),

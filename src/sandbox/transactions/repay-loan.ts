@@ -17,7 +17,7 @@ const KEYS = new Set([
 
 export function repayLoan(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, KEYS)
-  const { date, amount } = checkFields(body)
+  const { date, amount } = checkFields(loan, body)
   const payment = readPayment(ledger, body)
   const note = textOf(body, 'note')
   const externalId = textOf(body, 'externalId')
@@ -42,7 +42,7 @@ export function repayLoan(ledger: Ledger, loan: Loan, body: Body) {
   }
 }
 
-function checkFields(body: Body) {
+function checkFields(loan: Loan, body: Body) {
   const check = checks('loan.transaction')
   const date = dateOf(body, 'transactionDate')
   check.required('transactionDate', date)
@@ -52,5 +52,5 @@ function checkFields(body: Body) {
   check.atMost('note', textOf(body, 'note'), 1000)
   checkPayment(check, body)
   check.throwIfAny()
-  return { date: date ?? '', amount: amount === undefined ? 0 : paise(amount) }
+  return { date: date ?? '', amount: amount === undefined ? 0 : paise(amount, loan.terms.rounding) }
 }

@@ -1,6 +1,6 @@
 import { amount, day } from '../http/wire.ts'
 import type { Loan } from '../loans/loan.ts'
-import { INR } from '../reference/currency.ts'
+import { rupee } from '../reference/currency.ts'
 import { OFFICE_ID, OFFICE_NAME } from '../reference/office.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { PaymentDetail, Transaction } from './transaction.ts'
@@ -16,7 +16,7 @@ export function transactionView(ledger: Ledger, loan: Loan, transaction: Transac
     officeName: OFFICE_NAME,
     type: transactionType(transaction.type),
     date: day(transaction.date),
-    currency: INR,
+    currency: rupee(loan.terms.rounding),
     paymentDetailData: payment && paymentView(ledger, transaction.id, payment),
     amount: amount(transaction.amount),
     netDisbursalAmount: amount(loan.netDisbursalAmount),
