@@ -42,6 +42,7 @@ export function loanKind(catalogue: Catalogue): Kind {
       clientExternalId: indexable(fields.client_external_id),
       clientFields: CLIENT_COLUMNS.map(name => sameForm(fields[name])),
       paymentKey: null,
+      receiptNumber: null,
       onDate: null,
       disbursedOn: dayOf(fields.disbursed_on_date ?? '')?.iso ?? null,
     }),

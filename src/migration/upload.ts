@@ -94,6 +94,7 @@ const unread: Omit<CheckedRow, 'errors'> = {
   clientExternalId: null,
   clientFields: null,
   paymentKey: null,
+  receiptNumber: null,
   onDate: null,
   disbursedOn: null,
 }

@@ -14,6 +14,7 @@ import {
   unsettled,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
+import type { HandOver } from './hand-over.ts'
 import type { Found, Operation, Run } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
@@ -32,6 +33,7 @@ export async function attempt(
   context: AttemptContext,
   operation: Operation,
   claim: Claim,
+  handOver: HandOver,
 ): Promise<Ended> {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
   const calls = watched(context, claim)
@@ -46,6 +48,8 @@ export async function attempt(
       await context.remember(claim, seen)
       crashPoint('remember.committed')
     },
+    handedOn: handOver.take(claim),
+    handOn: value => handOver.leave(claim, value),
   }
   let isLooking = false
   const look = async () => {

@@ -317,7 +317,7 @@ t.test('upload', async t => {
           { loan_external_id: 'D-2', payment_reference: 'p-3' },
           { loan_external_id: 'D-1', payment_reference: 'pay_1', gateway: 'gateway_a' },
           { loan_external_id: 'D-9', payment_reference: 'pay_1', gateway: 'gateway_a' },
-          { loan_external_id: 'D-9', payment_reference: 'pay_1', gateway: 'gateway_b' },
+          { loan_external_id: 'D-8', payment_reference: 'pay_1', gateway: 'gateway_b' },
           {
             loan_external_id: 'D-9',
             payment_reference: '',
