@@ -72,7 +72,7 @@ const THIS_PAYMENT = 'payment_reference: this payment'
 const receiptTwice = (id: string) => twice(id, sql`loan_external_id, receipt_number`, THIS_PAYMENT)
 const paymentTwice = (id: string) => twice(id, sql`payment_key`, THIS_PAYMENT)
 
-/** Only where a file of ours brought the loan; of another the ledger itself knows. */
+/** Only where a file of ours brings or brought the loan; of another the ledger itself knows. */
 const beforeDisbursement = (id: string): Rule => sql`
   select r.line,
          case when loan.disbursed_on is null
@@ -82,7 +82,7 @@ const beforeDisbursement = (id: string): Rule => sql`
     from (select distinct on (l.loan_external_id) l.loan_external_id, l.disbursed_on, l.line
             from loanops.migration m
             join loanops.migration_row l on l.migration_id = m.id
-           where m.type = 'loans' and m.status in ('uploaded', 'running', 'completed') and l.state <> 'invalid'
+           where m.type = 'loans' and l.state in ('running', 'done')
              and exists (select from loanops.migration_row named
                           where named.migration_id = ${id} and named.loan_external_id = l.loan_external_id)
            order by l.loan_external_id, m.uploaded_at desc) loan

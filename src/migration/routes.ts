@@ -5,14 +5,25 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import type { Config } from '../config.ts'
 import { type Database, openDatabase } from '../database.ts'
+import { closed } from '../fields.ts'
 import { UUID } from '../ids.ts'
+import { listQuery } from '../list-query.ts'
 import type { Catalogue } from '../operations/catalogue.ts'
 import { cancelRun } from './cancel-run.ts'
+import { deleteRows } from './delete-rows.ts'
+import { discard } from './discard.ts'
 import { errorsCsv } from './errors-csv.ts'
-import { findLayout, findMigration } from './find-migration.ts'
+import { findLayout, findMigration, listMigrations } from './find-migration.ts'
 import { firstErrors } from './first-errors.ts'
 import { migrationKinds } from './kinds.ts'
-import { MigrationItem, MigrationTypeName, Started, Uploaded } from './record.ts'
+import {
+  MigrationItem,
+  MigrationList,
+  MigrationStatus,
+  MigrationTypeName,
+  Started,
+  Uploaded,
+} from './record.ts'
 import { retryRun } from './retry-run.ts'
 import { startRun } from './start-run.ts'
 import { describeColumns, template } from './template.ts'
@@ -48,7 +59,12 @@ export function migrationRoutes(
       onError: error => app.log.error({ err: error }, 'database'),
       longStatementMs: LONG_STATEMENT_MS,
     })
-    app.addHook('onClose', () => patient.destroy())
+    const closing = new AbortController()
+    let deletions = Promise.resolve()
+    app.addHook('onClose', async () => {
+      closing.abort()
+      await Promise.all([patient.destroy(), deletions])
+    })
 
     app.get(
       '/migration/templates/:type.csv',
@@ -123,6 +139,26 @@ export function migrationRoutes(
     )
 
     app.get(
+      '/migration',
+      {
+        schema: {
+          tags,
+          summary: 'Lists migrations, newest first',
+          querystring: Type.Object(
+            {
+              type: Type.Optional(MigrationTypeName),
+              status: Type.Optional(MigrationStatus),
+              ...listQuery,
+            },
+            closed,
+          ),
+          response: { 200: MigrationList },
+        },
+      },
+      request => listMigrations(db, request.query),
+    )
+
+    app.get(
       '/migration/:id',
       {
         schema: {
@@ -133,6 +169,27 @@ export function migrationRoutes(
         },
       },
       request => findMigration(db, request.params.id),
+    )
+
+    app.delete(
+      '/migration/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Discards a file of which nothing was begun, with its rows',
+          params,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const { id } = request.params
+        await discard(db, id, await askerOf(request))
+        // Not awaited: the rows of a large file take minutes. One file after the other.
+        deletions = deletions
+          .then(() => deleteRows(db, id, closing.signal))
+          .catch(error => app.log.error({ err: error, migration: id }, 'rows are not deleted'))
+        return reply.code(204).send(null)
+      },
     )
 
     app.get(

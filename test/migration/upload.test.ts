@@ -297,11 +297,14 @@ t.test('upload', async t => {
   t.test(
     'a repayment twice, before its disbursement, or on a loan that is not disbursed is invalid',
     async t => {
-      await uploadCsv(
+      const { body: loans } = await uploadCsv(
         service,
         'loans',
         loansCsv({ loan_external_id: 'D-1' }, { loan_external_id: 'D-2', disbursed_on_date: '' }),
       )
+      await sql`
+        update loanops.migration_row set state = 'done'
+         where migration_id = ${loans.migration_id}`.execute(service.db)
       const { body } = await uploadCsv(
         service,
         'repayments',
