@@ -11,6 +11,7 @@ import type { CheckedRow, Fields, Kind } from './kind.ts'
 import { migratedRepayment } from './migrated-repayment.ts'
 import { numberOf } from './number-text.ts'
 import { repaymentColumns } from './repayment-columns.ts'
+import { shortenedNumbers } from './shortened-number.ts'
 
 const HASH_DIGITS = 32
 const MAX_NOTE_CHARACTERS = 1_000
@@ -39,7 +40,10 @@ export const repaymentKind: Kind = {
   columns: repaymentColumns,
   check(fields): CheckedRow {
     const day = dayOf(fields.transaction_date ?? '')
-    const errors = errorsOf(fields)
+    const errors = [
+      ...errorsOf(fields),
+      ...shortenedNumbers(fields, ['loan_external_id', 'payment_reference']),
+    ]
     if (day === undefined) errors.push(dayError(fields.transaction_date))
     return {
       errors,
