@@ -40,7 +40,9 @@ const params = Type.Object({ id: Id })
 
 /** A file of a gibibyte has twenty million rows, which are held against each other in one statement. */
 const LONG_STATEMENT_MS = 15 * 60_000
-const LONG_STATEMENTS_AT_ONCE = 4
+const LONG_UPLOADS_AT_ONCE = 4
+/** Apart from the uploads, which would keep a retry waiting for as long as one of them takes. */
+const LONG_RETRIES_AT_ONCE = 2
 
 export function migrationRoutes(
   db: Database,
@@ -53,17 +55,20 @@ export function migrationRoutes(
   return async app => {
     // We say ourselves that a file is too large: thrown, the caller would not hear it.
     await app.register(fastifyMultipart, { throwFileSizeLimit: false })
-    const patient = openDatabase(config.DATABASE_URL, {
-      max: LONG_STATEMENTS_AT_ONCE,
-      name: 'loanops-migration',
-      onError: error => app.log.error({ err: error }, 'database'),
-      longStatementMs: LONG_STATEMENT_MS,
-    })
+    const patient = (max: number) =>
+      openDatabase(config.DATABASE_URL, {
+        max,
+        name: 'loanops-migration',
+        onError: error => app.log.error({ err: error }, 'database'),
+        longStatementMs: LONG_STATEMENT_MS,
+      })
+    const forUploads = patient(LONG_UPLOADS_AT_ONCE)
+    const forRetries = patient(LONG_RETRIES_AT_ONCE)
     const closing = new AbortController()
     let deletions = Promise.resolve()
     app.addHook('onClose', async () => {
       closing.abort()
-      await Promise.all([patient.destroy(), deletions])
+      await Promise.all([forUploads.destroy(), forRetries.destroy(), deletions])
     })
 
     app.get(
@@ -107,7 +112,7 @@ export function migrationRoutes(
       async (request, reply) => {
         const asker = await askerOf(request)
         const id = await takeUpload(request, (type, file) =>
-          upload({ db, patient }, kinds[type], file, asker),
+          upload({ db, patient: forUploads }, kinds[type], file, asker),
         )
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
@@ -223,7 +228,7 @@ export function migrationRoutes(
         },
       },
       async (request, reply) =>
-        reply.code(202).send(await retryRun(patient, request.params.id, await askerOf(request))),
+        reply.code(202).send(await retryRun(forRetries, request.params.id, await askerOf(request))),
     )
 
     app.post(

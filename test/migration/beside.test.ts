@@ -1,7 +1,13 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Any number that the service does not use. */
+const TEST_LOCK = 1
+const UPLOADS_AT_ONCE = 4
 
 t.test('what runs beside what', async t => {
   // Without a worker a run never ends by itself.
@@ -53,7 +59,40 @@ t.test('what runs beside what', async t => {
     const answers = await Promise.all(pairs.map(pair => Promise.all(pair.map(run))))
     for (const pair of answers) t.same(pair.map(({ status }) => status).sort(), [202, 409])
   })
+
+  t.test('uploads that take long keep no retry waiting', async t => {
+    const id = await loans('G')
+    await run(id)
+    await act(id, 'cancel')
+    await sql.raw(HOLD_UPLOADS).execute(service.db)
+    const waiting = async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+         where datname = current_database() and wait_event = 'advisory'`.execute(service.db)
+      return rows.length === UPLOADS_AT_ONCE
+    }
+    const { uploads } = await service.db.transaction().execute(async trx => {
+      await sql`select pg_advisory_xact_lock(${TEST_LOCK})`.execute(trx)
+      const uploads = Array.from({ length: UPLOADS_AT_ONCE }, () => loans('H'))
+      await until(waiting, 'all of them wait')
+      t.match(await act(id, 'retry'), { status: 202 })
+      t.ok(await waiting(), 'and wait still')
+      return { uploads }
+    })
+    await Promise.all(uploads)
+  })
 })
+
+/** What an upload does last then waits until the test gives its lock back. */
+const HOLD_UPLOADS = `
+  create function loanops.hold() returns trigger language plpgsql as $$
+  begin
+    perform pg_advisory_xact_lock(${TEST_LOCK});
+    return new;
+  end
+  $$;
+  create trigger hold before update on loanops.migration
+    for each row when (old.status = 'uploading') execute function loanops.hold()`
 
 async function uploaded(service: TestService, type: string, csv: string): Promise<string> {
   return (await uploadCsv(service, type, csv)).body.migration_id
