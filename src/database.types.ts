@@ -193,6 +193,7 @@ export interface LoanopsMigrationRow {
   on_date: Timestamp | null;
   payment_key: string | null;
   reason: string | null;
+  receipt_number: string | null;
   state: string;
 }
 

@@ -8,10 +8,10 @@ export async function checkAcross(trx: Trx, type: MigrationType, id: string): Pr
   const rules =
     type === 'loans'
       ? [loanTwice(id), clientOtherwise(id), mobileOfTwo(id)]
-      : [paymentTwice(id), beforeDisbursement(id)]
+      : [receiptTwice(id), paymentTwice(id), beforeDisbursement(id)]
   await sql`
     with broken as (
-      select line, string_agg(sentence, '; ' order by sentence) as sentences
+      select line, string_agg(distinct sentence, '; ' order by sentence) as sentences
         from (${sql.join(rules, sql` union all `)}) as rule (line, sentence)
        group by line
     )
@@ -26,15 +26,15 @@ type Rule = RawBuilder<unknown>
 const loanTwice = (id: string) => twice(id, sql`loan_external_id`, 'loan_external_id: this loan')
 
 /** Grouped first: of a million rows hardly any is left to be sorted. */
-const twice = (id: string, column: RawBuilder<unknown>, subject: string): Rule => sql`
+const twice = (id: string, columns: RawBuilder<unknown>, subject: string): Rule => sql`
   select line, ${subject} || ' stands in line ' || other || ' too'
     from (select line, coalesce(lag(line) over same, lead(line) over same) as other
             from loanops.migration_row
-            join (select ${column} from loanops.migration_row
-                   where migration_id = ${id} and ${column} is not null
-                   group by ${column} having count(*) > 1) repeated using (${column})
+            join (select ${columns} from loanops.migration_row
+                   where migration_id = ${id} and (${columns}) is not null
+                   group by ${columns} having count(*) > 1) repeated using (${columns})
            where migration_id = ${id}
-          window same as (partition by ${column} order by line)) twice`
+          window same as (partition by ${columns} order by line)) twice`
 
 const clientOtherwise = (id: string): Rule => sql`
   select u.line,
@@ -68,9 +68,11 @@ const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknow
                    where said is not null
                   window same as (partition by shared order by line)) ordered) paired`
 
-const paymentTwice = (id: string) => twice(id, sql`payment_key`, 'payment_reference: this payment')
+const THIS_PAYMENT = 'payment_reference: this payment'
+const receiptTwice = (id: string) => twice(id, sql`loan_external_id, receipt_number`, THIS_PAYMENT)
+const paymentTwice = (id: string) => twice(id, sql`payment_key`, THIS_PAYMENT)
 
-/** Only where a file of ours brought the loan; of another the ledger itself knows. */
+/** Only where a file of ours brings or brought the loan; of another the ledger itself knows. */
 const beforeDisbursement = (id: string): Rule => sql`
   select r.line,
          case when loan.disbursed_on is null
@@ -80,7 +82,7 @@ const beforeDisbursement = (id: string): Rule => sql`
     from (select distinct on (l.loan_external_id) l.loan_external_id, l.disbursed_on, l.line
             from loanops.migration m
             join loanops.migration_row l on l.migration_id = m.id
-           where m.type = 'loans' and m.status in ('uploaded', 'running', 'completed') and l.state <> 'invalid'
+           where m.type = 'loans' and l.state in ('running', 'done')
              and exists (select from loanops.migration_row named
                           where named.migration_id = ${id} and named.loan_external_id = l.loan_external_id)
            order by l.loan_external_id, m.uploaded_at desc) loan

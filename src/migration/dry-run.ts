@@ -72,10 +72,14 @@ async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<
 async function rowsOf(db: Database, id: string, loan: string): Promise<RowToLookAt[]> {
   const { rows } = await sql<RowToLookAt>`
     select r.line, r.cells, m.type, m.columns,
-           exists (select from loanops.migration_row l join loanops.migration f on f.id = l.migration_id
-                    where f.type = 'loans' and f.status in ('uploaded', 'running')
-                      and l.migration_id = f.id and l.loan_external_id = r.loan_external_id
-                      and l.state = 'valid') as "isLoanComing"
+           exists (select from loanops.migration f cross join lateral (
+                     -- One after the other, because each state has its own index.
+                     select from loanops.migration_row
+                      where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'valid'
+                     union all
+                     select from loanops.migration_row
+                      where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'running') l
+                    where f.type = 'loans' and f.status = 'running' and not f.is_dry_run) as "isLoanComing"
       from loanops.migration_row r
       join loanops.migration m on m.id = r.migration_id
      where r.migration_id = ${id} and r.loan_external_id = ${loan} and r.state = 'valid'

@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import { decodeCursor, pageOf } from '../cursor.ts'
 import type { Database } from '../database.ts'
 import { NotFound } from '../problem.ts'
 import type { Layout } from './errors-csv.ts'
@@ -7,6 +8,28 @@ import { utc } from './utc.ts'
 
 /** @throws NotFound */
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
+  const [record] = await select(db, sql`v.migration_id = ${id}`, 1)
+  if (record === undefined) throw new NotFound('There is no such migration')
+  return record
+}
+
+export type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
+
+/** Newest first. */
+export async function listMigrations(db: Database, query: MigrationsQuery) {
+  const { type = null, status = null, limit, cursor } = query
+  const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+  const rows = await select(
+    db,
+    sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})
+      and (${before}::uuid is null or v.migration_id < ${before})`,
+    limit + 1,
+  )
+  const { page, next_cursor } = pageOf(rows, limit, row => [row.migration_id])
+  return { migrations: page, next_cursor }
+}
+
+async function select(db: Database, condition: RawBuilder<unknown>, limit: number) {
   const { rows } = await sql<MigrationRecord>`
     select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
            ${utc(sql`v.uploaded_at`)} as uploaded_at, ${utc(sql`v.started_at`)} as started_at,
@@ -25,9 +48,10 @@ export async function findMigration(db: Database, id: string): Promise<Migration
                 then (e.ended - m.ended_before)
                        / greatest(extract(epoch from coalesce(m.ended_at, now()) - m.started_at), 0.001) end as per_second
      ) speed
-     where v.migration_id = ${id}`.execute(db)
-  if (rows[0] === undefined) throw new NotFound('There is no such migration')
-  return rows[0]
+     where ${condition}
+     -- An id begins with the time at which its upload began.
+     order by v.migration_id desc limit ${limit}`.execute(db)
+  return rows
 }
 
 /** @throws NotFound */

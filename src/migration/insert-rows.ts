@@ -9,15 +9,16 @@ export async function insertRows(db: Database, migrationId: string, rows: NewRow
   const column = (value: (row: NewRow) => string | null) => arrayLiteral(rows.map(value))
   await sql`
     insert into loanops.migration_row (migration_id, line, state, cells, loan_external_id, client_external_id,
-      client_fields, payment_key, on_date, disbursed_on, reason)
+      client_fields, payment_key, receipt_number, on_date, disbursed_on, reason)
     select ${migrationId}, line, case when reason is null then 'valid' else 'invalid' end, cells, loan, client,
-           client_fields::text[], payment, on_date, disbursed_on, reason
+           client_fields::text[], payment, receipt, on_date, disbursed_on, reason
       from unnest(${column(row => String(row.line))}::integer[], ${column(row => JSON.stringify(row.cells))}::text[],
                   ${column(row => row.loanExternalId)}::text[], ${column(row => row.clientExternalId)}::text[],
                   ${column(row => row.clientFields && arrayLiteral(row.clientFields))}::text[],
-                  ${column(row => row.paymentKey)}::text[], ${column(row => row.onDate)}::date[],
+                  ${column(row => row.paymentKey)}::text[], ${column(row => row.receiptNumber)}::text[],
+                  ${column(row => row.onDate)}::date[],
                   ${column(row => row.disbursedOn)}::date[], ${column(reasonOf)}::text[])
-        as t (line, cells, loan, client, client_fields, payment, on_date, disbursed_on, reason)`.execute(
+        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)`.execute(
     db,
   )
 }

@@ -14,6 +14,7 @@ export type CheckedRow = {
   clientExternalId: string | null
   clientFields: (string | null)[] | null
   paymentKey: string | null
+  receiptNumber: string | null
   onDate: string | null
   disbursedOn: string | null
 }

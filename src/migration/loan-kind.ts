@@ -5,6 +5,7 @@ import type { CheckedRow, Fields, Kind } from './kind.ts'
 import { loanColumns } from './loan-columns.ts'
 import { loanSteps } from './loan-steps.ts'
 import { numberOf } from './number-text.ts'
+import { shortenedNumbers } from './shortened-number.ts'
 
 /** In this order in `client_fields`. */
 export const CLIENT_COLUMNS = [
@@ -14,6 +15,8 @@ export const CLIENT_COLUMNS = [
   'client_email_address',
   'client_activation_date',
 ]
+/** Texts, even where they are nothing but digits. */
+const CODES = ['client_external_id', 'loan_external_id', 'client_mobile_no', 'utr_payment_id']
 const MAX_ID_CHARACTERS = 100
 /** Each not before the one above it. */
 const DAYS = [
@@ -34,6 +37,7 @@ export function loanKind(catalogue: Catalogue): Kind {
       errors: [
         ...new Set([
           ...Object.values(steps(fields)).flatMap(one => one.check(fields)),
+          ...shortenedNumbers(fields, CODES),
           ...incomplete(fields),
           ...outOfOrder(fields),
         ]),
@@ -42,6 +46,7 @@ export function loanKind(catalogue: Catalogue): Kind {
       clientExternalId: indexable(fields.client_external_id),
       clientFields: CLIENT_COLUMNS.map(name => sameForm(fields[name])),
       paymentKey: null,
+      receiptNumber: null,
       onDate: null,
       disbursedOn: dayOf(fields.disbursed_on_date ?? '')?.iso ?? null,
     }),

@@ -41,10 +41,12 @@ function hold(looker: Looker, { id, operationType, data }: NewOperation): Promis
     ledger: looker.ledger,
     reference: looker.reference,
     id,
-    // Nothing is written: neither is used.
+    // Nothing is written: none of these is used.
     key: '',
     seen: null,
     remember: async () => undefined,
+    handedOn: undefined,
+    handOn: () => undefined,
   }
   return (operation.holds ?? operation.find)(run, data)
 }

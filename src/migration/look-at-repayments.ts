@@ -2,15 +2,17 @@ import type { Ledger } from '../ledger/client.ts'
 import { dayText } from '../ledger/dates.ts'
 import { lookUp } from '../ledger/look-up.ts'
 import type { NewOperation } from '../operations/accept.ts'
-import { ACTIVE, type LedgerLoan, loanPath, TAKE_REPAYMENTS } from '../operations/ledger-loan.ts'
-import { repaymentDifferences } from '../operations/ledger-repayment.ts'
-import type { LedgerTransaction } from '../operations/ledger-transaction.ts'
+import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../operations/ledger-loan.ts'
+import { repaymentAmong } from '../operations/ledger-repayment.ts'
+import {
+  type LoanWithTransactions,
+  loanWithTransactionsPath,
+} from '../operations/ledger-transaction.ts'
 import { dayOf } from './day-text.ts'
 import type { Found } from './looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
 type Row = { line: number; isLoanComing: boolean; steps: NewOperation[] }
-type Finding = Omit<Found, 'line'>
 
 /** Holds a loan's repayments against all its transactions, which are read at once. */
 export async function lookAtRepayments(
@@ -18,31 +20,18 @@ export async function lookAtRepayments(
   loanExternalId: string,
   rows: Row[],
 ): Promise<Found[]> {
-  const path = loanPath(loanExternalId, '?associations=transactions')
-  const loan = await lookUp<LoanWithTransactions>(ledger, path)
-  const posted = new Map(loan?.transactions?.map(one => [one.externalId, one]))
+  const loan = await lookUp<LoanWithTransactions>(ledger, loanWithTransactionsPath(loanExternalId))
   return rows.map(({ line, isLoanComing, steps }) => {
     const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
-    const there = posted.get(repayment.externalId)
-    if (there !== undefined)
-      return { line, ...comparedWith(repaymentDifferences(there, repayment)) }
+    const held = repaymentAmong(loan?.transactions ?? [], repayment)
+    if (held.state === 'there') return { line, finding: 'in_ledger', reason: null }
+    if (held.state === 'differs') return { line, finding: 'differs', reason: held.how }
     const reason = isLoanComing ? null : objection(loan, repayment.day)
     return { line, finding: reason === null ? 'new' : 'refused', reason }
   })
 }
 
-type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
-
-function comparedWith(differences: string[]): Finding {
-  return differences.length === 0
-    ? { finding: 'in_ledger', reason: null }
-    : {
-        finding: 'differs',
-        reason: `it is in the ledger already, and differs: ${differences.join(', ')}`,
-      }
-}
-
-function objection(loan: LoanWithTransactions | undefined, day: string): string | null {
+function objection(loan: LedgerLoan | undefined, day: string): string | null {
   if (loan === undefined) return 'the ledger has no such loan'
   const { actualDisbursementDate } = loan.timeline
   if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)

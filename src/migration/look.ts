@@ -8,7 +8,7 @@ export type RowToLookAt = {
   cells: string
   type: MigrationType
   columns: string[]
-  /** An earlier file brings this loan, and has not yet. */
+  /** A run brings this loan, and has not yet. */
   isLoanComing: boolean
 }
 

@@ -4,8 +4,16 @@ import {
   heldRepayment,
   type LedgerRepayment,
   postRepayment,
+  receiptOf,
+  repaymentAmong,
+  standingReceipts,
 } from '../operations/ledger-repayment.ts'
-import { absent, loanSubject, operation } from '../operations/operation.ts'
+import {
+  type LoanWithTransactions,
+  loanWithTransactionsPath,
+} from '../operations/ledger-transaction.ts'
+import { absent, loanSubject, operation, type Run } from '../operations/operation.ts'
+import { refusal } from '../operations/refusal.ts'
 
 /** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
 export const migratedRepayment = operation({
@@ -25,13 +33,34 @@ export const migratedRepayment = operation({
   ),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
-  run: (run, data) => postRepayment(run, repaymentOf(data)),
+  run: (run, data) => postOnce(run, repaymentOf(data)),
   async find(run, data) {
     const held = await heldRepayment(run, repaymentOf(data))
     return held.state === 'there' ? held : absent
   },
   holds: (run, data) => heldRepayment(run, repaymentOf(data)),
 })
+
+/**
+ * The loan's rows run one after the other: as long as nothing else of ours comes between, the first one's look at the
+ * loan holds for all of them.
+ */
+async function postOnce(run: Run, repayment: LedgerRepayment) {
+  const receipt = receiptOf(repayment.receiptNumber)
+  let receipts = run.handedOn as Set<string> | undefined
+  if (receipts === undefined || receipts.has(receipt)) {
+    const loan = await run.ledger.read(loanWithTransactionsPath(repayment.loanExternalId))
+    if (loan.outcome === 'refused') return loan
+    const { transactions = [] } = loan.body as LoanWithTransactions
+    const held = repaymentAmong(transactions, repayment)
+    if (held.state === 'there') return { ...loan, body: held.body }
+    if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
+    receipts = standingReceipts(transactions)
+  }
+  const answer = await postRepayment(run, repayment)
+  if (answer.outcome === 'done') run.handOn(receipts.add(receipt))
+  return answer
+}
 
 export type MigratedRepayment = {
   external_loan_id: string

@@ -5,7 +5,7 @@ import { MIGRATION_TYPES } from './kind.ts'
 const Count = Type.Integer({ minimum: 0 })
 
 export const MigrationTypeName = oneOf(MIGRATION_TYPES)
-const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
+export const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
 
 const Finding = Type.Object({
   line: Type.Integer(),
@@ -50,6 +50,10 @@ export const MigrationItem = Type.Object({
   rate_per_second: nullable(Type.Number({ description: 'rows ended per second of this run' })),
   estimated_end_at: nullable(Type.String()),
   dry_run: nullable(DryRunResult),
+})
+export const MigrationList = Type.Object({
+  migrations: Type.Array(MigrationItem),
+  next_cursor: nullable(Type.String()),
 })
 export type MigrationRecord = Static<typeof MigrationItem>
 export type DryRun = Static<typeof DryRunResult>

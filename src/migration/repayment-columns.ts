@@ -8,7 +8,7 @@ export const repaymentColumns = [
   required(
     'payment_reference',
     'pay_29QQoUBi66xm2f',
-    'unique per loan; where gateway is filled, that gateway’s payment id',
+    'unique per loan in its first 50 characters; where gateway is filled, that gateway’s payment id',
   ),
   optional(
     'gateway',

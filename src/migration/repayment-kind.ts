@@ -4,12 +4,14 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Amount, closed, ExternalId, oneOf, Text } from '../fields.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { newOperation } from '../operations/accept.ts'
+import { receiptOf } from '../operations/ledger-repayment.ts'
 import { repaymentExternalId } from '../payments/due-payment.ts'
 import { DAY_RULE, dayOf } from './day-text.ts'
 import type { CheckedRow, Fields, Kind } from './kind.ts'
 import { migratedRepayment } from './migrated-repayment.ts'
 import { numberOf } from './number-text.ts'
 import { repaymentColumns } from './repayment-columns.ts'
+import { shortenedNumbers } from './shortened-number.ts'
 
 const HASH_DIGITS = 32
 const MAX_NOTE_CHARACTERS = 1_000
@@ -38,14 +40,18 @@ export const repaymentKind: Kind = {
   columns: repaymentColumns,
   check(fields): CheckedRow {
     const day = dayOf(fields.transaction_date ?? '')
-    const errors = errorsOf(fields)
+    const errors = [
+      ...errorsOf(fields),
+      ...shortenedNumbers(fields, ['loan_external_id', 'payment_reference']),
+    ]
     if (day === undefined) errors.push(dayError(fields.transaction_date))
     return {
       errors,
       loanExternalId: fields.loan_external_id ?? null,
       clientExternalId: null,
       clientFields: null,
-      paymentKey: errors.length === 0 ? keyOf(fields) : null,
+      paymentKey: errors.length === 0 ? paymentKeyOf(fields) : null,
+      receiptNumber: errors.length === 0 ? receiptOf(fields.payment_reference as string) : null,
       onDate: day?.iso ?? null,
       disbursedOn: null,
     }
@@ -67,16 +73,16 @@ function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: Fields)
   return [...first.values()]
 }
 
-/** A gateway's payment is one whatever its loan. No part has a line break in it, so no two are alike. */
-function keyOf({ gateway, loan_external_id, payment_reference }: Fields): string {
-  return `${gateway ?? loan_external_id}\n${payment_reference}`
-}
+/** A gateway's payment is one whatever its loan. */
+const paymentKeyOf = ({ gateway, payment_reference }: Fields) =>
+  gateway === undefined ? null : `${gateway}\n${payment_reference}`
 
 function externalIdOf(fields: Fields): string {
-  const { gateway, payment_reference } = fields
-  return gateway
-    ? repaymentExternalId(gateway, payment_reference as string)
-    : `migration-${hash('sha256', keyOf(fields)).slice(0, HASH_DIGITS)}`
+  const { gateway, loan_external_id, payment_reference } = fields
+  if (gateway) return repaymentExternalId(gateway, payment_reference as string)
+  // No part has a line break in it, so no two are alike.
+  const key = `${loan_external_id}\n${payment_reference}`
+  return `migration-${hash('sha256', key).slice(0, HASH_DIGITS)}`
 }
 
 function dataOf(fields: Fields) {

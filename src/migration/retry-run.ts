@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database.ts'
 import { Conflict } from '../problem.ts'
+import { refuseBesideOther } from './beside.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
@@ -9,10 +10,11 @@ import { type RunState, stateOf } from './start-run.ts'
 export async function retryRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
-    const { status } = await stateOf(trx, id)
+    const { status, type } = await stateOf(trx, id)
     if (status !== 'completed' && status !== 'cancelled')
       throw new Conflict(status === 'running' ? 'It runs' : 'It has not run yet')
     const { failed, stopped } = await putBack(trx, id)
+    await refuseBesideOther(trx, id, type)
     // Subtracted, because what was on its way when the run was cancelled may fail and count at this moment.
     await sql`
       update loanops.migration

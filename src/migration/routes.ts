@@ -6,14 +6,25 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Config } from '../config.ts'
 import { atMost } from '../connections.ts'
 import { type Database, openDatabase } from '../database.ts'
+import { closed } from '../fields.ts'
 import { UUID } from '../ids.ts'
+import { listQuery } from '../list-query.ts'
 import type { Catalogue } from '../operations/catalogue.ts'
 import { cancelRun } from './cancel-run.ts'
+import { deleteRows } from './delete-rows.ts'
+import { discard } from './discard.ts'
 import { errorsCsv } from './errors-csv.ts'
-import { findLayout, findMigration } from './find-migration.ts'
+import { findLayout, findMigration, listMigrations } from './find-migration.ts'
 import { firstErrors } from './first-errors.ts'
 import { migrationKinds } from './kinds.ts'
-import { MigrationItem, MigrationTypeName, Started, Uploaded } from './record.ts'
+import {
+  MigrationItem,
+  MigrationList,
+  MigrationStatus,
+  MigrationTypeName,
+  Started,
+  Uploaded,
+} from './record.ts'
 import { retryRun } from './retry-run.ts'
 import { startRun } from './start-run.ts'
 import { describeColumns, template } from './template.ts'
@@ -29,8 +40,10 @@ const Id = Type.String({
 const params = Type.Object({ id: Id })
 
 /** A file of a gibibyte has twenty million rows, which are held against each other in one statement. */
-const WHOLE_FILE_STATEMENT_MS = 15 * 60_000
-const WHOLE_FILES_AT_ONCE = 4
+const LONG_STATEMENT_MS = 15 * 60_000
+const LONG_UPLOADS_AT_ONCE = 4
+/** Apart from the uploads, which would keep a run, retry or cancel waiting for as long as one of them takes. */
+const LONG_RUN_CALLS_AT_ONCE = 2
 
 export function migrationRoutes(
   db: Database,
@@ -45,13 +58,21 @@ export function migrationRoutes(
   return async app => {
     // We say ourselves that a file is too large: thrown, the caller would not hear it.
     await app.register(fastifyMultipart, { throwFileSizeLimit: false })
-    const patient = openDatabase(config.DATABASE_URL, {
-      max: WHOLE_FILES_AT_ONCE,
-      name: 'loanops-migration',
-      onError: error => app.log.error({ err: error }, 'database'),
-      statementMs: WHOLE_FILE_STATEMENT_MS,
+    const patient = (max: number) =>
+      openDatabase(config.DATABASE_URL, {
+        max,
+        name: 'loanops-migration',
+        onError: error => app.log.error({ err: error }, 'database'),
+        statementMs: LONG_STATEMENT_MS,
+      })
+    const forUploads = patient(LONG_UPLOADS_AT_ONCE)
+    const forRuns = patient(LONG_RUN_CALLS_AT_ONCE)
+    const closing = new AbortController()
+    let deletions = Promise.resolve()
+    app.addHook('onClose', async () => {
+      closing.abort()
+      await Promise.all([forUploads.destroy(), forRuns.destroy(), deletions])
     })
-    app.addHook('onClose', () => patient.destroy())
 
     app.get(
       '/migration/templates/:type.csv',
@@ -95,7 +116,7 @@ export function migrationRoutes(
       async (request, reply) => {
         const asker = await askerOf(request)
         const id = await takeUpload(request, (type, file) =>
-          upload({ db, patient }, kinds[type], file, asker),
+          upload({ db, patient: forUploads }, kinds[type], file, asker),
         )
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
@@ -122,8 +143,28 @@ export function migrationRoutes(
       async (request, reply) => {
         const { migration_id, dry_run = false, skip_invalid = false } = request.body
         const wanted = { migrationId: migration_id, isDryRun: dry_run, skipInvalid: skip_invalid }
-        return reply.code(202).send(await startRun(patient, wanted, await askerOf(request)))
+        return reply.code(202).send(await startRun(forRuns, wanted, await askerOf(request)))
       },
+    )
+
+    app.get(
+      '/migration',
+      {
+        schema: {
+          tags,
+          summary: 'Lists migrations, newest first',
+          querystring: Type.Object(
+            {
+              type: Type.Optional(MigrationTypeName),
+              status: Type.Optional(MigrationStatus),
+              ...listQuery,
+            },
+            closed,
+          ),
+          response: { 200: MigrationList },
+        },
+      },
+      request => listMigrations(db, request.query),
     )
 
     app.get(
@@ -137,6 +178,27 @@ export function migrationRoutes(
         },
       },
       request => findMigration(db, request.params.id),
+    )
+
+    app.delete(
+      '/migration/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Discards a file of which nothing was begun, with its rows',
+          params,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const { id } = request.params
+        await discard(db, id, await askerOf(request))
+        // Not awaited: the rows of a large file take minutes. One file after the other.
+        deletions = deletions
+          .then(() => deleteRows(db, id, closing.signal))
+          .catch(error => app.log.error({ err: error, migration: id }, 'rows are not deleted'))
+        return reply.code(204).send(null)
+      },
     )
 
     app.get(
@@ -156,7 +218,7 @@ export function migrationRoutes(
         return reply
           .type(CSV)
           .header('content-disposition', 'attachment; filename="errors.csv"')
-          .send(Readable.from(errorsCsv(patient, layout)))
+          .send(Readable.from(errorsCsv(forRuns, layout)))
       },
     )
 
@@ -172,7 +234,7 @@ export function migrationRoutes(
         },
       },
       async (request, reply) =>
-        reply.code(202).send(await retryRun(patient, request.params.id, await askerOf(request))),
+        reply.code(202).send(await retryRun(forRuns, request.params.id, await askerOf(request))),
     )
 
     app.post(
@@ -186,7 +248,7 @@ export function migrationRoutes(
         },
       },
       async (request, reply) =>
-        reply.code(202).send(await cancelRun(patient, request.params.id, await askerOf(request))),
+        reply.code(202).send(await cancelRun(forRuns, request.params.id, await askerOf(request))),
     )
   }
 }

@@ -9,6 +9,14 @@ export async function lockRun(trx: Trx, id: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx)
 }
 
+/** Any number will do, as long as every copy of this program uses the same one. */
+const STARTS_LOCK = 7_405_317
+
+/** What decides whether a run may start beside the others sees all that have started. */
+export async function lockStarts(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${STARTS_LOCK})`.execute(trx)
+}
+
 /** @returns whether nobody else has it */
 export async function tryLockRun(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql<{ isOurs: boolean }>`

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database.ts'
 import { Conflict, NotFound } from '../problem.ts'
+import { refuseBesideOther } from './beside.ts'
 import type { MigrationRecord, Started } from './record.ts'
 import { lockRun } from './run-lock.ts'
 
@@ -24,8 +25,8 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
       )
     }
     if (status === 'completed') return { migration_id: id, status }
-    if (type === 'repayments' && !isDryRun) await refuseBesideItsLoans(trx, id)
     if (isDryRun) await forgetFindings(trx, id)
+    else await refuseBesideOther(trx, id, type)
     await sql`
       update loanops.migration
          set status = 'running', is_dry_run = ${isDryRun}, run = run + (not ${isDryRun})::integer,
@@ -50,18 +51,6 @@ export async function stateOf(trx: Trx, id: string) {
       from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
   if (rows[0] === undefined) throw new NotFound('There is no such migration')
   return rows[0]
-}
-
-/** Its repayments would find loans that are not there yet, and stop them. */
-async function refuseBesideItsLoans(trx: Trx, id: string) {
-  const { rows } = await sql<{ id: string }>`
-    select m.id from loanops.migration m
-     where m.type = 'loans' and m.status = 'running' and not m.is_dry_run
-       and exists (select from loanops.migration_row l
-                     join loanops.migration_row r on r.migration_id = ${id} and r.loan_external_id = l.loan_external_id and r.state = 'valid'
-                    where l.migration_id = m.id and l.state in ('valid', 'running'))`.execute(trx)
-  if (rows[0])
-    throw new Conflict(`Its loans are on their way still, in the migration ${rows[0].id}`)
 }
 
 async function forgetFindings(trx: Trx, id: string) {

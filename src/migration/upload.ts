@@ -3,7 +3,6 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database.ts'
 import { newId } from '../ids.ts'
 import { checkAcross } from './check-across.ts'
-import { REASON } from './column.ts'
 import { unescapeFormula } from './csv-line.ts'
 import { decode } from './decode.ts'
 import { columnsOf } from './header.ts'
@@ -57,12 +56,10 @@ export async function upload(
 
 async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterable<Buffer>) {
   let columns: string[] = []
-  let isErrorsFile = false
   let rows = 0
   await readCsv(decode(file), ROWS_AT_ONCE, {
     async header(cells, delimiter) {
       columns = columnsOf(cells, kind.type, kind.columns)
-      isErrorsFile = columns.includes(REASON)
       await db
         .insertInto('loanops.migration')
         .values({ id, type: kind.type, columns, delimiter })
@@ -82,7 +79,8 @@ async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterabl
   if (rows === 0) throw new UnreadableFile('The file has no row below its header')
 
   function checked({ line, cells: came }: CsvRow): NewRow {
-    const cells = isErrorsFile ? came.map(unescapeFormula) : came
+    // In every file: one that comes from errors.csv may have lost its column of reasons.
+    const cells = came.map(unescapeFormula)
     const misfit = misfitOf(cells, columns)
     if (misfit !== null) return { line, cells: cells.map(readable), ...unread, errors: [misfit] }
     return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
@@ -94,6 +92,7 @@ const unread: Omit<CheckedRow, 'errors'> = {
   clientExternalId: null,
   clientFields: null,
   paymentKey: null,
+  receiptNumber: null,
   onDate: null,
   disbursedOn: null,
 }

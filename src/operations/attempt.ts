@@ -15,6 +15,7 @@ import {
   unsettled,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
+import type { HandOver } from './hand-over.ts'
 import { type Found, type Operation, type Run, there } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
@@ -33,6 +34,7 @@ export async function attempt(
   context: AttemptContext,
   operation: Operation,
   claim: Claim,
+  handOver: HandOver,
 ): Promise<Ended> {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
   const calls = watched(context, claim)
@@ -47,6 +49,8 @@ export async function attempt(
       await context.remember(claim, seen)
       crashPoint('remember.committed')
     },
+    handedOn: handOver.take(claim),
+    handOn: value => handOver.leave(claim, value),
   }
   let isLooking = false
   let hasMovedOn = false

@@ -11,6 +11,8 @@ const LATE_SECONDS = 2
 /** An operation that this process has to itself until the lease ends; `attempt` fences what it writes. */
 export type Claim = {
   id: string
+  /** Its place in the order of acceptance: a bigint. */
+  seq: string
   operationType: string
   origin: Origin
   subject: string
@@ -75,7 +77,7 @@ export async function claimHeads(
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
       select id, attempt, claimed_at, claimed_until, 'unknown' from head where claimed_by is not null
     )
-    select id, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
+    select id, seq, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
            look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (

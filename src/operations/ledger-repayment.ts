@@ -19,6 +19,7 @@ export type LedgerRepayment = {
 
 /** The ledger keeps so much of a receipt number. */
 const MAX_RECEIPT_CHARACTERS = 50
+export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
 export async function postRepayment(
   { ledger, reference, key }: Pick<Run, 'ledger' | 'reference' | 'key'>,
@@ -33,7 +34,7 @@ export async function postRepayment(
       transactionAmount: amount,
       externalId,
       paymentTypeId,
-      receiptNumber: receiptNumber.slice(0, MAX_RECEIPT_CHARACTERS),
+      receiptNumber: receiptOf(receiptNumber),
       ...(note === undefined ? {} : { note }),
       ...dayFormat,
     },
@@ -50,14 +51,40 @@ export async function heldRepayment(
   const path = transactionPath(wanted.loanExternalId, wanted.externalId)
   const transaction = await lookUp<LedgerTransaction>(ledger, path)
   if (transaction === undefined) return absent
-  const { id } = transaction
+  return comparedRepayment(transaction, wanted)
+}
+
+/**
+ * What a loan's transactions hold of the repayment. One that stands and has its receipt number is the same payment,
+ * whoever booked it and whatever its external id is.
+ */
+export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Found {
+  const receipt = receiptOf(wanted.receiptNumber)
+  const same = transactions.filter(one => standingReceipt(one) === receipt)
+  const ours = transactions.filter(one => one.externalId === wanted.externalId)
+  const found = [...same, ...ours].map(one => comparedRepayment(one, wanted))
+  return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
+}
+
+/** The receipt numbers of the repayments that stand. */
+export function standingReceipts(transactions: LedgerTransaction[]): Set<string> {
+  return new Set(transactions.map(standingReceipt).filter(receipt => receipt !== undefined))
+}
+
+function standingReceipt(transaction: LedgerTransaction): string | undefined {
+  const isRepayment = transaction.type?.repayment === true && isStanding(transaction)
+  return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
+}
+
+function comparedRepayment(transaction: LedgerTransaction, wanted: LedgerRepayment): Found {
+  const { id, externalId } = transaction
   return compared(
-    { resourceId: id, resourceExternalId: wanted.externalId },
+    { resourceId: id, resourceExternalId: externalId },
     repaymentDifferences(transaction, wanted),
   )
 }
 
-export function repaymentDifferences(
+function repaymentDifferences(
   transaction: LedgerTransaction,
   { day, amount }: LedgerRepayment,
 ): string[] {

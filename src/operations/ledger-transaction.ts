@@ -1,5 +1,5 @@
 import type { LedgerDay } from '../ledger/dates.ts'
-import { loanPath } from './ledger-loan.ts'
+import { type LedgerLoan, loanPath } from './ledger-loan.ts'
 
 /** What we use of a loan's transaction as the ledger shows it. */
 export type LedgerTransaction = {
@@ -12,6 +12,10 @@ export type LedgerTransaction = {
   paymentDetailData?: { receiptNumber?: string }
 }
 
+export type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
+
+export const loanWithTransactionsPath = (loanExternalId: string) =>
+  loanPath(loanExternalId, '?associations=transactions')
 export const transactionPath = (loanExternalId: string, externalId: string) =>
   loanPath(loanExternalId, `/transactions/external-id/${externalId}`)
 

@@ -5,7 +5,13 @@ import { lookUp } from '../ledger/look-up.ts'
 import type { Reference } from '../ledger/reference.ts'
 import { dayThere, difference } from './difference.ts'
 import { type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
-import { isStanding, type LedgerTransaction, transactionPath } from './ledger-transaction.ts'
+import {
+  isStanding,
+  type LedgerTransaction,
+  type LoanWithTransactions,
+  loanWithTransactionsPath,
+  transactionPath,
+} from './ledger-transaction.ts'
 import {
   absent,
   compared,
@@ -100,9 +106,9 @@ type Disbursement = {
 
 async function holds({ ledger }: Run, wanted: Disbursement): Promise<Found> {
   const { external_loan_id, actualDisbursementDate: day } = wanted
-  const loan = await lookUp<LedgerLoan & { transactions?: LedgerTransaction[] }>(
+  const loan = await lookUp<LoanWithTransactions>(
     ledger,
-    loanPath(external_loan_id, '?associations=transactions'),
+    loanWithTransactionsPath(external_loan_id),
   )
   if (loan === undefined) return absent
   const { actualDisbursementDate } = loan.timeline

@@ -19,6 +19,10 @@ export type Run = {
   seen: unknown
   /** Keeps, before a write, what only can be read before it. */
   remember(seen: unknown): Promise<void>
+  /** What the operation just before this one on the same subject handed on; no other of ours came between. */
+  handedOn: unknown
+  /** Hands on what is true of the subject once this operation has succeeded. Nobody may get it. */
+  handOn(value: unknown): void
 }
 
 /** What a look at the ledger says of an operation whose earlier attempt may have arrived. */

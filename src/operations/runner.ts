@@ -11,6 +11,7 @@ import type { Catalogue } from './catalogue.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
 import { brokenOff } from './decide.ts'
 import { type Ended, finishAttempts } from './finish.ts'
+import { type HandOver, openHandOver } from './hand-over.ts'
 import { keepLeases } from './leases.ts'
 import { ORIGINS, type Origin } from './queue.ts'
 import { startSweep } from './sweep.ts'
@@ -135,9 +136,10 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   /** Ends one claim after the other, as long as its subject has one. */
   async function workFrom(first: Claim): Promise<void> {
+    const handOver = openHandOver()
     try {
       for (let claim: Claim | undefined = first; claim; ) {
-        const isFinal: boolean = await workClaim(claim)
+        const isFinal: boolean = await workClaim(claim, handOver)
         if (!isFinal) return
         const loansWoken = wakeLoans(claim.subject)
         claim = isStopping ? undefined : await claims.submit(claim.subject)
@@ -156,12 +158,12 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     })
   }
 
-  async function workClaim(claim: Claim): Promise<boolean> {
+  async function workClaim(claim: Claim, handOver: HandOver): Promise<boolean> {
     try {
       const lane = laneOf(claim.origin)
       const ended = await slots.run(lane, async () => {
         if (hasRoom(lane)) for (const resolve of wantRoom[lane].splice(0)) resolve()
-        return isStopping ? undefined : attempted(claim)
+        return isStopping ? undefined : attempted(claim, handOver)
       })
       if (ended !== undefined) return await keep(ended)
       crashPoint('stop.handing-back')
@@ -172,9 +174,9 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     }
   }
 
-  async function attempted(claim: Claim): Promise<Ended> {
+  async function attempted(claim: Claim, handOver: HandOver): Promise<Ended> {
     const operation = catalogue.get(claim.operationType)
-    if (operation !== undefined) return attempt(context, operation, claim)
+    if (operation !== undefined) return attempt(context, operation, claim, handOver)
     // Another version of this program accepted it, and its workers will know it.
     const error = new Error(`this version knows no ${claim.operationType}`)
     return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }

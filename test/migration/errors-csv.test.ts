@@ -53,6 +53,26 @@ t.test('errors.csv', async t => {
     },
   )
 
+  t.test(
+    'the apostrophe before a formula goes whether or not the column reason is there',
+    async t => {
+      const kept = async (references: string[]) => {
+        const csv = repaymentsCsv(...references.map(payment_reference => ({ payment_reference })))
+        const { migration_id } = (await uploadCsv(service, 'repayments', csv)).body
+        const rows = await service.db
+          .selectFrom('loanops.migration_row')
+          .select('cells')
+          .where('migration_id', '=', migration_id)
+          .orderBy('line')
+          .execute()
+        return rows.map(({ cells }) => JSON.parse(cells)[3])
+      }
+      t.same(await kept(["'+919", "'-1", "'=1", "'@a"]), ['+919', '-1', '=1', '@a'])
+      const names = ["'s-Hertogenbosch", "'1", "''a", "a'+1", "'"]
+      t.same(await kept(names), names, 'others stay')
+    },
+  )
+
   t.test('a row with too few cells has its reason in the column of reasons', async t => {
     const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
     const { body } = await uploadCsv(service, 'repayments', csv)

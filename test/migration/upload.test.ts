@@ -254,6 +254,38 @@ t.test('upload', async t => {
     t.match(reasons[10], 'principal must be a number above 0')
   })
 
+  t.test('a number that a spreadsheet has shortened is no id, reference or telephone', async t => {
+    const shortened = ['9.19877E+11', '4.01235e+11', '4.01235E11', '4,01235E+11', '4E+11', '1e-05']
+    const loans = shortened.map((text, i) => ({
+      loan_external_id: `SN-${i}`,
+      client_external_id: `SN-${i}`,
+      client_mobile_no: text,
+      utr_payment_id: text,
+    }))
+    const { body } = await uploadCsv(service, 'loans', loansCsv(...loans))
+    t.equal(body.invalid_rows, shortened.length)
+    const sentence = (column: string) =>
+      new RegExp(`${column} is a number that a spreadsheet has shortened`)
+    for (const { reason } of body.errors) {
+      t.match(reason, sentence('client_mobile_no'))
+      t.match(reason, sentence('utr_payment_id'))
+    }
+    const ids = loansCsv({ loan_external_id: '4.01235E11', client_external_id: '9.19877e11' })
+    const [{ reason }] = (await uploadCsv(service, 'loans', ids)).body.errors
+    t.match(reason, sentence('loan_external_id'))
+    t.match(reason, sentence('client_external_id'))
+    const repayments = shortened.map(text => ({ payment_reference: text }))
+    const told = (await uploadCsv(service, 'repayments', repaymentsCsv(...repayments))).body
+    t.equal(told.invalid_rows, shortened.length)
+    for (const one of told.errors) t.match(one.reason, sentence('payment_reference'))
+  })
+
+  t.test('an id that only looks like one is taken', async t => {
+    const ids = ['LOAN-1E5', '1E5', '12E3', '4.01235E11-A', '1.5', '-E+1']
+    const csv = repaymentsCsv(...ids.map(id => ({ payment_reference: id, note: '1.5E+11' })))
+    t.match((await uploadCsv(service, 'repayments', csv)).body, { invalid_rows: 0 })
+  })
+
   t.test(
     'rows are held against each other: a loan twice, a client with two names, a number of two clients',
     async t => {
@@ -297,11 +329,14 @@ t.test('upload', async t => {
   t.test(
     'a repayment twice, before its disbursement, or on a loan that is not disbursed is invalid',
     async t => {
-      await uploadCsv(
+      const { body: loans } = await uploadCsv(
         service,
         'loans',
         loansCsv({ loan_external_id: 'D-1' }, { loan_external_id: 'D-2', disbursed_on_date: '' }),
       )
+      await sql`
+        update loanops.migration_row set state = 'done'
+         where migration_id = ${loans.migration_id}`.execute(service.db)
       const { body } = await uploadCsv(
         service,
         'repayments',
@@ -317,7 +352,7 @@ t.test('upload', async t => {
           { loan_external_id: 'D-2', payment_reference: 'p-3' },
           { loan_external_id: 'D-1', payment_reference: 'pay_1', gateway: 'gateway_a' },
           { loan_external_id: 'D-9', payment_reference: 'pay_1', gateway: 'gateway_a' },
-          { loan_external_id: 'D-9', payment_reference: 'pay_1', gateway: 'gateway_b' },
+          { loan_external_id: 'D-8', payment_reference: 'pay_1', gateway: 'gateway_b' },
           {
             loan_external_id: 'D-9',
             payment_reference: '',

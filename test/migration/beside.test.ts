@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { uploadCsv } from '../support/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** Any number that the service does not use. */
+const TEST_LOCK = 1
+const UPLOADS_AT_ONCE = 4
+
+t.test('what runs beside what', async t => {
+  // Without a worker a run never ends by itself.
+  const service = await startTestService(t, { ROLE: 'api' })
+  const run = (id: string) => service.call('POST', '/api/migration/run', { migration_id: id })
+  const act = (id: string, action: string) => service.call('POST', `/api/migration/${id}/${action}`)
+  const loans = (loan: string) => uploaded(service, 'loans', loansCsv({ loan_external_id: loan }))
+  const repayments = (loan: string) =>
+    uploaded(service, 'repayments', repaymentsCsv({ loan_external_id: loan }))
+
+  t.test('repayments neither start nor are retried beside a run of their loans', async t => {
+    const [started, retried, ofLoans] = [
+      await repayments('A'),
+      await repayments('A'),
+      await loans('A'),
+    ]
+    await run(retried)
+    await act(retried, 'cancel')
+    await run(ofLoans)
+    const refusal = { status: 409, body: { detail: /^Its loans are on their way.*/ } }
+    t.match(await run(started), refusal)
+    t.match(await act(retried, 'retry'), refusal)
+    t.match(await run(await repayments('OTHER-A')), { status: 202 })
+    await act(ofLoans, 'cancel')
+    t.match(await act(retried, 'retry'), { status: 202 })
+  })
+
+  t.test('loans neither start nor are retried beside a run of their repayments', async t => {
+    const [started, retried, ofRepayments] = [
+      await loans('B'),
+      await loans('B'),
+      await repayments('B'),
+    ]
+    await run(retried)
+    await act(retried, 'cancel')
+    await run(ofRepayments)
+    const refusal = { status: 409, body: { detail: /^Repayments on its loans are on their way.*/ } }
+    t.match(await run(started), refusal)
+    t.match(await act(retried, 'retry'), refusal)
+    t.match(await run(await loans('OTHER-B')), { status: 202 })
+    await act(ofRepayments, 'cancel')
+    t.match(await act(retried, 'retry'), { status: 202 })
+  })
+
+  t.test('of both at the same moment one is refused', async t => {
+    const pairs = await Promise.all(
+      ['C', 'D', 'E', 'F'].map(loan => Promise.all([loans(loan), repayments(loan)])),
+    )
+    const answers = await Promise.all(pairs.map(pair => Promise.all(pair.map(run))))
+    for (const pair of answers) t.same(pair.map(({ status }) => status).sort(), [202, 409])
+  })
+
+  t.test('uploads that take long keep no retry waiting', async t => {
+    const id = await loans('G')
+    await run(id)
+    await act(id, 'cancel')
+    await sql.raw(HOLD_UPLOADS).execute(service.db)
+    const waiting = async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+         where datname = current_database() and wait_event = 'advisory'`.execute(service.db)
+      return rows.length === UPLOADS_AT_ONCE
+    }
+    const { uploads } = await service.db.transaction().execute(async trx => {
+      await sql`select pg_advisory_xact_lock(${TEST_LOCK})`.execute(trx)
+      const uploads = Array.from({ length: UPLOADS_AT_ONCE }, () => loans('H'))
+      await until(waiting, 'all of them wait')
+      t.match(await act(id, 'retry'), { status: 202 })
+      t.ok(await waiting(), 'and wait still')
+      return { uploads }
+    })
+    await Promise.all(uploads)
+  })
+})
+
+/** What an upload does last then waits until the test gives its lock back. */
+const HOLD_UPLOADS = `
+  create function loanops.hold() returns trigger language plpgsql as $$
+  begin
+    perform pg_advisory_xact_lock(${TEST_LOCK});
+    return new;
+  end
+  $$;
+  create trigger hold before update on loanops.migration
+    for each row when (old.status = 'uploading') execute function loanops.hold()`
+
+async function uploaded(service: TestService, type: string, csv: string): Promise<string> {
+  return (await uploadCsv(service, type, csv)).body.migration_id
+}

@@ -1,0 +1,126 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { ended, migrateCsv, uploadCsv } from '../support/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const LATE = { disbursed_on_date: '2024-06-01', approved_on_date: '2024-06-01' }
+
+t.test('files that wait, and files that go', async t => {
+  const service = await startTestService(t)
+  const { call, db } = service
+  const loanOf = (loan: string) => ({ loan_external_id: loan, client_external_id: `C-${loan}` })
+
+  t.test('a loans file that was never run changes no verdict on repayments', async t => {
+    await migrateCsv(service, 'loans', loansCsv(loanOf('A')))
+    await uploadCsv(service, 'loans', loansCsv({ ...loanOf('A'), ...LATE }, loanOf('B')))
+    const csv = repaymentsCsv({ loan_external_id: 'A' }, { loan_external_id: 'B' })
+    const { dry_run, invalid_rows } = await migrateCsv(service, 'repayments', csv, {
+      dry_run: true,
+    })
+    t.equal(invalid_rows, 0)
+    t.match(dry_run, {
+      would_change: 1,
+      refused: 1,
+      findings: [{ external_loan_id: 'B', reason: 'the ledger has no such loan' }],
+    })
+  })
+
+  t.test('a file that was never run is discarded with its rows', async t => {
+    const { migration_id: id } = (await uploadCsv(service, 'loans', loansCsv(loanOf('D')))).body
+    t.equal((await call('DELETE', `/api/migration/${id}`)).status, 204)
+    t.equal((await call('GET', `/api/migration/${id}`)).status, 404)
+    t.equal((await call('DELETE', `/api/migration/${id}`)).status, 404)
+    await until(async () => (await rowsOf(service, id)) === 0, 'its rows are gone')
+    const { rows } = await sql`
+      select from ops.audit where action = 'migration.discard' and subject = ${id}`.execute(db)
+    t.equal(rows.length, 1)
+  })
+
+  t.test('one that runs or has run is not', async t => {
+    await fault(service, { kind: 'latency', ms: 300, match: { on: 'writes' } })
+    const { migration_id: id } = (
+      await uploadCsv(service, 'loans', loansCsv(loanOf('E'), loanOf('F')))
+    ).body
+    await call('POST', '/api/migration/run', { migration_id: id })
+    t.match(await call('DELETE', `/api/migration/${id}`), {
+      status: 409,
+      body: { detail: 'It is running: cancel it first' },
+    })
+    await until(async () => (await callsUnderWay(service, id)) > 0, 'something is begun')
+    await call('POST', `/api/migration/${id}/cancel`)
+    t.match(await call('DELETE', `/api/migration/${id}`), { status: 409 })
+    await fetch(`${service.ledger.controlUrl}/faults`, { method: 'DELETE' })
+    await call('POST', `/api/migration/${id}/retry`)
+    t.match(await ended(service, id), { status: 'completed', done: 2 })
+    t.match(await call('DELETE', `/api/migration/${id}`), {
+      status: 409,
+      body: { detail: /what became of its rows is kept/ },
+    })
+    t.equal(await rowsOf(service, id), 2)
+  })
+})
+
+t.test('the list of files', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { call } = service
+  const list = async (query = '') => (await call('GET', `/api/migration${query}`)).body
+  const ids = (body: any) => body.migrations.map((one: any) => one.migration_id)
+  const uploaded: string[] = []
+  for (const [type, csv] of [
+    ['loans', loansCsv({})],
+    ['repayments', repaymentsCsv({})],
+    ['loans', loansCsv({})],
+  ] as const)
+    uploaded.unshift((await uploadCsv(service, type, csv)).body.migration_id)
+  const [newest, repayments, oldest] = uploaded as [string, string, string]
+
+  t.test('has the newest first, page by page, each as it is told alone', async t => {
+    t.same(ids(await list()), uploaded)
+    const first = await list('?limit=2')
+    t.same(ids(first), [newest, repayments])
+    const second = await list(`?limit=2&cursor=${first.next_cursor}`)
+    t.same([ids(second), second.next_cursor], [[oldest], null])
+    t.same(second.migrations[0], (await call('GET', `/api/migration/${oldest}`)).body)
+  })
+
+  t.test('is filtered by type and status', async t => {
+    await call('POST', '/api/migration/run', { migration_id: oldest })
+    t.same(ids(await list('?type=repayments')), [repayments])
+    t.same(ids(await list('?status=running')), [oldest])
+    t.same(ids(await list('?type=loans&status=uploaded')), [newest])
+  })
+
+  t.test('refuses values that it does not know', async t => {
+    for (const query of ['type=x', 'status=uploading', 'limit=0', 'limit=201', 'cursor=x', 'x=1'])
+      t.match(
+        await call('GET', `/api/migration?${query}`),
+        { status: 400, body: { code: 'INVALID_QUERY' } },
+        query,
+      )
+  })
+
+  t.test('a cancelled file of which nothing was begun is discarded', async t => {
+    await call('POST', `/api/migration/${oldest}/cancel`)
+    t.equal((await call('DELETE', `/api/migration/${oldest}`)).status, 204)
+    t.same(ids(await list()), [newest, repayments])
+  })
+})
+
+async function rowsOf({ db }: TestService, id: string): Promise<number> {
+  const { rows } = await sql`
+    select from loanops.migration_row where migration_id = ${id}`.execute(db)
+  return rows.length
+}
+
+async function callsUnderWay({ db }: TestService, id: string): Promise<number> {
+  const { rows } = await sql`
+    select from loanops.operation o join loanops.migration_step s on s.operation_id = o.id
+     where s.migration_id = ${id} and o.claimed_by is not null`.execute(db)
+  return rows.length
+}
+
+async function fault({ ledger }: TestService, rule: object) {
+  await fetch(`${ledger.controlUrl}/faults`, { method: 'POST', body: JSON.stringify(rule) })
+}
