@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -10,9 +9,11 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { ownFolder } from './own-folder.ts'
 
 export type OrdinaryUser = { uid: number; gid: number }
 
+const ROOT = 0
 /** With these bits a folder may be passed through. */
 const GROUP_MAY_PASS = 0o010
 const OTHERS_MAY_PASS = 0o001
@@ -23,7 +24,7 @@ const SHELTER = '/var/tmp'
 
 /** @returns undefined where we are an ordinary user ourselves */
 export function ordinaryUser(): OrdinaryUser | undefined {
-  if (process.getuid?.() !== 0) return undefined
+  if (process.getuid?.() !== ROOT) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map(line => line.split(':'))
@@ -45,7 +46,7 @@ export function sheltered(native: string, data: string): { native: string; data:
     `loanops-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`,
   )
   const moved = { native: join(shelter, 'native'), data: join(shelter, 'data') }
-  mkdirSync(shelter, { recursive: true, mode: 0o711 })
+  ownFolder(shelter, ROOT)
   if (!existsSync(moved.native)) {
     cpSync(native, `${moved.native}.new`, { recursive: true, verbatimSymlinks: true })
     renameSync(`${moved.native}.new`, moved.native)
