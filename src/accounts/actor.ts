@@ -22,11 +22,12 @@ async function actorOf(request: FastifyRequest): Promise<string> {
 
 /** Who asks, for the audit. */
 export async function askerOf(request: FastifyRequest): Promise<Asker> {
-  return {
-    actor: await actorOf(request),
-    address: addressOf(request),
-    requestId: request.id,
-  }
+  return askerAs(await actorOf(request), request)
+}
+
+/** The same, where who asks is known already. */
+export function askerAs(actor: string, request: FastifyRequest): Asker {
+  return { actor, address: addressOf(request), requestId: request.id }
 }
 
 /** An onRequest hook: lets only accounts pass, with `role` only those; the others end before their body is read. */

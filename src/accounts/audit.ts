@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../database.ts'
+import type { Database, Trx } from '../database.ts'
 import { newId } from '../ids.ts'
 
 /** Who asks, and from where: `askerOf(request)` tells. */
@@ -21,4 +21,15 @@ export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
     values (${newId()}, ${actor}, ${action}, ${subject}, ${address}, ${requestId}, ${JSON.stringify(detail)})`.execute(
     trx,
   )
+}
+
+/**
+ * Keeps what no other row stands for, such as a login, without waiting for the disk: only a crash of PostgreSQL within
+ * the next second could lose it, and then with everything committed after it, such as what was done with that login.
+ */
+export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
+  return db.transaction().execute(async trx => {
+    await sql`set local synchronous_commit = off`.execute(trx)
+    await audit(trx, entry)
+  })
 }

@@ -2,6 +2,7 @@ import createError from '@fastify/error'
 import type { Database } from '../database.ts'
 import { type Account, findAccount } from './account.ts'
 import type { Attempts } from './attempts.ts'
+import { type Asker, auditAlone } from './audit.ts'
 import { rehashAccount } from './change-account.ts'
 import { hashPassword, isOutdated, isPassword } from './password.ts'
 import type { Turns } from './turns.ts'
@@ -12,27 +13,39 @@ export const InvalidCredentials = createError(
   401,
 )
 
-/** Tells whether somebody is who they say. */
-export type Login = (username: string, password: string, address: string | null) => Promise<Account>
+/** Contains a space, so no account can have this name. */
+const NO_ACCOUNT = 'no account'
+
+/** Tells whether somebody is who they say. @param asker for the audit of a failure */
+export type Login = (username: string, password: string, asker: Asker) => Promise<Account>
 
 /**
  * An unknown name, a disabled account and a wrong password look and last the same.
  * Attempts are looked up in the turn itself: of many at once, no more get past the count than have their turn together.
+ * A failure is answered once it is recorded: without a record nobody learns whether a password is right. Attempts that
+ * the throttle turns away are not recorded, so that it bounds the audit as well.
  */
 export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Login {
-  return (username, password, address) =>
-    inTurn(async () => {
-      await attempts.check(username, address)
-      const account = await findAccount(db, username)
-      const isRight = await isPassword(account?.passwordHash, password)
-      if (!isRight || account === undefined || account.disabledAt !== null) {
-        await attempts.failed(username, address)
-        throw new InvalidCredentials()
-      }
+  return async (username, password, asker) => {
+    const { account, isRight } = await inTurn(() => verify(username, password, asker.address))
+    if (account !== undefined && isRight) return account
+    // A name that no account has may be a password typed into the wrong field.
+    const subject = account?.username ?? NO_ACCOUNT
+    await auditAlone(db, { ...asker, action: 'account.login_failed', subject })
+    throw new InvalidCredentials()
+  }
+
+  async function verify(username: string, password: string, address: string | null) {
+    await attempts.check(username, address)
+    const account = await findAccount(db, username)
+    const isRight =
+      (await isPassword(account?.passwordHash, password)) && account?.disabledAt === null
+    if (!isRight) await attempts.failed(username, address)
+    else {
       await attempts.succeeded(username)
-      if (isOutdated(account.passwordHash)) {
+      if (isOutdated(account.passwordHash))
         await rehashAccount(db, account, await hashPassword(password))
-      }
-      return account
-    })
+    }
+    return { account, isRight }
+  }
 }

@@ -6,10 +6,9 @@ import { closed, oneOf } from '../fields.ts'
 import { NotFound } from '../problem.ts'
 import { issueToken } from './access-token.ts'
 import { findAccount, ROLES } from './account.ts'
-import { askerOf, requireAccount } from './actor.ts'
-import { addressOf } from './address.ts'
+import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, requireAccount } from './actor.ts'
 import { openAttempts } from './attempts.ts'
-import { audit } from './audit.ts'
+import { audit, auditAlone } from './audit.ts'
 import { changePassword, disableAccount } from './change-account.ts'
 import { NewPassword, Tried, Username } from './credentials.ts'
 import { InvalidCredentials, openLogin } from './login.ts'
@@ -73,7 +72,9 @@ export function accountRoutes(db: Database, config: Config): FastifyPluginAsyncT
   return async app => {
     app.post('/account/login', { schema: loginSchema }, async request => {
       const { username, password } = request.body
-      const account = await login(username, password, addressOf(request))
+      const account = await login(username, password, askerAs(INTERNAL_TOKEN_ACTOR, request))
+      const asker = askerAs(account.username, request)
+      await auditAlone(db, { ...asker, action: 'account.login', subject: account.username })
       return {
         access_token: issueToken(app, account),
         token_type: 'Bearer' as const,
@@ -101,7 +102,7 @@ export function accountRoutes(db: Database, config: Config): FastifyPluginAsyncT
       async (request, reply) => {
         const { current_password, new_password } = request.body
         const { name, jti: keptToken } = request.user
-        const account = await login(name, current_password, addressOf(request))
+        const account = await login(name, current_password, askerAs(name, request))
         const newHash = await inTurn(() => hashPassword(new_password))
         const asker = await askerOf(request)
         await db.transaction().execute(async trx => {

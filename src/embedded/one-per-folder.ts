@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { PRIVATE_FILE } from './private-folder.ts'
 
 /**
  * Lets only one process use a folder: a second one would stop the first one's PostgreSQL as a left-over.
@@ -9,7 +10,7 @@ export function takeFolder(pidFile: string): { close(): Promise<void> } {
   if (pid > 0 && pid !== process.pid && isOurs(pid)) {
     throw new Error(`LoanOps runs in this folder already, as process ${pid}`)
   }
-  writeFileSync(pidFile, String(process.pid))
+  writeFileSync(pidFile, String(process.pid), { mode: PRIVATE_FILE })
   return { close: async () => rmSync(pidFile, { force: true }) }
 }
 

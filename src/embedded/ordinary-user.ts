@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -10,10 +9,13 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { ownFolder } from './own-folder.ts'
 
 export type OrdinaryUser = { uid: number; gid: number }
 
-/** Anybody may pass through a folder with this bit. */
+const ROOT = 0
+/** With these bits a folder may be passed through. */
+const GROUP_MAY_PASS = 0o010
 const OTHERS_MAY_PASS = 0o001
 /** Whom PostgreSQL may run as, where we are root: it refuses to be root itself. */
 const NAMES = ['postgres', 'nobody']
@@ -22,7 +24,7 @@ const SHELTER = '/var/tmp'
 
 /** @returns undefined where we are an ordinary user ourselves */
 export function ordinaryUser(): OrdinaryUser | undefined {
-  if (process.getuid?.() !== 0) return undefined
+  if (process.getuid?.() !== ROOT) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map(line => line.split(':'))
@@ -37,13 +39,14 @@ export function ordinaryUser(): OrdinaryUser | undefined {
  * @param native the folder of the programs and their libraries
  */
 export function sheltered(native: string, data: string): { native: string; data: string } {
-  if (!ordinaryUser() || (isReachable(native) && isReachable(data))) return { native, data }
+  const user = ordinaryUser()
+  if (!user || (isReachable(native, user) && isReachable(data, user))) return { native, data }
   const shelter = join(
     SHELTER,
     `loanops-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`,
   )
   const moved = { native: join(shelter, 'native'), data: join(shelter, 'data') }
-  mkdirSync(shelter, { recursive: true, mode: 0o711 })
+  ownFolder(shelter, ROOT)
   if (!existsSync(moved.native)) {
     cpSync(native, `${moved.native}.new`, { recursive: true, verbatimSymlinks: true })
     renameSync(`${moved.native}.new`, moved.native)
@@ -53,10 +56,12 @@ export function sheltered(native: string, data: string): { native: string; data:
   return moved
 }
 
-function isReachable(path: string): boolean {
+function isReachable(path: string, user: OrdinaryUser): boolean {
   const parent = dirname(resolve(path))
   if (parent === path) return true
+  const found = statSync(parent, { throwIfNoEntry: false })
   // What is not there yet will be made, for everybody to pass.
-  const mode = statSync(parent, { throwIfNoEntry: false })?.mode ?? OTHERS_MAY_PASS
-  return (mode & OTHERS_MAY_PASS) !== 0 && isReachable(parent)
+  const mayPass =
+    !found || (found.mode & (found.gid === user.gid ? GROUP_MAY_PASS : OTHERS_MAY_PASS)) !== 0
+  return mayPass && isReachable(parent, user)
 }

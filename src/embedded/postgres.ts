@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
   chownSync,
   existsSync,
+  fchmodSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { freePort } from './free-port.ts'
 import { ordinaryUser, sheltered } from './ordinary-user.ts'
+import { PRIVATE_FILE } from './private-folder.ts'
 
 const USER = 'loanops'
 const PATIENCE_MS = 30_000
@@ -38,7 +40,9 @@ export async function startPostgres(options: {
   if (existsSync(resolve(folder, 'PG_VERSION'))) await stopLeftOver(folder)
   else initialise(resolve(native, 'bin/initdb'), folder, password)
   const port = options.port ?? (await freePort(0))
-  const log = openSync(`${folder}.log`, 'a')
+  const log = openSync(`${folder}.log`, 'a', PRIVATE_FILE)
+  // One that is there already keeps its mode.
+  fchmodSync(log, PRIVATE_FILE)
   const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
   const args = ['-D', folder, '-p', String(port), ...settings, ...flags]
   const child = spawn(resolve(native, 'bin/postgres'), args, {
@@ -70,7 +74,7 @@ function initialise(initdb: string, folder: string, password: string) {
   mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(unfinished, { mode: 0o700 })
   const passwordFile = `${folder}.password`
-  writeFileSync(passwordFile, password, { mode: 0o600 })
+  writeFileSync(passwordFile, password, { mode: PRIVATE_FILE })
   const user = ordinaryUser()
   if (user) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid)
   const options = ['--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256']

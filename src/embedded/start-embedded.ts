@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { listOf } from '../config.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'
 import { takeFolder } from './one-per-folder.ts'
+import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
+import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
 
 const DATA_FOLDER = '.data'
 const DEFAULT_PORT = 3_000
@@ -21,7 +23,7 @@ export type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
  */
 export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   const folder = resolve(DATA_FOLDER)
-  mkdirSync(folder, { recursive: true })
+  privateFolder(folder, ordinaryUser())
   const made: NodeJS.ProcessEnv & Secrets = {
     ...secrets(folder),
     PORT: await portFor(env),
@@ -53,8 +55,8 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   }
   // For the examples in README: a shell reads them from here.
   const [token = ''] = listOf(made.INTERNAL_TOKEN)
-  writeFileSync(resolve(folder, 'internal-token'), token, { mode: 0o600 })
-  writeFileSync(resolve(folder, 'database-url'), made.DATABASE_URL, { mode: 0o600 })
+  writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
+  writeFileSync(resolve(folder, 'database-url'), made.DATABASE_URL, { mode: PRIVATE_FILE })
   return {
     env: made,
     async close() {
@@ -79,7 +81,7 @@ function secrets(folder: string): Secrets {
     POSTGRES_PASSWORD: secret(),
   }
   // Whole or not at all: half a file would lock the data away.
-  writeFileSync(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: PRIVATE_FILE })
   renameSync(`${file}.new`, file)
   return made
 }

@@ -3,6 +3,7 @@ import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
+import { auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config.ts'
 import { atMost } from '../connections.ts'
 import { type Database, openDatabase } from '../database.ts'
@@ -215,6 +216,13 @@ export function migrationRoutes(
       },
       async (request, reply) => {
         const layout = await findLayout(db, request.params.id)
+        const asker = await askerOf(request)
+        await auditAlone(db, {
+          ...asker,
+          action: 'migration.download',
+          subject: layout.id,
+          detail: { file: 'errors.csv' },
+        })
         return reply
           .type(CSV)
           .header('content-disposition', 'attachment; filename="errors.csv"')

@@ -21,11 +21,13 @@ t.test(
     )
     matchEach(t, rows, [
       { actor: 'setting ADMIN_USERNAME', action: 'account.register', subject: ADMIN.username },
+      { actor: 'admin', action: 'account.login', subject: ADMIN.username },
       { actor: 'admin', action: 'account.register', subject: OPERATOR.username },
+      { actor: OPERATOR.username, action: 'account.login', subject: OPERATOR.username },
       { actor: OPERATOR.username, action: 'account.password', subject: OPERATOR.username },
       { actor: 'admin', action: 'account.disable', subject: OPERATOR.username },
     ])
-    t.equal(rows.length, 4)
+    t.equal(rows.length, 6)
     for (const { address, request_id, at } of rows.slice(1)) {
       t.equal(address, '127.0.0.1')
       t.match(request_id, /^[0-9a-f-]{36}$/)
@@ -35,7 +37,55 @@ t.test(
   },
 )
 
-t.test('what is refused leaves no audit', async t => {
+t.test('a failed login is in the audit, without anything that was typed', async t => {
+  const { call, db, admin, operator } = await startWithAccounts(t)
+  await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
+  const typed = 'typed in the wrong field'
+  await call('POST', '/api/account/login', { username: 'ADMIN', password: typed })
+  await call('POST', '/api/account/login', { username: typed, password: typed }, admin)
+  await call('POST', '/api/account/login', OPERATOR, operator)
+  const change = { current_password: typed, new_password: typed }
+  await call('POST', '/api/account/password', change, admin)
+
+  const { rows } = await sql`
+    select actor, subject, host(address) as address, request_id, detail from ops.audit
+     where action = 'account.login_failed' order by id`.execute(db)
+  const from = { address: '127.0.0.1', request_id: /^[0-9a-f-]{36}$/, detail: {} }
+  matchEach(t, rows, [
+    { actor: 'internal-token', subject: ADMIN.username, ...from },
+    { actor: 'internal-token', subject: 'no account', ...from },
+    { actor: 'internal-token', subject: OPERATOR.username, ...from },
+    { actor: ADMIN.username, subject: ADMIN.username, ...from },
+  ])
+  t.notMatch(JSON.stringify(rows), typed)
+})
+
+t.test('what the throttle turns away adds nothing to the audit', async t => {
+  const { call, db } = await startWithAccounts(t)
+  const wrong = { username: ADMIN.username, password: 'wrong' }
+  const answers = []
+  for (let i = 0; i < 7; i++) answers.push(await call('POST', '/api/account/login', wrong))
+  t.same(
+    answers.map(({ status }) => status),
+    [401, 401, 401, 401, 401, 429, 429],
+  )
+  const { rows } = await sql`
+    select from ops.audit where action = 'account.login_failed'`.execute(db)
+  t.equal(rows.length, 5)
+})
+
+t.test('a login that cannot be recorded is not answered, and a wrong one still counts', async t => {
+  const { call, db } = await startWithAccounts(t)
+  await sql`revoke insert on loanops.audit from loanops_runtime`.execute(db)
+  for (const password of [ADMIN.password, 'wrong']) {
+    const { status, body } = await call('POST', '/api/account/login', { ...ADMIN, password })
+    t.same([status, body.code, body.access_token], [500, 'INTERNAL', undefined])
+  }
+  const { rows } = await sql`select points from loanops.login_attempt`.execute(db)
+  t.same(rows, [{ points: 1 }, { points: 1 }])
+})
+
+t.test('an action that is refused leaves no audit', async t => {
   const { call, db, admin, operator } = await startWithAccounts(t)
   const count = async () =>
     (await sql<{ n: string }>`select count(*) as n from ops.audit`.execute(db)).rows[0]?.n

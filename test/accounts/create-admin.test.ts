@@ -43,9 +43,9 @@ t.test('processes that start together make one first administrator, later starts
   const first = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: password }
   await Promise.all([start(t, url, first), start(t, url, first), start(t, url, first)])
   const { call } = await start(t, url, { ...first, ADMIN_PASSWORD: 'a changed pass phrase' })
-  t.equal((await call('POST', '/api/account/login', { username: 'admin', password })).status, 200)
   for (const table of [sql`loanops.account`, sql`ops.audit`])
     t.equal((await sql`select from ${table}`.execute(db)).rows.length, 1)
+  t.equal((await call('POST', '/api/account/login', { username: 'admin', password })).status, 200)
 })
 
 t.test('a start without the settings makes no administrator', async t => {

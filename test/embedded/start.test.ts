@@ -1,8 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { ordinaryUser } from '../../src/embedded/ordinary-user.ts'
 import { caller } from '../support/service.ts'
 
 /** Below the system's folder for such, which PostgreSQL's own user may pass through. */
@@ -90,5 +100,30 @@ t.test(
     const beside = await start(t, folderOfItsOwn(t))
     t.match(apiOf(beside.printed), /^http/)
     t.not(apiOf(beside.printed), apiOf(first.printed))
+  },
+)
+
+t.test(
+  'nobody else can read what a start keeps, nor what an earlier one left readable',
+  async t => {
+    const folder = folderOfItsOwn(t)
+    const data = join(folder, '.data')
+    mkdirSync(data)
+    writeFileSync(join(data, 'ledger-books.jsonl'), '')
+    writeFileSync(join(data, 'postgres.log'), '')
+    writeFileSync(join(data, 'bench.json'), '{}')
+    for (const path of [data, ...readdirSync(data).map(name => join(data, name))])
+      chmodSync(path, path === data ? 0o755 : 0o644)
+    await start(t, folder)
+
+    const { mode, gid } = lstatSync(data)
+    const postgres = ordinaryUser()
+    t.equal(mode & 0o777, postgres ? 0o710 : 0o700)
+    if (postgres) t.equal(gid, postgres.gid, 'only its group, to pass')
+    const entries = readdirSync(data, { withFileTypes: true })
+    t.ok(entries.find(entry => entry.name === 'postgres')?.isDirectory())
+    const files = entries.filter(entry => entry.isFile()).map(({ name }) => name)
+    t.match(new Set(files), new Set(['internal-token', 'ledger-books.jsonl', 'loanops.pid']))
+    for (const name of files) t.equal(lstatSync(join(data, name)).mode & 0o777, 0o600, name)
   },
 )

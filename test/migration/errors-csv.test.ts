@@ -1,7 +1,9 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import t from 'tap'
 import { csvLine, escapeFormula, unescapeFormula } from '../../src/migration/csv-line.ts'
+import { matchEach } from '../support/match-each.ts'
 import { errorsOf, uploadCsv } from '../support/migrate.ts'
 import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
@@ -72,6 +74,15 @@ t.test('errors.csv', async t => {
       t.same(await kept(names), names, 'others stay')
     },
   )
+  t.test('a download is in the audit', async t => {
+    const { body } = await uploadCsv(service, 'loans', loansCsv({ principal: 'x' }))
+    await errorsOf(service, body.migration_id)
+    const { rows } = await sql`
+      select actor, host(address) as address, request_id, detail from ops.audit
+       where action = 'migration.download' and subject = ${body.migration_id}`.execute(service.db)
+    const from = { address: '127.0.0.1', request_id: /^[0-9a-f-]{36}$/ }
+    matchEach(t, rows, [{ actor: 'internal-token', ...from, detail: { file: 'errors.csv' } }])
+  })
 
   t.test('a row with too few cells has its reason in the column of reasons', async t => {
     const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`

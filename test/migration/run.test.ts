@@ -347,7 +347,7 @@ t.test('a run', async t => {
     })
   })
 
-  t.test('uploads, runs, retries and cancels are audited', async t => {
+  t.test('uploads, runs, retries, cancels and downloads are audited', async t => {
     const { rows } = await sql<{ action: string }>`
       select distinct action from ops.audit where action like 'migration.%' order by 1`.execute(
       service.db,
@@ -356,6 +356,7 @@ t.test('a run', async t => {
       rows.map(({ action }) => action),
       [
         'migration.cancel',
+        'migration.download',
         'migration.dry_run',
         'migration.retry',
         'migration.run',

@@ -2,9 +2,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { makeTemplate } from './template.ts'
 
@@ -56,6 +57,6 @@ function postgresFolder(): string {
   if (bavail * bsize < ROOM_BYTES || freemem() < ROOM_BYTES) return resolve('.data/test-postgres')
   // The same for each run in this folder, so that what a killed one has left goes with the next.
   const name = createHash('sha256').update(process.cwd()).digest('hex').slice(0, 12)
-  mkdirSync(`${MEMORY}/loanops-test-${name}`, { recursive: true })
+  ownFolder(`${MEMORY}/loanops-test-${name}`, process.getuid?.() ?? 0)
   return `${MEMORY}/loanops-test-${name}/postgres`
 }

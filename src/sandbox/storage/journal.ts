@@ -15,6 +15,9 @@ export type Journal = {
   close(): void
 }
 
+/** The books hold clients' names and numbers. */
+const PRIVATE = 0o600
+
 export function noJournal(): Journal {
   return { append: async () => {}, replaceBy: () => {}, close: () => {} }
 }
@@ -33,7 +36,7 @@ export function* readJournal(file: string): Generator<unknown> {
 }
 
 export function openJournal(file: string): Journal {
-  let descriptor = openSync(file, 'a')
+  let descriptor = openSync(file, 'a', PRIVATE)
   let lines: string[] = []
   let written: PromiseWithResolvers<void> | undefined
 
@@ -63,7 +66,7 @@ export function openJournal(file: string): Journal {
     replaceBy(entries) {
       flush()
       closeSync(descriptor)
-      writeFileSync(`${file}.new`, '')
+      writeFileSync(`${file}.new`, '', { mode: PRIVATE })
       const next = openSync(`${file}.new`, 'a')
       for (const entry of entries) writeFully(next, `${JSON.stringify(entry)}\n`)
       renameSync(`${file}.new`, file)
