@@ -27,6 +27,13 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface CoreAllowedNetwork {
+  gateway: string;
+  lender: string;
+  network: string;
+  product: string;
+}
+
 export interface CoreBatchRun {
   attempt: Generated<number>;
   claimed_until: Timestamp | null;
@@ -55,6 +62,7 @@ export interface CoreEvent {
   gateway: string;
   gateway_payment_id: string;
   hints: Json | null;
+  is_outside: Generated<boolean>;
   kind: string;
   lender: string;
   of_payment_id: string | null;
@@ -65,6 +73,11 @@ export interface CoreEvent {
   source: string;
   status: string;
   verified_by: string | null;
+}
+
+export interface CoreLoanProduct {
+  external_loan_id: string;
+  product: string;
 }
 
 export interface CorePendingEvent {
@@ -120,6 +133,13 @@ export interface CoreTransaction {
   source: string;
   state: string;
   tries: Generated<number>;
+}
+
+export interface CoreUnjudgedPayment {
+  gateway: string;
+  gateway_payment_id: string;
+  may_wait: Generated<boolean>;
+  noted_at: Generated<Timestamp>;
 }
 
 export interface LoanopsAccount {
@@ -261,12 +281,15 @@ export interface RawTemplate {
 }
 
 export interface DB {
+  "core.allowed_network": CoreAllowedNetwork;
   "core.batch_run": CoreBatchRun;
   "core.event": CoreEvent;
+  "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
   "core.source": CoreSource;
   "core.transaction": CoreTransaction;
+  "core.unjudged_payment": CoreUnjudgedPayment;
   "loanops.account": LoanopsAccount;
   "loanops.audit": LoanopsAudit;
   "loanops.login_attempt": LoanopsLoginAttempt;

@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import type { Databases } from './database.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { openLedger } from './ledger/client.ts'
+import { lookUp } from './ledger/look-up.ts'
 import { openReference } from './ledger/reference.ts'
 import { openSlots } from './ledger/slots.ts'
 import { migrationKinds } from './migration/kinds.ts'
@@ -12,11 +13,13 @@ import { settleRows } from './migration/rows-final.ts'
 import { workMigrations } from './migration/work-migrations.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { workOperations } from './operations/job.ts'
+import { type LedgerLoan, loanPath } from './operations/ledger-loan.ts'
 import { workPurge } from './operations/purge-job.ts'
 import { purgeQueue, schedulePurge } from './operations/purge-queue.ts'
 import { bulkQueue, liveQueue } from './operations/queue.ts'
 import { startRunner } from './operations/runner.ts'
 import type { Metrics } from './ops/metrics.ts'
+import { allowNetworks } from './payments/allow-networks.ts'
 import { workBatches } from './payments/batch-job.ts'
 import { paymentGauges } from './payments/gauges.ts'
 import { batchQueue, deadEventQueue, eventQueue } from './payments/queue.ts'
@@ -84,6 +87,7 @@ export async function startWorker(
     },
     log,
   })
+  await allowNetworks(db, config.lenders)
   await workOperations(boss, liveQueue, runner)
   await workOperations(boss, bulkQueue, runner)
   await schedulePurge(boss, config)
@@ -94,6 +98,11 @@ export async function startWorker(
   })
   const batches = await workBatches(databases, boss, {
     ...config,
+    productOf: loan =>
+      slots.run('bulk', async () => {
+        const found = await lookUp<LedgerLoan>(ledger, loanPath(loan))
+        return found?.loanProductName
+      }),
     onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),
     log,
   })

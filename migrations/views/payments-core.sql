@@ -1,3 +1,8 @@
+-- Whether the ledger can have a loan of such a name.
+create or replace function core.can_be_loan(name text) returns boolean language sql immutable parallel safe as $$
+  select name ~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$'
+$$;
+
 -- What becomes of a payment by what its events say, by its operator, and by the ledger's last word on it.
 create or replace function core.fate_of(is_captured boolean, problem text, disagrees boolean, loan text, refused_reason text)
   returns table (state text, reason text) language sql immutable parallel safe as $$
@@ -8,8 +13,7 @@ create or replace function core.fate_of(is_captured boolean, problem text, disag
             when disagrees then 'events_disagree'
             when problem is not null then problem
             when loan is null then 'no_loan_named'
-            -- The ledger can have no loan of such a name.
-            when loan !~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$' then 'loan_unknown'
+            when not core.can_be_loan(loan) then 'loan_unknown'
             else refused_reason end) x (r)
 $$;
 
@@ -44,8 +48,10 @@ create or replace function core.settle(wanted_gateway text, changed text[], has_
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   touched text[];
+  is_sender_judged boolean;
 begin
   perform core.lock_settling();
+  is_sender_judged := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
   -- With them, the payments of these refunds and the refunds of these payments.
   select array_agg(distinct id order by id) into touched from (
     select unnest(changed) as id
@@ -55,25 +61,31 @@ begin
     union all
     select gateway_payment_id from core.transaction
      where of_payment_id = any(changed) and gateway = wanted_gateway and kind <> 'payment') ids;
+  if is_sender_judged then
+    perform core.judge_senders(wanted_gateway, touched);
+  end if;
 
   with event as (
-    select e.*, array_agg(e.lender) filter (where e.verified_by is not null)
-                  over (partition by e.kind, e.gateway_payment_id) as verified_lenders
+    select e.*, bool_and(e.is_outside) over told_together as all_outside,
+           array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over told_together as verified_lenders
       from core.event e
      where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
+    window told_together as (partition by e.kind, e.gateway_payment_id)
   ), believed as (
     -- A verified event outranks an unverified one, unless both name lenders and not the same one.
     select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
            row_number() over (partition by kind, gateway_payment_id
                                  order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
       from event
-     where verified_by is not null or verified_lenders is null
-        or lender <> 'UNKNOWN' and not verified_lenders && array[lender, 'UNKNOWN']
+     where (not is_outside or all_outside)
+       and (verified_by is not null or verified_lenders is null
+            or lender <> 'UNKNOWN' and not verified_lenders && array[lender, 'UNKNOWN'])
   ), told as (
     select kind, gateway_payment_id,
            max(of_payment_id) as of_payment_id,
            bool_or(status = 'captured') as is_captured,
            bool_and(verified_by is not null) as is_verified,
+           bool_and(all_outside) as all_outside,
            max(lender) filter (where rank = 1) as lender,
            max(source) filter (where rank = 1) as source,
            (array_agg(raw_id) filter (where rank = 1))[1] as raw_id,
@@ -100,10 +112,12 @@ begin
   select wanted_gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
          paid_at, is_captured, is_verified,
          case when kind = 'payment' then s.state else 'suspense' end,
-         case when kind = 'payment' then s.reason else kind end,
+         case when kind = 'payment' then s.reason when all_outside then 'sender_not_allowed' else kind end,
          source, raw_id, received_at, hints
-    from told cross join lateral core.fate_of(is_captured, problem, disagrees_on_money or disagrees_on_loan or disagrees_on_lender,
-                                            named_loan_id, null) s
+    from told
+   -- Where all come from outside, it is refused for that once the ledger has said whose loan it is.
+   cross join lateral core.fate_of(is_captured, problem,
+     (disagrees_on_money or disagrees_on_loan or disagrees_on_lender) and not all_outside, named_loan_id, null) s
    order by gateway_payment_id
   on conflict (gateway_payment_id, gateway, kind) do update
      set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
@@ -115,14 +129,14 @@ begin
          next_try_at = case when has_news then null else t.next_try_at end,
          (state, reason) = (
            select case when t.kind = 'payment' then s.state else 'suspense' end,
-                  case when t.kind = 'payment' then s.reason else t.kind end
+                  case when t.kind = 'payment' then s.reason else excluded.reason end
              -- An operator who assigned a loan has settled what the events say of it.
              from core.fate_of(excluded.is_captured,
                case when excluded.reason in ('unreadable', 'amount_invalid') then excluded.reason end,
                excluded.reason = 'events_disagree' and (t.assigned_loan_id is null or exists (
                  select from core.event e
                   where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                    and e.status = 'captured' and (e.verified_by is not null or not excluded.is_verified)
+                    and e.status = 'captured' and not e.is_outside and (e.verified_by is not null or not excluded.is_verified)
                     and (e.amount <> excluded.amount or e.currency <> excluded.currency))),
                coalesce(t.assigned_loan_id, excluded.named_loan_id),
                case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end) s)
@@ -139,7 +153,7 @@ begin
                       else 'suspense' end as state
             from core.transaction r
             join core.event e on e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
-                             and (e.verified_by is not null or not r.is_verified)
+                             and not e.is_outside and (e.verified_by is not null or not r.is_verified)
             left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
            where r.gateway_payment_id = any(touched) and r.gateway = wanted_gateway and r.kind <> 'payment'
            group by r.id, p.id) s
@@ -152,7 +166,7 @@ begin
     from core.transaction r
    where p.gateway_payment_id = any(touched) and p.gateway = wanted_gateway and p.kind = 'payment'
      and p.state in ('waiting', 'suspense') and p.reason is distinct from 'unreadable'
-     and r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.state = 'suspense'
+     and r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.reason = r.kind
      -- What nobody signed stops nothing that its lender's secret vouches for.
      and (r.is_verified or not p.is_verified);
 
@@ -163,23 +177,27 @@ begin
                    when exists (
                      select from core.event e
                       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                        and e.status = 'captured'
+                        and e.status = 'captured' and not e.is_outside
                         and (e.amount <> t.amount or e.currency <> t.currency
                           or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
                         and (e.verified_by is not null or not exists (
                           select from core.event v
                            where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-                             and v.verified_by is not null and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
+                             and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
                      then 'events_disagree'
                    when t.state = 'posting' then (
                      select max(r.kind) from core.transaction r
                       where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
-                        and r.state = 'suspense' and (r.is_verified or not t.is_verified))
+                        and r.reason = r.kind and (r.is_verified or not t.is_verified))
                  end as objection
             from core.transaction t
            where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway and t.kind = 'payment'
              and t.state in ('posting', 'posted')) o
    where p.id = o.id and p.objection is distinct from o.objection;
+
+  if is_sender_judged then
+    perform core.note_unjudged(wanted_gateway, touched);
+  end if;
 end
 $$;
 

@@ -12,7 +12,7 @@ import { type BatchContext, runBatch } from './run-batch.ts'
 /** Nobody tells that a worker died: with the lease of 10 s, its run goes on within 12. */
 const LOOK_EVERY_MS = 2_000
 
-export type BatchOptions = Pick<BatchContext, 'log' | 'onStage'> &
+export type BatchOptions = Pick<BatchContext, 'log' | 'onStage' | 'productOf'> &
   Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
 
 /** Runs batches, on the schedule and on demand. */

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Gateway } from '../lenders.ts'
 
-/** Who sent an event of a payment, and what it was found to be worth at the door. */
-export type Sender = { lender: string; verifiedBy: string | null; address: string | null }
+/** Who sent an event of a payment, and what it was found to be worth. */
+export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
 /** What such an event says. `day`: of the money, as `dd MMMM yyyy` in the ledger's time zone. */
 export type Telling = Sender & { namesLoan: boolean; day: string }
@@ -25,7 +25,13 @@ export type DuePayment = {
   objection: string | null
 }
 
-export async function duePayment(db: Database, id: string, timeZone: string): Promise<DuePayment> {
+/** @param product the one whose lender's networks decide which events come from outside; null where none is asked */
+export async function duePayment(
+  db: Database,
+  id: string,
+  timeZone: string,
+  product: string | null,
+): Promise<DuePayment> {
   type Row = Omit<DuePayment, 'externalId' | 'receiptNumber'> & {
     paymentId: string
     postingNumber: number
@@ -38,7 +44,8 @@ export async function duePayment(db: Database, id: string, timeZone: string): Pr
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (
        select coalesce(json_agg(json_build_object(
-                'lender', lender, 'verifiedBy', verified_by, 'address', host(address),
+                'lender', lender, 'verifiedBy', verified_by,
+                'isOutside', core.is_outside(${product}::text, gateway, address),
                 -- Whoever named no loan does not vouch for the one that another named.
                 'namesLoan', t.assigned_loan_id is not null or external_loan_id is not null,
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as tellings

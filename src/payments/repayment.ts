@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
+import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database.ts'
 import { isSameDay } from '../ledger/dates.ts'
 import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
+import { GATEWAYS } from '../lenders.ts'
 import {
   isExactIn,
   type LedgerLoan,
@@ -37,6 +39,10 @@ const reversedAtLedger = refusal(
 
 /** Takes one payment to the ledger; refuses, with a code that `record-postings.ts` reads, what may not go there. */
 export function repayment(db: Database, config: Config): Operation {
+  const { LEDGER_TIMEZONE } = config
+  const hasNetworks = [...config.lenders.values()].some(lender =>
+    GATEWAYS.some(gateway => lender[gateway].allowedCidrs.length > 0),
+  )
   return operation({
     ...repaymentIntake,
     summary: 'Books a payment on its loan',
@@ -52,7 +58,11 @@ export function repayment(db: Database, config: Config): Operation {
       const loan = found.body as PayableLoan
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
       await run.reference.paymentTypeId()
-      const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
+      if (hasNetworks)
+        await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
+          db,
+        )
+      const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const loanExternalId = external_loan_id
@@ -66,7 +76,7 @@ export function repayment(db: Database, config: Config): Operation {
     },
 
     async find(run, { transaction_id, external_loan_id }) {
-      const payment = await duePayment(db, transaction_id, config.LEDGER_TIMEZONE)
+      const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
       const booked = await postedRepayment(run, payment, external_loan_id)
       if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
       const loan = await lookUp<LedgerLoan>(run.ledger, loanPath(external_loan_id))

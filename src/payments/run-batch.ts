@@ -7,12 +7,14 @@ import { awaitSaved } from './await-saved.ts'
 import { type Batch, BatchLeft } from './batch.ts'
 import { type BatchClaim, endBatch, releaseBatch, renewBatch } from './batch-claim.ts'
 import { discover } from './discover.ts'
+import { judge, type ProductOf } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
 export type BatchContext = Databases & {
   boss: PgBoss
   log: Batch['log']
+  productOf: ProductOf
   isStopping(): boolean
   onStage(stage: string, seconds: number): void
 }
@@ -38,6 +40,7 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
     await awaitSaved(batch)
     await timed('discover', discover)
     await timed('transform', transform)
+    await judge(batch, context.productOf)
     await timed('post', post)
     crashPoint('batch.unended')
     await endBatch(context.patient, claim)

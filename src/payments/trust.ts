@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import type { Gateway, Lender } from '../lenders.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
@@ -48,12 +47,11 @@ function* reasonsToDistrust(
   lenders: Config['lenders'],
   lender: Lender,
   gateway: Gateway,
-  { lender: named, verifiedBy, address }: Sender,
+  { lender: named, verifiedBy, isOutside }: Sender,
 ): Iterable<Distrust['reason']> {
-  const { validateSignature, allowedCidrs } = lender[gateway]
-  if (validateSignature && !isVerifiedBy(lenders, lender, gateway, verifiedBy))
+  if (lender[gateway].validateSignature && !isVerifiedBy(lenders, lender, gateway, verifiedBy))
     yield 'signature_not_verified'
-  if (allowedCidrs.length > 0 && !isWithin(allowedCidrs, address)) yield 'sender_not_allowed'
+  if (isOutside) yield 'sender_not_allowed'
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
 
@@ -68,21 +66,6 @@ function isVerifiedBy(
   return (verifiedBy?.split(',') ?? []).some(
     code => code === lender.code || secretsOf(lenders.get(code)) === secretsOf(lender),
   )
-}
-
-function isWithin(cidrs: string[], address: string | null): boolean {
-  if (address === null) return false
-  const list = new BlockList()
-  for (const cidr of cidrs) {
-    const [network = '', bits] = cidr.split('/')
-    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4'
-    list.addSubnet(
-      network,
-      bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits),
-      family,
-    )
-  }
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** A product that is nobody's in the settings: its name is then its lender's code, with the standard checks. */

@@ -36,7 +36,7 @@ t.test(
     await service.webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
     await service.webhook('gateway_a', capturedA({ loan: 'L-9' }), { lender: 'LENDER_03' })
     await service.batch()
-    const held = { state: 'suspense', reason: 'sender_not_allowed' }
+    const held = { state: 'suspense', reason: 'no_loan_named' }
     t.match((await service.payment(1, 'gateway_b')).payment, held)
     t.match((await service.payment('pay_1')).payment, { reason: 'lender_mismatch' })
     t.equal((await service.repayments()).length, 0)

@@ -1,0 +1,138 @@
+-- Whether a lender with such a product takes events of this gateway from its own networks only, and not from this address.
+create or replace function core.is_outside(wanted_product text, wanted_gateway text, address inet) returns boolean
+  language sql stable as $$
+  select exists (select from core.allowed_network n where n.product = wanted_product and n.gateway = wanted_gateway)
+     and not exists (select from core.allowed_network n
+                      where n.product = wanted_product and n.gateway = wanted_gateway and address <<= n.network)
+$$;
+
+-- The loan's product; while nobody has asked the ledger for it, that of the lender that the event named.
+create or replace function core.product_of(loan text, lender text) returns text language sql stable as $$
+  select coalesce((select p.product from core.loan_product p where p.external_loan_id = loan),
+                  (select n.product from core.allowed_network n where n.lender = product_of.lender limit 1))
+$$;
+
+-- Marks the events that come from outside the networks of the loan's lender. `touched` holds payments together with their
+-- refunds. Where events name several loans, those count whose events come from inside their lender's networks.
+create or replace function core.judge_senders(wanted_gateway text, touched text[]) returns void language sql volatile as $$
+  with named as (
+    select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.is_outside, s.payment_id,
+           e.kind = 'payment' and e.status = 'captured' as is_money,
+           core.product_of(coalesce(t.assigned_loan_id, e.external_loan_id), e.lender) as product
+      from core.event e
+     cross join lateral (select case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end) s (payment_id)
+      left join core.transaction t on t.gateway_payment_id = s.payment_id and t.gateway = e.gateway and t.kind = 'payment'
+     where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
+  ), by_own_loan as (
+    select *, core.is_outside(product, wanted_gateway, address) as is_out from named
+  ), with_inside as (
+    select *, bool_or(is_money and not is_out) over (partition by payment_id) as any_inside from by_own_loan
+  ), with_judge as (
+    -- One event of each product is enough, however many there are.
+    select *, is_money and not (is_out and any_inside)
+              and row_number() over (partition by payment_id, product, is_money, is_out) = 1 as is_judge
+      from with_inside
+  ), with_judges as (
+    select *, array_agg(product) filter (where is_judge) over (partition by payment_id) as products from with_judge
+  ), judged as (
+    select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address)) as verdict
+      from with_judges
+  )
+  update core.event e
+     set is_outside = j.verdict
+    from judged j
+   where j.verdict <> j.is_outside
+     and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
+$$;
+
+-- The loans by which a payment's events are judged, and whose product nobody has asked the ledger for. Those first that
+-- came from inside anybody's networks: whoever is outside all of them must not keep us busy.
+create or replace function core.unasked_loans(wanted_gateway text, payment_id text) returns setof text
+  language sql stable as $$
+  select loan
+    from (select coalesce(t.assigned_loan_id, e.external_loan_id) as loan, e.received_at,
+                 exists (select from core.allowed_network n where n.gateway = e.gateway and e.address <<= n.network) as is_inside
+            from core.event e
+            left join core.transaction t
+              on t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind
+           where e.gateway_payment_id = payment_id and e.gateway = wanted_gateway and e.kind = 'payment'
+             and e.status = 'captured') named
+   where core.can_be_loan(loan) and not exists (select from core.loan_product p where p.external_loan_id = loan)
+   group by loan
+   order by bool_or(is_inside) desc, min(received_at)
+   -- Whoever names ever more loans makes us ask for no more than these.
+   limit 5
+$$;
+
+-- Notes those of the payments that something speaks against, and whose lender nobody has asked the ledger for.
+create or replace function core.note_unjudged(wanted_gateway text, touched text[]) returns void language sql volatile as $$
+  insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
+  select t.gateway, t.gateway_payment_id,
+         not exists (select from core.event e join core.allowed_network n on n.gateway = e.gateway and e.address <<= n.network
+                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind)
+    from core.transaction t
+   where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway and t.kind = 'payment'
+     and (t.reason = 'events_disagree' or t.objection is not null
+          -- A verified one may have outranked others that count, once it is known to come from outside.
+          or exists (select from core.event e
+                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                        and e.status = 'captured'
+                        and (e.amount <> t.amount or e.currency <> t.currency or e.external_loan_id <> t.named_loan_id))
+          or exists (select from core.transaction r
+                      where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'))
+     and exists (select from core.unasked_loans(t.gateway, t.gateway_payment_id))
+  on conflict do nothing
+$$;
+
+-- Keeps what the ledger said of a loan, and settles anew what was judged without it.
+create or replace function core.learn_product(loan text, product text) returns void language plpgsql
+  set enable_seqscan = off as $$
+declare
+  judged record;
+begin
+  insert into core.loan_product as p (external_loan_id, product) values (loan, learn_product.product)
+  on conflict (external_loan_id) do update set product = excluded.product where p.product <> excluded.product;
+  if not found then
+    return;
+  end if;
+  perform core.lock_settling();
+  for judged in
+    select t.gateway, array_agg(t.gateway_payment_id) as payment_ids
+      from core.transaction t
+     where t.external_loan_id = loan and t.kind = 'payment' and t.state in ('waiting', 'posting', 'suspense')
+       and (exists (select from core.transaction r
+                     where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
+            or (select count(*) from (select from core.event e
+                                       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway limit 2) two) > 1)
+     group by t.gateway
+  loop
+    perform core.settle(judged.gateway, judged.payment_ids, false);
+  end loop;
+end
+$$;
+
+-- Takes the networks over from the settings. Where they changed, whatever was judged, or may be by now, is judged anew.
+create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
+begin
+  if not exists (select lender, product, gateway, network from core.allowed_network
+                 except select lender, product, gateway, network
+                   from jsonb_to_recordset(networks) as n (lender text, product text, gateway text, network inet))
+     and (select count(*) from core.allowed_network) = jsonb_array_length(networks) then
+    return;
+  end if;
+  perform core.lock_settling();
+  delete from core.allowed_network;
+  insert into core.allowed_network (lender, product, gateway, network)
+  select lender, product, gateway, network
+    from jsonb_to_recordset(networks) as n (lender text, product text, gateway text, network inet);
+  delete from core.loan_product;
+  insert into core.unjudged_payment (gateway, gateway_payment_id)
+  select gateway, case when kind = 'payment' then gateway_payment_id else of_payment_id end
+    from core.event where is_outside and (kind = 'payment' or of_payment_id is not null)
+  union
+  select gateway, gateway_payment_id
+    from core.transaction
+   where state = 'suspense' and reason in ('events_disagree', 'refund', 'chargeback') and kind = 'payment'
+  on conflict do nothing;
+end
+$$;

@@ -1,0 +1,163 @@
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { matchEach } from '../support/match-each.ts'
+import { paymentService } from '../support/payments.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+/** LENDER_02 takes events from 10/8 only; L-2 is its loan, and L-3 one of LENDER_03, which takes them from anywhere. */
+async function withNetworks(t: Test, trust: object = {}) {
+  const gateway_a = { allowedCidrs: ['10.0.0.0/8'], ...trust }
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a } })
+  const changes = { LENDERS_FILE, TRUST_PROXY: '127.0.0.1', SECRET_02: 's2' }
+  const service = await paymentService(t, changes)
+  await service.loan('L-2', { product: 2 })
+  await service.loan('L-3', { product: 3 })
+  const sentFrom =
+    (address: string) =>
+    (event: object, options: { lender?: string; secret?: string } = {}) => {
+      const body = JSON.stringify(event)
+      const { lender, secret } = options
+      const signature = secret === undefined ? {} : signedA(secret, body)
+      const headers = { ...from(address), ...signature }
+      return service.webhook(
+        'gateway_a',
+        body,
+        lender === undefined ? { headers } : { lender, headers },
+      )
+    }
+  return {
+    ...service,
+    inside: sentFrom('10.1.2.3'),
+    outside: sentFrom('8.8.8.8'),
+    /** Runs a batch, and tells the payment. */
+    async settled(id = 'pay_1') {
+      await service.batch()
+      return (await service.payment(id)).payment
+    },
+  }
+}
+
+for (const lender of [undefined, 'LENDER_02', 'LENDER_03'])
+  t.test(
+    `what comes from outside stops no payment, with the lender ${lender ?? 'left out'}`,
+    async t => {
+      const service = await withNetworks(t)
+      const forged = {
+        pay_amount: eventA('order.paid', { id: 'pay_amount', loan: 'L-2', amount: 100 }),
+        pay_loan: eventA('order.paid', { id: 'pay_loan', loan: 'L-3' }),
+        pay_refund: refundA({ id: 'rfnd_1', of: 'pay_refund' }),
+        pay_dispute: disputeA('created', { id: 'pay_dispute', loan: 'L-3' }),
+      }
+      for (const [id, event] of Object.entries(forged)) {
+        await service.inside(capturedA({ id, loan: 'L-2' }))
+        await service.outside(event, lender === undefined ? {} : { lender })
+      }
+      await service.batch()
+      for (const id of Object.keys(forged))
+        t.match((await service.payment(id)).payment, { state: 'posted', objection: null }, id)
+      matchEach(
+        t,
+        (await service.repayments()).map(({ loanExternalId, amount }) => ({
+          loanExternalId,
+          amount,
+        })),
+        Object.keys(forged).map(() => ({ loanExternalId: 'L-2', amount: '1000.00' })),
+      )
+      const outsider = { state: 'suspense', reason: 'sender_not_allowed' }
+      t.match((await service.payment('rfnd_1')).payment, outsider)
+      t.match((await service.payment('disp_1')).payment, outsider)
+    },
+  )
+
+for (const [what, held, released] of [
+  ['refund', refundA({ status: 'created' }), refundA({ status: 'failed' })],
+  ['dispute', disputeA('created', { loan: 'L-2' }), disputeA('won', { loan: 'L-2' })],
+] as const)
+  t.test(`a held payment is not released by the end of its ${what} from outside`, async t => {
+    const service = await withNetworks(t)
+    await service.inside(capturedA({ loan: 'L-2' }))
+    await service.inside(held)
+    const reason = what === 'refund' ? 'refund' : 'chargeback'
+    t.match(await service.settled(), { state: 'suspense', reason })
+    await service.outside(released, { lender: 'LENDER_03' })
+    t.match(await service.settled(), { state: 'suspense', reason })
+    t.equal((await service.repayments()).length, 0)
+    await service.inside({ ...released, created_at: 1 })
+    t.match(await service.settled(), { state: 'posted' })
+  })
+
+t.test('a held payment is not released from outside while the ledger is down', async t => {
+  const service = await withNetworks(t)
+  await service.inside(capturedA({ loan: 'L-2' }))
+  await service.inside(refundA({ status: 'created' }))
+  await service.outside(refundA({ status: 'failed' }))
+  await service.faults([{ kind: 'error', status: 502, match: { on: 'reads' } }])
+  await service.settled()
+  await service.faults([])
+  const held = await until(async () => {
+    const { payment } = await service.payment('pay_1')
+    return payment.state === 'suspense' ? payment : undefined
+  }, 'it is held again')
+  t.match(held, { reason: 'refund' })
+  t.equal((await service.repayments()).length, 0)
+})
+
+t.test('a payment all of whose events come from outside is sender_not_allowed', async t => {
+  const service = await withNetworks(t)
+  await service.outside(capturedA({ loan: 'L-2' }))
+  await service.outside(eventA('order.paid', { loan: 'L-2', amount: 100 }))
+  await service.outside(refundA())
+  t.match(await service.settled(), { state: 'suspense', reason: 'sender_not_allowed' })
+  await service.inside(eventA('payment_link.paid', { loan: 'L-2' }))
+  t.match(await service.settled(), { state: 'posted', amount: '1000' })
+})
+
+t.test('a verified event from outside displaces no unverified one from inside', async t => {
+  const service = await withNetworks(t, { secretEnv: 'SECRET_02' })
+  await service.inside(capturedA({ loan: 'L-2' }))
+  await service.outside(eventA('order.paid', { loan: 'L-2', amount: 100 }), { secret: 's2' })
+  t.match(await service.settled(), { state: 'posted', amount: '1000' })
+})
+
+t.test('a disagreement from outside is no objection to a posted payment', async t => {
+  const service = await withNetworks(t)
+  await service.inside(capturedA({ loan: 'L-2' }))
+  await service.settled()
+  await service.outside(eventA('order.paid', { loan: 'L-2', amount: 100 }))
+  t.match(await service.settled(), { state: 'posted', objection: null })
+})
+
+t.test('networks of one lender hold back nothing of another', async t => {
+  const service = await withNetworks(t)
+  await service.outside(capturedA({ loan: 'L-3' }))
+  await service.outside(refundA({ status: 'created' }))
+  t.match(await service.settled(), { state: 'suspense', reason: 'refund' })
+  await service.outside(refundA({ status: 'failed' }))
+  t.match(await service.settled(), { state: 'posted', external_loan_id: 'L-3' })
+})
+
+t.test('payments that a stranger stopped go on once their lender’s networks are set', async t => {
+  const service = await paymentService(t, { ROLE: 'api', TRUST_PROXY: '127.0.0.1' })
+  const batchWith = async (gateway_a: object) => {
+    const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a } })
+    const env = testEnv(service.databaseUrl, service.ledger.url, { ROLE: 'worker', LENDERS_FILE })
+    const worker = await startRole(readConfig(env), logger('silent'))
+    await service.batch()
+    await worker.close()
+    return (await service.payment('pay_1')).payment
+  }
+  await service.loan('L-2', { product: 2 })
+  const send = (event: object, address: string) =>
+    service.webhook('gateway_a', event, { headers: from(address) })
+  await send(capturedA({ loan: 'L-2' }), '10.1.2.3')
+  await send(eventA('order.paid', { loan: 'L-2', amount: 100 }), '8.8.8.8')
+  t.match(await batchWith({}), { state: 'suspense', reason: 'events_disagree' })
+  t.match(await batchWith({ allowedCidrs: ['10.0.0.0/8'] }), { state: 'posted', amount: '1000' })
+})
