@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { readConfig } from '../src/config.ts'
+import { startPostgres } from '../src/embedded/postgres.ts'
+import { logger } from '../src/log.ts'
+import { migrate } from '../src/migrate.ts'
+import { startRole } from '../src/role.ts'
+import { startSandbox } from '../src/sandbox/server.ts'
+import { capturedA } from './support/gateway-events.ts'
+import { uploadCsv } from './support/migrate.ts'
+import { runBatch, webhooks } from './support/payments.ts'
+import { loansCsv } from './support/rows.ts'
+import { caller, operate, TOKEN, testEnv } from './support/service.ts'
+
+type Container = { command?: string[]; volumes?: string[]; environment?: object }
+
+const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as {
+  services: Record<'secrets' | 'postgres' | 'migrate' | 'api' | 'worker' | 'sandbox', Container>
+}
+const secretsOf = ({ volumes = [] }: Container) =>
+  volumes.map(volume => volume.split(':', 1)[0]).filter(name => name?.startsWith('secrets'))
+const made = makeSecrets(t)
+const read = (file: string) => readFileSync(join(made.folder, file), 'utf8')
+const owner = parseEnv(read('migrate/env'))
+const api = parseEnv(read('api/env'))
+const worker = parseEnv(read('worker/env'))
+
+t.test('each container of compose.yaml can read its own secrets and no other’s', async t => {
+  const { secrets, sandbox, ...users } = services
+  t.same(secretsOf(sandbox), [])
+  for (const [name, container] of Object.entries(users))
+    t.same(secretsOf(container), [`secrets-${name}`])
+  t.same(services.migrate.environment, {})
+
+  for (const file of made.files)
+    t.equal(statSync(join(made.folder, file)).mode & 0o777, 0o400, file)
+  t.same(made.chowned.toSorted(), [
+    '1000:1000 api/env',
+    '1000:1000 migrate/env',
+    '1000:1000 worker/env.new',
+    'postgres:postgres postgres/bootstrap.sql',
+    'postgres:postgres postgres/password',
+  ])
+  const holding = (secret: string) => made.files.filter(file => read(file).includes(secret))
+  t.same(holding(read('postgres/password')), ['postgres/password'])
+  t.same(holding(new URL(owner.DATABASE_URL ?? '').password), [
+    'migrate/env',
+    'postgres/bootstrap.sql',
+  ])
+  for (const name of ['INTERNAL_TOKEN', 'JWT_SECRET', 'ADMIN_PASSWORD'])
+    t.same(holding(api[name] as string), ['api/env'], name)
+})
+
+t.test(
+  'as compose.yaml sets them up, an owner who is no superuser migrates, and members of the runtime role do the work',
+  async t => {
+    const { superuser, at } = await startServer(t)
+    for (const statement of read('postgres/bootstrap.sql').split('\n').filter(Boolean))
+      await superuser.query(statement)
+    // A second time, as an upgrade does.
+    for (let i = 0; i < 2; i++) await migrate(at(owner))
+    const { rows: powerful } = await superuser.query(`
+    select rolname from pg_roles
+     where rolname like 'loanops_%' and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls)`)
+    t.same(powerful, [])
+
+    const { url, call } = await startContainers(t, at)
+    const client = {
+      firstname: 'A',
+      lastname: 'B',
+      externalId: 'C-1',
+      activationDate: '05 January 2026',
+    }
+    t.match(await operate(call, 'CLIENT_CREATE', client), { status: 'success' })
+    const event = await webhooks(url)('gateway_a', capturedA(), { lender: 'LENDER_02' })
+    t.equal(event.status, 200)
+    t.match(await runBatch(call), { status: 'completed', discovered: 1, suspended: 1 })
+    t.match((await uploadCsv({ url }, 'loans', loansCsv({}))).body, { valid_rows: 1 })
+
+    const service = await connected(t, at(api))
+    for (const statement of ['set role loanops_owner', 'select from pg_authid', 'create role more'])
+      await t.rejects(service.query(statement), { code: '42501' }, statement)
+  },
+)
+
+t.test('an owner who may make roles makes the runtime role at the first migrate', async t => {
+  const { superuser, at } = await startServer(t)
+  await superuser.query("create role loanops_owner login createrole password 'test'")
+  await superuser.query('create database loanops owner loanops_owner')
+  const url = at({ DATABASE_URL: 'postgres://loanops_owner:test@postgres/loanops' })
+  await migrate(url)
+  const db = await connected(t, url)
+  await db.query("create role loanops_service login password 'test' in role loanops_runtime")
+  const service = await connected(t, url.replace('loanops_owner', 'loanops_service'))
+  t.same((await service.query('select from loanops.operation')).rows, [])
+})
+
+/** A PostgreSQL of the test's own: roles belong to a whole server. */
+async function startServer(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), 'loanops-compose-'))
+  // PostgreSQL runs as another user where we are root.
+  chmodSync(folder, 0o755)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const flags = ['-c', 'fsync=off']
+  const postgres = await startPostgres({
+    folder: join(folder, 'postgres'),
+    password: 'test',
+    flags,
+  })
+  t.teardown(() => postgres.close())
+  const superuser = await connected(t, postgres.url)
+  const at = ({ DATABASE_URL }: NodeJS.Dict<string>) => {
+    const url = new URL(DATABASE_URL ?? '')
+    url.host = new URL(postgres.url).host
+    return url.href
+  }
+  return { superuser, at }
+}
+
+async function connected(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+/** An api and a worker with their own secrets, but for the token that test callers send. */
+async function startContainers(t: Test, at: (settings: NodeJS.Dict<string>) => string) {
+  const ledger = await startSandbox({ port: 0 })
+  t.teardown(() => ledger.close())
+  const start = async (settings: NodeJS.Dict<string>) => {
+    const changes = { ...settings, DATABASE_URL: at(settings) }
+    const service = await startRole(readConfig(testEnv('', ledger.url, changes)), logger('silent'))
+    t.teardown(() => service.close())
+    return service
+  }
+  await start({ ...worker, ROLE: 'worker' })
+  const { url } = await start({ ...api, ROLE: 'api', INTERNAL_TOKEN: TOKEN })
+  return { url, call: caller(url) }
+}
+
+/** What the container `secrets` leaves, with whom it would give each file to. */
+function makeSecrets(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), 'loanops-secrets-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const bin = join(folder, 'bin')
+  for (const name of ['bin', 'postgres', 'migrate', 'api', 'worker']) mkdirSync(join(folder, name))
+  writeFileSync(join(bin, 'chown'), '#!/bin/sh\nto=$1; shift; for f; do echo "$to $f"; done\n')
+  chmodSync(join(bin, 'chown'), 0o755)
+  const script = (services.secrets.command?.[0] ?? '')
+    .replaceAll('$$', () => '$')
+    .replace('/run/loanops', () => folder)
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const chowned = execFileSync('bash', ['-ceu', script], {
+    env,
+    encoding: 'utf8',
+    // Bash takes Node's for a network connection, and reads the settings of a terminal.
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  rmSync(bin, { recursive: true })
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(file => statSync(join(folder, file)).isFile())
+    .sort()
+  return { folder, files, chowned: chowned.trim().split('\n') }
+}
