@@ -9,6 +9,7 @@ import { type AttemptContext, attempt } from './attempt.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
 import { brokenOff } from './decide.ts'
+import { startExpiry } from './expire.ts'
 import { type Ended, finishAttempts } from './finish.ts'
 import { keepLeases } from './leases.ts'
 import { ORIGINS, type Origin } from './queue.ts'
@@ -65,6 +66,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
         throw new Error('the lease was lost before the write')
     },
   }
+  const expiry = startExpiry(db, boss, options)
   const sweep = startSweep(db, options, { take, origins: originsWithRoom })
 
   return {
@@ -78,7 +80,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     },
     async stop() {
       isStopping = true
-      await sweep.stop()
+      await Promise.all([sweep.stop(), expiry.stop()])
       while (underWay.size > 0) await Promise.all(underWay)
       leases.stop()
     },
