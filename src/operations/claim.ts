@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { LEASE_SECONDS } from '../lease.ts'
 import type { Data } from './operation.ts'
-import type { Origin } from './queue.ts'
+import { ORIGINS, type Origin } from './queue.ts'
 import type { Resolution } from './resolve.ts'
 
 /** A wake-up that is this late was lost: its worker died, or the database was away. */
@@ -38,10 +38,7 @@ export type Claim = {
 export type ClaimKey = Pick<Claim, 'id' | 'attempt'>
 export const claimKey = ({ id, attempt }: ClaimKey) => `${id}:${attempt}`
 
-/**
- * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
- * An earlier claim whose lease ran out ends here, as an attempt whose outcome is unknown.
- */
+/** Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready. */
 export async function claimHeads(
   db: Database,
   worker: string,
@@ -50,7 +47,7 @@ export async function claimHeads(
   if (subjects.length === 0) return []
   const { rows } = await sql<Claim>`
     with head as (
-      select o.id, o.attempt, o.claimed_by, o.claimed_at, o.claimed_until
+      select o.id
         from unnest(${subjects}::text[]) as wanted (subject)
        cross join lateral (
          select id from loanops.operation
@@ -59,23 +56,17 @@ export async function claimHeads(
         join loanops.operation o on o.id = oldest.id
        where o.status = 'processing'
          and o.next_try_at <= now()
-         and (o.claimed_until is null or o.claimed_until < now())
+         and o.claimed_by is null
          and not exists (${clientsUnfinished('o')})
       -- Whoever holds the row is claiming or finishing it, and goes on to the next one itself.
          for update of o skip locked
     ), claimed as (
       update loanops.operation o
          set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-             attempt = o.attempt + 1,
-             attempts = o.attempts + (o.claimed_by is not null)::integer,
-             look_first = o.look_first or o.claimed_by is not null,
-             unknown_since = coalesce(o.unknown_since, o.claimed_at)
+             attempt = o.attempt + 1
         from head
        where o.id = head.id
       returning o.*
-    ), lost as (
-      insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
-      select id, attempt, claimed_at, claimed_until, 'unknown' from head where claimed_by is not null
     )
     select id, seq, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
            look_first as "lookFirst",
@@ -124,7 +115,9 @@ export async function rememberSeen(
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.operation set seen = ${JSON.stringify(seen)}::json
-     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db)
+     where id = ${id} and attempt = ${attempt} and status = 'processing' and claimed_by is not null`.execute(
+    db,
+  )
   return numAffectedRows === 1n
 }
 
@@ -146,11 +139,15 @@ export function overdueSubjects(
   return headsWhere(
     db,
     origins,
-    sql`case when claimed_by is null then next_try_at < now() - make_interval(secs => ${LATE_SECONDS})
-             else claimed_until < now() end`,
+    sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS})`,
     limit,
     after,
   )
+}
+
+/** Subjects behind `after` whose oldest unfinished operation is claimed by a worker that did not renew its lease. */
+export function expiredSubjects(db: Database, limit: number, after: string): Promise<Stretch> {
+  return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
 /** Subjects behind `after` whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */

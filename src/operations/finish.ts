@@ -76,6 +76,8 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
              claimed_by = null, claimed_at = null, claimed_until = null
         from ended
        where o.id = ended.id and o.attempt = ended.attempt and o.status = 'processing'
+         -- A claim that expired has been ended already.
+         and o.claimed_by is not null
       -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), attempted as (

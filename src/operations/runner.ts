@@ -10,6 +10,7 @@ import { type AttemptContext, attempt } from './attempt.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
 import { brokenOff } from './decide.ts'
+import { startExpiry } from './expire.ts'
 import { type Ended, finishAttempts } from './finish.ts'
 import { type HandOver, openHandOver } from './hand-over.ts'
 import { keepLeases } from './leases.ts'
@@ -69,6 +70,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
         throw new Error('the lease was lost before the write')
     },
   }
+  const expiry = startExpiry(db, boss, options)
   const sweep = startSweep(db, options, { take, origins: originsWithRoom })
 
   return {
@@ -82,7 +84,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     },
     async stop() {
       isStopping = true
-      await sweep.stop()
+      await Promise.all([sweep.stop(), expiry.stop()])
       while (underWay.size > 0) await Promise.all(underWay)
       leases.stop()
     },

@@ -5,7 +5,7 @@ import type { Watch } from '../watch.ts'
 import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
 import type { Origin } from './queue.ts'
 
-/** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
+/** A lost wake-up is made good within so long. */
 const SWEEP_EVERY_MS = 1_000
 /** With a hundred thousand subjects waiting a sweep takes long; the pause behind it is then longer still, so that sweeps take at most this part of the time. */
 const PART_OF_TIME = 0.1
@@ -16,7 +16,7 @@ const START: Stretch = { subjects: [], next: '' }
 /** Looking whether there is room again. */
 const ROOM_EVERY_MS = 20
 
-/** Finds what is due though nobody was woken for it: its worker died, the wake-up was lost, or the ledger is back. */
+/** Finds what is due though nobody was woken for it: the wake-up was lost, its deadline has passed, or the ledger is back. */
 export function startSweep(
   db: Database,
   options: {
