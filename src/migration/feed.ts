@@ -68,10 +68,19 @@ async function takeNext(trx: Trx, id: string): Promise<Row[]> {
 
 async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows: Row[]) {
   const kind = kinds[run.type]
+  const wanted = rows.map(({ line, cells }) => ({
+    line,
+    operations: kind.steps(fieldsOf(run.columns, JSON.parse(cells) as string[])),
+  }))
+  const clients = await clientsOfEarlierRuns(
+    trx,
+    run,
+    wanted.flatMap(one => one.operations),
+  )
   const steps = new Map<string, { line: number; isLast: boolean; operation: NewOperation }>()
-  for (const { line, cells } of rows) {
-    const operations = kind.steps(fieldsOf(run.columns, JSON.parse(cells) as string[]))
+  for (const { line, operations } of wanted) {
     for (const [i, operation] of operations.entries()) {
+      if (clients.has(operation.subject)) continue
       const id = stepId(run, line, operation)
       const isLast = i === operations.length - 1
       if (!steps.has(id)) steps.set(id, { line, isLast, operation: { ...operation, id } })
@@ -90,6 +99,23 @@ async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows:
     select "id", ${run.id}, "line", "isLast"
       from json_to_recordset(${JSON.stringify(links)}) as step ("id" uuid, "line" integer, "isLast" boolean)
     on conflict do nothing`.execute(trx)
+}
+
+/** An earlier run has made them, or found them as the file has them: what changed in them since is not for the file to say. */
+async function clientsOfEarlierRuns(
+  trx: Trx,
+  { id, run }: Run,
+  operations: NewOperation[],
+): Promise<Set<string>> {
+  if (run === 1) return new Set()
+  const clients = operations.filter(({ subject }) => subject.startsWith('client:'))
+  const { rows } = await sql<{ subject: string }>`
+    select o.subject
+      from loanops.operation o
+      join loanops.migration_step s on s.operation_id = o.id
+     where o.external_id = any(${clients.map(({ externalId }) => externalId)}) and o.subject like 'client:%'
+       and s.migration_id = ${id} and o.status <> 'failed'`.execute(trx)
+  return new Set(rows.map(({ subject }) => subject))
 }
 
 /** The same for the same row and run, so that doing it twice adds nothing. A client's loans share its operation. */

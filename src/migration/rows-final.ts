@@ -68,6 +68,11 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<Settled[]> 
         from failed
        where failed.subject like 'client:%' and r.migration_id = failed.migration_id
          and r.client_external_id = failed.external_id and r.line <> failed.line and r.state in ('valid', 'running')
+         -- What an earlier run began does not wait for this client: its own calls say how it ends.
+         and not exists (select from loanops.migration_step s
+                           join loanops.operation o on o.id = s.operation_id
+                          where s.migration_id = r.migration_id and s.line = r.line
+                            and o.status = 'processing' and o.attempt > 0)
       returning r.migration_id as "migrationId", r.line, r.state
     ), of_loan as (
       update loanops.migration_row r
