@@ -93,6 +93,19 @@ async function setLimits(client: pg.ClientBase, statementMs: number): Promise<vo
      select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`,
     values,
   )
+  const { rows } = await client.query<{ name: string; value: string }>(
+    `select name, current_setting(name) as value from unnest($1::text[], $2::integer[]) as limits (name, ms)
+      where current_setting(name)::interval <> ms * interval '1 millisecond'
+     union all
+     select 'synchronous_commit', current_setting('synchronous_commit')
+      where current_setting('synchronous_commit') not in ('on', 'remote_apply')`,
+    values,
+  )
+  if (rows.length === 0) return
+  const left = rows.map(({ name, value }) => `${name} is still ${value}`).join(', ')
+  throw new Error(
+    `PostgreSQL does not keep the limits of a connection (${left}): connect directly, or through a pooler in session mode`,
+  )
 }
 
 const ASK_EVERY_MS = 250

@@ -81,3 +81,17 @@ t.test('the statement after one that got no answer has a new connection', async 
   await t.rejects(sql`select`.execute(ours))
   await t.resolves(sql`select`.execute(ours), 'also where more than one was lost')
 })
+
+t.test('a connection that does not keep its limits is refused with what is wrong', async t => {
+  const { db, url } = await freshDatabase(t)
+  const name = new URL(url).pathname.slice(1)
+  await sql`create function loanops.set_config(text, text, boolean) returns text return $2`.execute(
+    db,
+  )
+  await sql`alter database ${sql.id(name)} set search_path = loanops, pg_catalog`.execute(db)
+  const ours = openDatabase(url, { max: 1, name: 'test', onError() {} })
+  t.teardown(() => ours.destroy())
+  await t.rejects(sql`select`.execute(ours), {
+    message: /statement_timeout is still 0,.*session mode/,
+  })
+})

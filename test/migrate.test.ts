@@ -6,6 +6,7 @@ import t from 'tap'
 import { freePort } from '../src/embedded/free-port.ts'
 import { MIGRATION_LOCK, migrate } from '../src/migrate.ts'
 import { freshDatabase } from './support/fresh-database.ts'
+import { startPostgresProxy } from './support/postgres-proxy.ts'
 import { startTestService } from './support/service.ts'
 
 /** Longer than any statement of a migrate that has nothing to do. */
@@ -34,6 +35,12 @@ t.test('npm run migrate waits for a database that is not there yet', async t => 
   server.listen(Number(late.port), late.hostname)
   t.teardown(() => server.close())
   t.same(await ended, [0, null])
+})
+
+t.test('migrate works behind PgBouncer', async t => {
+  const { ownerUrl } = await freshDatabase(t)
+  const proxy = await startPostgresProxy(t, ownerUrl, { isLikePgBouncer: true })
+  await t.resolves(migrate(proxy.url))
 })
 
 t.test('migrate waits longer for another one than a statement may take here', async t => {

@@ -2,9 +2,23 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
+/** The parameters of a connection's start that PgBouncer knows; it refuses every other one. */
+const KNOWN_TO_PGBOUNCER = [
+  'user',
+  'database',
+  'replication',
+  'client_encoding',
+  'datestyle',
+  'timezone',
+  'standard_conforming_strings',
+  'application_name',
+]
+
 export type PostgresProxy = {
   /** The same database, reached through the proxy. */
   url: string
+  /** The parameters for which connections were refused, where it behaves like PgBouncer. */
+  refused: string[]
   /** Loses every byte of the connections that are open now, both ways, and closes none of them. New ones work. */
   swallow(): void
   /** Closes the connections that are open now. */
@@ -16,13 +30,18 @@ export type PostgresProxy = {
 }
 
 /** A network between the service and PostgreSQL that can fail without a word. */
-export async function startPostgresProxy(t: Test, databaseUrl: string): Promise<PostgresProxy> {
+export async function startPostgresProxy(
+  t: Test,
+  databaseUrl: string,
+  { isLikePgBouncer = false } = {},
+): Promise<PostgresProxy> {
   const url = new URL(databaseUrl)
   const target = { host: url.hostname, port: Number(url.port) }
   const sockets = new Set<Socket>()
   let isHeld = false
 
-  const server = createServer(client => {
+  const server = createServer(async client => {
+    if (isLikePgBouncer && !(await isWelcome(client))) return
     const upstream = connect(target)
     for (const [from, to] of [
       [client, upstream],
@@ -47,6 +66,7 @@ export async function startPostgresProxy(t: Test, databaseUrl: string): Promise<
 
   const proxy: PostgresProxy = {
     url: url.href,
+    refused: [],
     swallow() {
       for (const socket of sockets) socket.unpipe().resume().removeAllListeners('deliver')
     },
@@ -63,4 +83,28 @@ export async function startPostgresProxy(t: Test, databaseUrl: string): Promise<
     },
   }
   return proxy
+
+  async function isWelcome(client: Socket): Promise<boolean> {
+    const [start] = (await once(client, 'data')) as [Buffer]
+    const unknown = parametersIn(start).find(name => !KNOWN_TO_PGBOUNCER.includes(name))
+    client.pause()
+    client.unshift(start)
+    if (unknown === undefined) return true
+    proxy.refused.push(unknown)
+    client.end(fatal('08P01', `unsupported startup parameter: ${unknown}`))
+    return false
+  }
+}
+
+/** The names in a startup message: behind its length and version, names and values alternate, each ended by a NUL. */
+function parametersIn(start: Buffer): string[] {
+  const words = start.subarray(8).toString().split('\0')
+  return words.filter((word, i) => i % 2 === 0 && word !== '')
+}
+
+function fatal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C${code}\0M${message}\0\0`)
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
 }
