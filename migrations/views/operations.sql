@@ -4,8 +4,9 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.external_id,
        o.status,
        o.attempts,
-       case
-         when o.status <> 'processing' then null
+       -- Null for a finished one. A null before || leaves no reason, and PostgreSQL knows it: asked for a reason, it begins
+       -- with the index of the unfinished. A case on the status would make it read every operation there ever was.
+       unfinished.nothing || case
          when o.unknown_since is not null then 'outcome_unknown'
          when exists (select from loanops.operation earlier
                        where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq)
@@ -25,6 +26,7 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.origin,
        o.seq
   from loanops.operation o
+  left join (select id, '' as nothing from loanops.operation where status = 'processing') unfinished using (id)
  where o.origin <> 'payment';
 comment on view ops.operation is 'What became of each operation, and why it is not done yet';
 
