@@ -4,8 +4,21 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.external_id,
        o.status,
        o.attempts,
-       w.waiting_for,
-       w.next_try_at,
+       -- Null for a finished one. A null before || leaves no reason, and PostgreSQL knows it: asked for a reason, it begins
+       -- with the index of the unfinished. A case on the status would make it read every operation there ever was.
+       unfinished.nothing || case
+         when o.unknown_since is not null then 'outcome_unknown'
+         when exists (select from loanops.operation earlier
+                       where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq)
+           then 'predecessor'
+         when exists (select from loanops.operation earlier
+                       where earlier.subject = o.waits_for and earlier.status = 'processing' and earlier.seq < o.seq)
+           then 'client'
+         else o.waiting_for
+       end as waiting_for,
+       -- A time in the past is none at which it will be tried: it waits for something else, or is about to start.
+       case when o.status = 'processing' and o.claimed_by is null and o.next_try_at > now() then o.next_try_at end
+         as next_try_at,
        o.last_error,
        o.error_message,
        o.accepted_at,
@@ -13,23 +26,7 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.origin,
        o.seq
   from loanops.operation o
-  -- Joined, so that whoever asks for a reason walks the index of the unfinished instead of all that ever was.
-  left join (
-    select u.id,
-           case
-             when u.unknown_since is not null then 'outcome_unknown'
-             when exists (select from loanops.operation earlier
-                           where earlier.subject = u.subject and earlier.status = 'processing' and earlier.seq < u.seq)
-               then 'predecessor'
-             when exists (select from loanops.operation earlier
-                           where earlier.subject = u.waits_for and earlier.status = 'processing' and earlier.seq < u.seq)
-               then 'client'
-             else u.waiting_for
-           end as waiting_for,
-           -- A time in the past is none at which it will be tried: it waits for something else, or is about to start.
-           case when u.claimed_by is null and u.next_try_at > now() then u.next_try_at end as next_try_at
-      from loanops.operation u
-     where u.status = 'processing') w using (id)
+  left join (select id, '' as nothing from loanops.operation where status = 'processing') unfinished using (id)
  where o.origin <> 'payment';
 comment on view ops.operation is 'What became of each operation, and why it is not done yet';
 

@@ -1,0 +1,3 @@
+-- Whoever asks what the unfinished wait for. On the index of all unfinished alone PostgreSQL would rather read the whole
+-- index of what is not a payment's than test a few rows in vain.
+create index operation_unfinished_of_view on loanops.operation (seq) where status = 'processing' and origin <> 'payment';
