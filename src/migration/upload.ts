@@ -12,8 +12,8 @@ import { type CheckedRow, fieldsOf, type Kind } from './kind.ts'
 import { type CsvRow, readCsv } from './read-csv.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** One insert has so many rows: beyond this PostgreSQL gets no faster, and two of them are in memory. */
-const ROWS_AT_ONCE = 1_000
+/** What one insert takes: beyond so many rows PostgreSQL gets no faster. Two of them are in memory, in several forms each. */
+const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 19 }
 
 /**
  * Reads a file into the database, row by row, and checks it.
@@ -59,7 +59,7 @@ async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterabl
   let columns: string[] = []
   let isErrorsFile = false
   let rows = 0
-  await readCsv(decode(file), ROWS_AT_ONCE, {
+  await readCsv(decode(file), BATCH_SIZE, {
     async header(cells, delimiter) {
       columns = columnsOf(cells, kind.type, kind.columns)
       isErrorsFile = columns.includes(REASON)
