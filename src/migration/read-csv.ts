@@ -27,7 +27,7 @@ export type BatchSize = { rows: number; bytes: number }
 
 /**
  * Reads a CSV file, a chunk at a time.
- * @throws UnreadableFile that names line and column
+ * @throws UnreadableFile that names line and column, once no rows are being taken
  */
 export async function readCsv(
   source: AsyncIterable<Buffer>,
@@ -87,6 +87,8 @@ export async function readCsv(
     parser.end()
     await ended
   } catch (error) {
+    // Who hears of the failure may clear up at once: nothing may be kept behind their back.
+    await taking.catch(() => undefined)
     if (!(error instanceof CsvError)) throw error
     throw new UnreadableFile(sentence(error, openLine(), header ?? []))
   }
