@@ -6,6 +6,7 @@ import { checkAcross } from './check-across.ts'
 import { REASON } from './column.ts'
 import { unescapeFormula } from './csv-line.ts'
 import { decode } from './decode.ts'
+import { deleteRows } from './delete-rows.ts'
 import { columnsOf } from './header.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
 import { type CheckedRow, fieldsOf, type Kind } from './kind.ts'
@@ -114,8 +115,12 @@ async function analyze(db: Database) {
   await sql`select loanops.analyze_migration_rows()`.execute(db)
 }
 
-/** Takes back what a broken upload left. */
+/** Takes back what a broken upload left. The migration first: of one that was committed after all the rows stay. */
 async function forget(db: Database, id: string) {
-  await sql`delete from loanops.migration_row where migration_id = ${id}`.execute(db)
-  await sql`delete from loanops.migration where id = ${id} and status = 'uploading'`.execute(db)
+  const { numDeletedRows } = await db
+    .deleteFrom('loanops.migration')
+    .where('id', '=', id)
+    .where('status', '=', 'uploading')
+    .executeTakeFirst()
+  if (numDeletedRows > 0n) await deleteRows(db, id)
 }

@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database.ts'
+import { newId } from '../../src/ids.ts'
+import { sweepUploads } from '../../src/migration/sweep-uploads.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 t.test('a file that is refused at its end leaves no rows', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -18,6 +21,62 @@ t.test('a file that is refused at its end leaves no rows', async t => {
   )
   t.equal(await countRows(service.db), 0)
 })
+
+t.test('a sweep removes what ended uploads left, in steps, and nothing else', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { db } = service
+  const { body } = await uploadCsv(service, 'repayments', repaymentsCsv({}))
+  const [killed, arriving, nobodys] = [newId(), newId(), newId()]
+  await addUploading(db, killed, '25 hours')
+  await addUploading(db, arriving, '23 hours')
+  await addRows(db, killed, 60_000)
+  await addRows(db, arriving, 10)
+  await addRows(db, nobodys, 10)
+
+  const [first, second] = await Promise.allSettled([sweepUploads(db), sweepUploads(db)])
+  t.match([first, second], [{ status: 'fulfilled' }, { status: 'fulfilled' }])
+  const { rows } = await sql<{ id: string; count: number }>`
+    select migration_id as id, count(*)::integer as count
+      from loanops.migration_row group by 1 order by 1`.execute(db)
+  const left = [
+    { id: body.migration_id, count: 1 },
+    { id: arriving, count: 10 },
+  ]
+  t.same(
+    rows,
+    left.sort((a, b) => (a.id < b.id ? -1 : 1)),
+  )
+  t.equal((await sql`select from loanops.migration`.execute(db)).rows.length, 2)
+})
+
+t.test('a sweep that is broken off is taken up by the next one', async t => {
+  const { db } = await startTestService(t, { ROLE: 'api' })
+  await addUploading(db, newId(), '25 hours')
+  const id = newId()
+  await addRows(db, id, 60_000)
+  const stopping = new AbortController()
+  const sweeping = sweepUploads(db, stopping.signal)
+  await until(async () => (await countRows(db)) < 60_000)
+  stopping.abort()
+  await sweeping
+  t.ok((await countRows(db)) > 0, 'it did not wait for the end')
+  await sweepUploads(db)
+  t.equal(await countRows(db), 0)
+})
+
+async function addUploading(db: Database, id: string, age: string) {
+  await sql`
+    insert into loanops.migration (id, type, columns, delimiter, uploaded_at)
+    values (${id}, 'repayments', '{}', ',', now() - ${age}::interval)`.execute(db)
+}
+
+async function addRows(db: Database, id: string, count: number) {
+  await sql`
+    insert into loanops.migration_row (migration_id, line, state, cells)
+    select ${id}, line, 'valid', '[]' from generate_series(2, ${count}::integer + 1) as line`.execute(
+    db,
+  )
+}
 
 async function countRows(db: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
