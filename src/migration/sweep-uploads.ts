@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { deleteRows } from './delete-rows.ts'
 
-/** An upload that stands still for so long lost its process. */
+/** An upload that has not been heard of for so long lost its process. */
 const ABANDONED_AFTER = '1 day'
 
 /** Removes what uploads left that never ended. Breaking off is harmless: the next sweep finds the rest. */

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
-import type { Database } from '../database.ts'
+import type { Database, Trx } from '../database.ts'
 import { newId } from '../ids.ts'
+import { Unavailable } from '../problem.ts'
 import { checkAcross } from './check-across.ts'
 import { REASON } from './column.ts'
 import { unescapeFormula } from './csv-line.ts'
@@ -16,6 +17,9 @@ import { UnreadableFile } from './unreadable-file.ts'
 /** What one insert takes: beyond so many rows PostgreSQL gets no faster. Two of them are in memory, in several forms each. */
 const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 19 }
 
+/** Often enough that an upload which is alive is never taken for abandoned. */
+const BEAT_EVERY_MS = 60_000
+
 /**
  * Reads a file into the database, row by row, and checks it.
  * @param patient where statements may take long
@@ -27,33 +31,49 @@ export async function upload(
   kind: Kind,
   file: AsyncIterable<Buffer>,
   asker: Asker,
+  beatEveryMs = BEAT_EVERY_MS,
 ): Promise<string> {
   const id = newId()
+  // One that fails is made up for by the next.
+  const heartbeat = setInterval(() => void beat(db, id).catch(() => undefined), beatEveryMs)
   try {
     await keepRows(db, kind, id, file)
     await analyze(db)
-    await patient.transaction().execute(async trx => {
-      // A million rows are sorted here.
-      await sql`set local work_mem = '64MB'`.execute(trx)
-      await checkAcross(trx, kind.type, id)
-      await sql`
-        update loanops.migration m
-           set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
-          from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
-                  from loanops.migration_row where migration_id = ${id}) c
-         where m.id = ${id}`.execute(trx)
-      await audit(trx, {
-        ...asker,
-        action: 'migration.upload',
-        subject: id,
-        detail: { type: kind.type },
-      })
-    })
+    await patient.transaction().execute(trx => check(trx, kind, id, asker))
   } catch (error) {
     await forget(db, id).catch(() => undefined)
     throw error
+  } finally {
+    clearInterval(heartbeat)
   }
   return id
+}
+
+/** Until an upload has ended, its `uploaded_at` says when it was last alive. */
+async function beat(db: Database, id: string) {
+  await sql`
+    update loanops.migration set uploaded_at = now() where id = ${id} and status = 'uploading'`.execute(
+    db,
+  )
+}
+
+async function check(trx: Trx, kind: Kind, id: string, asker: Asker) {
+  // A million rows are sorted here.
+  await sql`set local work_mem = '64MB'`.execute(trx)
+  await checkAcross(trx, kind.type, id)
+  const { numAffectedRows } = await sql`
+    update loanops.migration m
+       set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
+      from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
+              from loanops.migration_row where migration_id = ${id}) c
+     where m.id = ${id} and m.status = 'uploading'`.execute(trx)
+  if (numAffectedRows !== 1n) throw new Unavailable('the upload was taken for abandoned')
+  await audit(trx, {
+    ...asker,
+    action: 'migration.upload',
+    subject: id,
+    detail: { type: kind.type },
+  })
 }
 
 async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterable<Buffer>) {

@@ -2,11 +2,16 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database.ts'
 import { newId } from '../../src/ids.ts'
+import { migrationKinds } from '../../src/migration/kinds.ts'
 import { sweepUploads } from '../../src/migration/sweep-uploads.ts'
+import { upload } from '../../src/migration/upload.ts'
+import { operationCatalogue } from '../../src/operations/catalogue.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+const asker = { actor: 'test', address: null, requestId: null }
 
 t.test('a file that is refused at its end leaves no rows', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -60,6 +65,53 @@ t.test('a sweep that is broken off is taken up by the next one', async t => {
   stopping.abort()
   await sweeping
   t.ok((await countRows(db)) > 0, 'it did not wait for the end')
+  await sweepUploads(db)
+  t.equal(await countRows(db), 0)
+})
+
+t.test('an upload that still arrives after a day is not swept', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { db, config } = service
+  const kind = migrationKinds(operationCatalogue(config.lenders)).repayments
+  let id = ''
+  async function* slowFile() {
+    const [header, row] = repaymentsCsv({}).split('\n')
+    yield Buffer.from(`${header}\n${`${row}\n`.repeat(2_000)}`)
+    await until(async () => {
+      id =
+        (
+          await sql<{ id: string }>`
+        update loanops.migration set uploaded_at = now() - interval '25 hours' returning id`.execute(
+            db,
+          )
+        ).rows[0]?.id ?? ''
+      return id !== ''
+    })
+    await until(async () => {
+      const { rows } = await sql`
+        select from loanops.migration where uploaded_at > now() - interval '1 minute'`.execute(db)
+      return rows.length === 1
+    }, 'a heartbeat')
+    await sweepUploads(db)
+    yield Buffer.from(`${row}\n`)
+  }
+  t.equal(await upload({ db, patient: db }, kind, slowFile(), asker, 50), id)
+  t.match((await service.call('GET', `/api/migration/${id}`)).body, { rows: 2_001 })
+})
+
+t.test('an upload that was taken for abandoned is refused, and leaves no rows', async t => {
+  const { db, config } = await startTestService(t, { ROLE: 'api' })
+  const kind = migrationKinds(operationCatalogue(config.lenders)).repayments
+  async function* frozenFile() {
+    const [header, row] = repaymentsCsv({}).split('\n')
+    yield Buffer.from(`${header}\n${`${row}\n`.repeat(2_000)}`)
+    await until(async () => (await countRows(db)) > 0)
+    await sql`update loanops.migration set uploaded_at = now() - interval '25 hours'`.execute(db)
+    await sweepUploads(db)
+    yield Buffer.from(`${row}\n`)
+  }
+  const uploading = upload({ db, patient: db }, kind, frozenFile(), asker)
+  await t.rejects(uploading, { code: 'UNAVAILABLE', message: /taken for abandoned/ })
   await sweepUploads(db)
   t.equal(await countRows(db), 0)
 })
