@@ -12,6 +12,7 @@ import { columnsOf } from './header.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
 import { type CheckedRow, fieldsOf, type Kind } from './kind.ts'
 import { type CsvRow, readCsv } from './read-csv.ts'
+import { throughOutage } from './through-outage.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** What one insert takes: beyond so many rows PostgreSQL gets no faster. Two of them are in memory, in several forms each. */
@@ -37,9 +38,11 @@ export async function upload(
   // One that fails is made up for by the next.
   const heartbeat = setInterval(() => void beat(db, id).catch(() => undefined), beatEveryMs)
   try {
-    await keepRows(db, kind, id, file)
-    await analyze(db)
-    await patient.transaction().execute(trx => check(trx, kind, id, asker))
+    const rows = await keepRows(db, kind, id, file)
+    await throughOutage(() => analyze(db))
+    await throughOutage(() =>
+      patient.transaction().execute(trx => check(trx, kind, { id, rows }, asker)),
+    )
   } catch (error) {
     await forget(db, id).catch(() => undefined)
     throw error
@@ -57,7 +60,17 @@ async function beat(db: Database, id: string) {
   )
 }
 
-async function check(trx: Trx, kind: Kind, id: string, asker: Asker) {
+/** Ends an upload of so many rows, once: an answer that was lost does not count its errors twice. */
+async function check(
+  trx: Trx,
+  kind: Kind,
+  { id, rows }: { id: string; rows: number },
+  asker: Asker,
+) {
+  const { rows: found } = await sql<{ status: string }>`
+    select status from loanops.migration where id = ${id} for update`.execute(trx)
+  if (found[0] === undefined) throw new Unavailable('the upload was taken for abandoned')
+  if (found[0].status !== 'uploading') return
   // A million rows are sorted here.
   await sql`set local work_mem = '64MB'`.execute(trx)
   await checkAcross(trx, kind.type, id)
@@ -66,8 +79,8 @@ async function check(trx: Trx, kind: Kind, id: string, asker: Asker) {
        set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
       from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
               from loanops.migration_row where migration_id = ${id}) c
-     where m.id = ${id} and m.status = 'uploading'`.execute(trx)
-  if (numAffectedRows !== 1n) throw new Unavailable('the upload was taken for abandoned')
+     where m.id = ${id} and c.rows = ${rows}`.execute(trx)
+  if (numAffectedRows !== 1n) throw new Unavailable('the database lost rows of the upload')
   await audit(trx, {
     ...asker,
     action: 'migration.upload',
@@ -76,7 +89,13 @@ async function check(trx: Trx, kind: Kind, id: string, asker: Asker) {
   })
 }
 
-async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterable<Buffer>) {
+/** @returns how many rows the file has */
+async function keepRows(
+  db: Database,
+  kind: Kind,
+  id: string,
+  file: AsyncIterable<Buffer>,
+): Promise<number> {
   let columns: string[] = []
   let isErrorsFile = false
   let rows = 0
@@ -84,23 +103,27 @@ async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterabl
     async header(cells, delimiter) {
       columns = columnsOf(cells, kind.type, kind.columns)
       isErrorsFile = columns.includes(REASON)
-      await db
-        .insertInto('loanops.migration')
-        .values({ id, type: kind.type, columns, delimiter })
-        .execute()
+      await throughOutage(() =>
+        db
+          .insertInto('loanops.migration')
+          .values({ id, type: kind.type, columns, delimiter })
+          .onConflict(conflict => conflict.doNothing())
+          .execute(),
+      )
     },
     async rows(batch) {
       rows += batch.length
       const checkedRows = batch.map(row => checked(row))
-      // A transaction each: a caller that is slow to send must not keep a connection from the others meanwhile.
-      await db.transaction().execute(async trx => {
-        // What a crash of PostgreSQL takes away is swept up; the check's own commit makes all of it durable.
-        await sql`set local synchronous_commit = off`.execute(trx)
-        await insertRows(trx, id, checkedRows)
+      let isAgain = false
+      await throughOutage(() => {
+        const inserting = insertBatch(db, id, checkedRows, isAgain)
+        isAgain = true
+        return inserting
       })
     },
   })
   if (rows === 0) throw new UnreadableFile('The file has no row below its header')
+  return rows
 
   function checked({ line, cells: came }: CsvRow): NewRow {
     const cells = isErrorsFile ? came.map(unescapeFormula) : came
@@ -108,6 +131,15 @@ async function keepRows(db: Database, kind: Kind, id: string, file: AsyncIterabl
     if (misfit !== null) return { line, cells: cells.map(readable), ...unread, errors: [misfit] }
     return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
   }
+}
+
+/** A transaction each: a caller that is slow to send must not keep a connection from the others meanwhile. */
+async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: boolean) {
+  await db.transaction().execute(async trx => {
+    // What a crash of PostgreSQL takes away is missed by the check, whose own commit makes all of it durable.
+    await sql`set local synchronous_commit = off`.execute(trx)
+    await insertRows(trx, id, rows, isAgain)
+  })
 }
 
 const unread: Omit<CheckedRow, 'errors'> = {
