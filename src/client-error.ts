@@ -22,14 +22,29 @@ const REFUSALS: Record<string, Refusal> = {
 
 const takingLong = new WeakSet<Socket>()
 
-/** For an upload, which may take hours: only silence ends it, and the server's limit on a whole request does not. */
+/** How late a caller's silence may be noticed, as a part of what is allowed. */
+const PART_OF_SILENCE = 0.1
+
+/**
+ * For an upload, which may take hours: the server's limit on a whole request does not end it, only the caller's silence
+ * does. A caller whose bytes wait here for us to read them is not silent.
+ */
 export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
-  takingLong.add(request.socket)
-  request.setTimeout(silenceMs, () => request.destroy())
-  request.once('end', () => {
-    takingLong.delete(request.socket)
-    request.setTimeout(0)
-  })
+  const { socket } = request
+  takingLong.add(socket)
+  let bytesRead = socket.bytesRead
+  let heardAt = Date.now()
+  const watch = setInterval(() => {
+    const isHeard = socket.bytesRead > bytesRead
+    if (isHeard || request.complete || request.readableLength > 0) heardAt = Date.now()
+    else if (Date.now() - heardAt >= silenceMs) request.destroy()
+    bytesRead = socket.bytesRead
+  }, silenceMs * PART_OF_SILENCE)
+  const stop = () => {
+    takingLong.delete(socket)
+    clearInterval(watch)
+  }
+  request.once('end', stop).once('close', stop)
 }
 
 /** Answers what Node's parser could not make a request of, and ends its connection: what follows on it is anybody's guess. */

@@ -11,15 +11,22 @@ export const DAY_RULE = 'must be a day that exists, as 05 March 2026 or 2026-03-
 const ISO_SHAPE = /^([12]\d{3})-(0[1-9]|1[0-2])-(\d{2})$/
 /** A portfolio has some thousand days and a million rows. */
 const MAX_KEPT = 20_000
+const LONGEST = '05 September 2026'.length
 const kept = new Map<string, DayOfFile | undefined>()
 
 /** @param text as `dd MMMM yyyy` or ISO */
 export function dayOf(text: string): DayOfFile | undefined {
+  if (text.length > LONGEST) return undefined
   if (!kept.has(text)) {
     if (kept.size >= MAX_KEPT) kept.clear()
-    kept.set(text, parsed(text))
+    kept.set(copied(text), parsed(text))
   }
   return kept.get(text)
+}
+
+/** What was trimmed off a cell shares the cell's memory, and would keep all of it. */
+function copied(text: string): string {
+  return Buffer.from(text).toString()
 }
 
 function parsed(text: string): DayOfFile | undefined {

@@ -4,6 +4,8 @@ import { REASON } from './column.ts'
 import { csvLine, escapeFormula } from './csv-line.ts'
 
 const ROWS_AT_ONCE = 1_000
+/** A row may have 100,000 characters; the first one comes whatever its size. */
+const BYTES_AT_ONCE = 2 ** 20
 /** Without it Excel takes UTF-8 for Windows-1252, and saves what it then shows. */
 const BOM = '\ufeff'
 
@@ -18,9 +20,14 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
   yield line(columns, REASON)
   for (let after = 0; ; ) {
     const { rows } = await sql<{ line: number; cells: string; reason: string | null }>`
-      select line, cells, reason from loanops.migration_row
-       where migration_id = ${id} and state in ('invalid', 'failed', 'stopped') and line > ${after}
-       order by line limit ${ROWS_AT_ONCE}`.execute(db)
+      select line, cells, reason
+        from (select line, cells, reason,
+                     sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
+                from loanops.migration_row
+               where migration_id = ${id} and state in ('invalid', 'failed', 'stopped') and line > ${after}
+               order by line limit ${ROWS_AT_ONCE}) next
+       where bytes_before < ${BYTES_AT_ONCE}
+       order by line`.execute(db)
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows

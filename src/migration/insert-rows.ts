@@ -4,8 +4,16 @@ import type { CheckedRow } from './kind.ts'
 
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
-/** Adds checked rows to a migration, in one statement: an array per column is what PostgreSQL reads fastest. */
-export async function insertRows(db: Database, migrationId: string, rows: NewRow[]): Promise<void> {
+/**
+ * Adds checked rows to a migration, in one statement: an array per column is what PostgreSQL reads fastest.
+ * @param isAgain whether they may be there already
+ */
+export async function insertRows(
+  db: Database,
+  migrationId: string,
+  rows: NewRow[],
+  isAgain: boolean,
+): Promise<void> {
   const column = (value: (row: NewRow) => string | null) => arrayLiteral(rows.map(value))
   await sql`
     insert into loanops.migration_row (migration_id, line, state, cells, loan_external_id, client_external_id,
@@ -18,9 +26,8 @@ export async function insertRows(db: Database, migrationId: string, rows: NewRow
                   ${column(row => row.paymentKey)}::text[], ${column(row => row.receiptNumber)}::text[],
                   ${column(row => row.onDate)}::date[],
                   ${column(row => row.disbursedOn)}::date[], ${column(reasonOf)}::text[])
-        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)`.execute(
-    db,
-  )
+        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)
+    ${isAgain ? sql`on conflict do nothing` : sql``}`.execute(db)
 }
 
 const reasonOf = ({ errors }: NewRow) => (errors.length === 0 ? null : errors.join('; '))

@@ -20,7 +20,11 @@ const PATIENCE_MS = 20 * 60_000
 
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
-/** Uploads the files, runs them one after the other, and shows how far they are. @throws Error for the person to read */
+/**
+ * Uploads the files, runs them one after the other, and shows how far they are. A run that did not complete, or in which
+ * a row failed, ends it: what comes after builds on it.
+ * @throws Error for the person to read
+ */
 export async function migratePortfolio(
   env: NodeJS.ProcessEnv,
   files: string[],
@@ -52,20 +56,40 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
     dry_run: wanted.isDryRun,
     skip_invalid: wanted.skipInvalid,
   })
+  if (invalid_rows > 0)
+    say(`${file}: the ${invalid_rows} invalid rows are left out, as --skip-invalid asks`)
   const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
-  if (ended.dry_run !== null && wanted.isDryRun) {
-    const { would_change, in_ledger, differs, refused, unknown } = ended.dry_run
-    say(
-      `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be looked at`,
-    )
-    for (const { line, reason } of ended.dry_run.findings) say(`  line ${line}: ${reason}`)
-    return
-  }
+  if (wanted.isDryRun) reportDryRun(file, ended)
+  else await reportRun(call, file, ended)
+}
+
+/** @throws Error unless a run would take every row of the file */
+function reportDryRun(file: string, { dry_run, invalid_rows }: MigrationRecord) {
+  if (dry_run === null) throw new Error(`${file}: the dry run was cancelled`)
+  const { would_change, in_ledger, differs, refused, unknown } = dry_run
   say(
-    `${file}: ${ended.status}, ${ended.done} done, ${ended.failed} failed, ${ended.stopped} stopped`,
+    `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be looked at`,
   )
-  if (ended.failed + ended.stopped > 0)
-    throw new Error(`What failed is in ${await saveErrors(call, id, file)}`)
+  for (const { line, reason } of dry_run.findings) say(`  line ${line}: ${reason}`)
+  const notTaken = invalid_rows + differs + refused + unknown
+  if (notTaken > 0)
+    throw new Error(
+      `${file}: ${notTaken} rows are invalid, differ, would be refused or could not be looked at`,
+    )
+}
+
+/** Rows that were left out on request are no failure. @throws Error unless every other row is done */
+async function reportRun(call: Call, file: string, ended: MigrationRecord) {
+  const { migration_id: id, status, done, failed, stopped, valid_rows } = ended
+  say(`${file}: ${status}, ${done} done, ${failed} failed, ${stopped} stopped`)
+  if (failed + stopped > 0)
+    throw new Error(
+      `${file}: the run is ${status}; what failed is in ${await saveErrors(call, id, file)}`,
+    )
+  if (status !== 'completed')
+    throw new Error(
+      `${file}: the run is ${status}, and ${valid_rows - done} rows are left; POST /api/migration/${id}/retry takes them up`,
+    )
 }
 
 type Call = {

@@ -5,7 +5,13 @@ import { UnreadableFile } from './unreadable-file.ts'
 
 /** A quote that is never closed must not collect the rest of a gibibyte. */
 const MAX_RECORD_CHARACTERS = 100_000
+/** csv-parse counts no delimiters: a row of nothing else ends here, as does one whose characters all have four bytes. */
+const MAX_RECORD_BYTES = 4 * MAX_RECORD_CHARACTERS
+/** Several times what any template has. An empty cell costs one byte of the file and many of memory. */
+const MAX_CELLS = 100
 const MAX_HEADER_BYTES = 20_000
+
+const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a quote may be open`
 
 export type CsvRow = { line: number; cells: string[] }
 
@@ -16,14 +22,16 @@ export type CsvReader = {
   rows(batch: CsvRow[]): Promise<void>
 }
 
+/** Rows are handed on once there are so many, or once so many bytes of the file have been read for them. */
+export type BatchSize = { rows: number; bytes: number }
+
 /**
  * Reads a CSV file, a chunk at a time.
- * @param batchSize how many rows at least are handed on at once, but for the last ones
- * @throws UnreadableFile that names line and column
+ * @throws UnreadableFile that names line and column, once no rows are being taken
  */
 export async function readCsv(
   source: AsyncIterable<Buffer>,
-  batchSize: number,
+  batchSize: BatchSize,
   reader: CsvReader,
 ): Promise<void> {
   const chunks = source[Symbol.asyncIterator]()
@@ -31,6 +39,8 @@ export async function readCsv(
   const delimiter = delimiterOf(first.toString())
   let header: string[] | undefined
   let rows: CsvRow[] = []
+  let bytesOfBatch = 0
+  let bytesOfOpenRecord = 0
   let endOfLast = 0
   let blankBefore = 0
   let countedTwice = 0
@@ -45,6 +55,10 @@ export async function readCsv(
     relax_column_count: true,
     max_record_size: MAX_RECORD_CHARACTERS,
     on_record(cells: string[], { lines, empty_lines }: Info & { lines: number }) {
+      if (cells.length > MAX_CELLS)
+        throw new UnreadableFile(
+          `Line ${startOf(cells, lines)}: the row has more than ${MAX_CELLS} cells`,
+        )
       if (header === undefined) header = cells
       else rows.push({ line: startOf(cells, lines), cells })
       endOfLast = lines
@@ -60,17 +74,23 @@ export async function readCsv(
 
   try {
     for (let chunk: Buffer | undefined = first; chunk; chunk = await nextOf(chunks)) {
+      const linesBefore = linesEnded()
       await new Promise<void>((resolve, reject) =>
         parser.write(chunk, error => (error ? reject(error) : resolve())),
       )
-      if (rows.length >= batchSize) await hand()
+      bytesOfBatch += chunk.length
+      bytesOfOpenRecord = linesEnded() === linesBefore ? bytesOfOpenRecord + chunk.length : 0
+      if (bytesOfOpenRecord > MAX_RECORD_BYTES)
+        throw new UnreadableFile(`Line ${openLine()}: ${ENDLESS}`)
+      if (rows.length >= batchSize.rows || bytesOfBatch >= batchSize.bytes) await hand()
     }
     parser.end()
     await ended
   } catch (error) {
+    // Who hears of the failure may clear up at once: nothing may be kept behind their back.
+    await taking.catch(() => undefined)
     if (!(error instanceof CsvError)) throw error
-    const line = endOfLast - countedTwice + Number(error.empty_lines) - blankBefore + 1
-    throw new UnreadableFile(sentence(error, line, header ?? []))
+    throw new UnreadableFile(sentence(error, openLine(), header ?? []))
   }
   await hand()
   await taking
@@ -81,11 +101,21 @@ export async function readCsv(
       await reader.header(header, delimiter)
     }
     await taking
+    bytesOfBatch = 0
     if (rows.length === 0) return
     taking = reader.rows(rows)
     // Awaited before the next batch; until then a failure must not end the process.
     taking.catch(() => undefined)
     rows = []
+  }
+
+  function linesEnded(): number {
+    return parser.info.records + parser.info.empty_lines
+  }
+
+  /** Where the record begins that has not ended. */
+  function openLine(): number {
+    return endOfLast - countedTwice + parser.info.empty_lines - blankBefore + 1
   }
 
   /** csv-parse counts where a record ends, and CRLF inside quotes twice; a person looks where it begins. */
@@ -110,7 +140,7 @@ async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
     const chunk = await nextOf(chunks)
     if (chunk === undefined) break
     bytes = Buffer.concat([bytes, chunk])
-    if (/\S[^\r\n]*[\r\n]/.test(bytes.toString('utf8', 0, MAX_HEADER_BYTES))) break
+    if (/[\r\n]/.test(bytes.toString('utf8', 0, MAX_HEADER_BYTES).trimStart())) break
     if (bytes.length > MAX_HEADER_BYTES)
       throw new UnreadableFile('Line 1: the header does not end: is this a CSV file?')
   }
@@ -131,7 +161,7 @@ function sentence({ code, message, column }: CsvError, line: number, header: str
     case 'INVALID_OPENING_QUOTE':
       return `${where}: a quote stands inside a cell that has none around it; put quotes around the cell and write this one twice`
     case 'CSV_MAX_RECORD_SIZE':
-      return `${where}: the row does not end within ${MAX_RECORD_CHARACTERS} characters: a quote may be open`
+      return `${where}: ${ENDLESS}`
     default:
       return `${where}: ${message}`
   }

@@ -5,13 +5,12 @@ import type { Databases } from '../database.ts'
 import { dryRun } from './dry-run.ts'
 import { feed } from './feed.ts'
 import type { Looker } from './looker.ts'
+import { sweepUploads } from './sweep-uploads.ts'
 
 /** How often a run is looked after: it has work for longer than this, and a new one starts within it. Idle workers ask too. */
 const EVERY_MS = 500
 /** One that fails is left alone for so long: what ails it, or the ledger, takes more than a moment. */
 const REST_MS = 1_000
-/** An upload that stands still for so long lost its process. */
-const ABANDONED_AFTER = '1 day'
 const SWEEP_EVERY_MS = 60 * 60_000
 
 export type MigrationsAtWork = { stop(): Promise<void> }
@@ -33,7 +32,7 @@ export function workMigrations(
   const loops = [
     again(() => inTurn(false, id => feed(patient, boss, looker.kinds, id))),
     again(() => inTurn(true, id => dryRun(patient, looker, id, signal))),
-    again(sweepAbandoned, SWEEP_EVERY_MS),
+    again(() => sweepUploads(patient, signal).then(() => false), SWEEP_EVERY_MS),
   ]
 
   return {
@@ -77,18 +76,5 @@ export function workMigrations(
       select id from loanops.migration
        where status = 'running' and is_dry_run = ${isDryRun} order by id`.execute(db)
     return rows.map(({ id }) => id)
-  }
-
-  async function sweepAbandoned(): Promise<boolean> {
-    await sql`
-      with abandoned as (
-        delete from loanops.migration
-         where status = 'uploading' and uploaded_at < now() - ${ABANDONED_AFTER}::interval
-        returning id
-      )
-      delete from loanops.migration_row where migration_id in (select id from abandoned)`.execute(
-      patient,
-    )
-    return false
   }
 }

@@ -198,6 +198,21 @@ t.test('upload', async t => {
           mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,'), 'é,,\n'),
           /Line 4, character 18: the file is UTF-8 before it/,
         ],
+        [
+          'two encodings, after a letter that stands for one that was lost',
+          mixed(withLine3('L-1,2024-02-12,1,\ufffd,,\nL-1,'), 'é'),
+          /Line 4, character 5: the file is UTF-8 before it/,
+        ],
+        [
+          'two encodings, Windows-1252 first',
+          mixed(good, 'L-1,2024-02-12,1,Ren\xe9,,\n', 'L-1,आशा'),
+          /Line 5, character 5: the file is Windows-1252 before it, and this is UTF-8/,
+        ],
+        [
+          'two encodings in one line, far into a Windows-1252 file',
+          mixed('', `${good}${'L-1,2024-02-12,1,Ren\xe9,,\n'.repeat(10_000)}Ren\xe9 `, 'José'),
+          /Line 10004, character 9: the file is Windows-1252 before it/,
+        ],
         ['nothing', '', /The file is empty/],
         ['only a header', REPAYMENT_COLUMNS, /no row below its header/],
         ['not a CSV file', new Uint8Array(50_000).fill(7), /Line 1: the header does not end/],
@@ -457,7 +472,8 @@ async function kept({ db }: TestService) {
   return { rows: Number(count) }
 }
 
-/** The one in UTF-8, the other in Latin-1. */
-function mixed(utf8: string, latin1: string) {
-  return new Uint8Array(Buffer.concat([Buffer.from(utf8), Buffer.from(latin1, 'latin1')]))
+/** The second part in Latin-1, what is around it in UTF-8. */
+function mixed(utf8: string, latin1: string, after = '') {
+  const parts = [Buffer.from(utf8), Buffer.from(latin1, 'latin1'), Buffer.from(after)]
+  return new Uint8Array(Buffer.concat(parts))
 }
