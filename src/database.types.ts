@@ -268,6 +268,12 @@ export interface LoanopsOperationAttempt {
   started_at: Timestamp;
 }
 
+export interface LoanopsViewsApplied {
+  first_applied_at: Generated<Timestamp>;
+  name: string;
+  sha256: string;
+}
+
 export interface RawTemplate {
   address: string | null;
   body: Buffer;
@@ -299,5 +305,6 @@ export interface DB {
   "loanops.migration_step": LoanopsMigrationStep;
   "loanops.operation": LoanopsOperation;
   "loanops.operation_attempt": LoanopsOperationAttempt;
+  "loanops.views_applied": LoanopsViewsApplied;
   "raw.template": RawTemplate;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { PgBoss } from 'pg-boss'
-import { type Database, openDatabase, poolConfig, untilReady } from './database.ts'
+import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
 import { logger } from './log.ts'
 import { allQueues } from './worker.ts'
 
@@ -37,19 +37,24 @@ export async function migrate(url: string): Promise<void> {
   }
 }
 
-/** Whether `migrate` has run from exactly these files: a role refuses to start on a database that is behind. */
+/**
+ * Whether `migrate` has made this version's tables and views: a role refuses to start on a database that is behind.
+ * Views may be a newer version's by now: while one is rolled out, the processes of the one before may start anew.
+ */
 export async function isUpToDate(db: Database): Promise<boolean> {
-  const applied = await appliedFiles(db)
-  return (
-    tableFiles().every(({ name }) => applied.has(name)) &&
-    viewFiles().every(({ name, sha256 }) => applied.get(name) === sha256)
-  )
+  if (!(await tablesPresent()(db))) return false
+  const own = viewFiles()
+  const { rows } = await sql`
+    select
+      from unnest(${own.map(({ name }) => name)}::text[], ${own.map(({ sha256 }) => sha256)}::text[]) as own (name, sha256)
+      join loanops.views_applied ours using (name, sha256)
+      join loanops.migration_applied latest using (name)
+      join loanops.views_applied present on present.name = latest.name and present.sha256 = latest.sha256
+     where ours.first_applied_at <= present.first_applied_at`.execute(db)
+  return rows.length === own.length
 }
 
-/**
- * Asks whether this version's tables are there. Views may be a newer version's: while one is rolled out, the processes
- * of the one before go on with what they started on.
- */
+/** Asks whether this version's tables are there. */
 export function tablesPresent(): (db: Database) => Promise<boolean> {
   const names = tableFiles().map(({ name }) => name)
   return async db => {
@@ -58,13 +63,14 @@ export function tablesPresent(): (db: Database) => Promise<boolean> {
   }
 }
 
-async function appliedFiles(db: Database): Promise<Map<string, string>> {
+async function appliedFiles(db: Database): Promise<Set<string>> {
   const { rows: tables } = await sql<{ name: string | null }>`
     select to_regclass('loanops.migration_applied')::text as name`.execute(db)
-  if (!tables[0]?.name) return new Map()
-  const { rows } = await sql<{ name: string; sha256: string }>`
-    select name, sha256 from loanops.migration_applied`.execute(db)
-  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+  if (!tables[0]?.name) return new Set()
+  const { rows } = await sql<{ name: string }>`select name from loanops.migration_applied`.execute(
+    db,
+  )
+  return new Set(rows.map(({ name }) => name))
 }
 
 async function migrateTables(db: Database) {
@@ -73,11 +79,10 @@ async function migrateTables(db: Database) {
     name text primary key, sha256 text not null, applied_at timestamptz not null default now())`.execute(
     db,
   )
-  const { rows } = await sql<{ name: string }>`select name from loanops.migration_applied`.execute(
-    db,
-  )
-  const applied = new Set(rows.map(row => row.name))
-  for (const file of tableFiles()) if (!applied.has(file.name)) await apply(db, file)
+  const applied = await appliedFiles(db)
+  for (const file of tableFiles()) {
+    if (!applied.has(file.name)) await db.transaction().execute(trx => apply(trx, file))
+  }
 }
 
 async function migrateQueues(url: string) {
@@ -101,17 +106,22 @@ async function migrateQueues(url: string) {
 }
 
 async function rebuildViews(db: Database) {
-  for (const file of viewFiles()) await apply(db, file)
+  for (const file of viewFiles()) {
+    await db.transaction().execute(async trx => {
+      await apply(trx, file)
+      await sql`
+        insert into loanops.views_applied (name, sha256) values (${file.name}, ${file.sha256})
+        on conflict do nothing`.execute(trx)
+    })
+  }
 }
 
 type SqlFile = { name: string; text: string; sha256: string }
 
-async function apply(db: Database, { name, text, sha256 }: SqlFile) {
-  await db.transaction().execute(async trx => {
-    await sql.raw(text).execute(trx)
-    await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
-      on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
-  })
+async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
+  await sql.raw(text).execute(trx)
+  await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
+    on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
 }
 
 const tableFiles = () => sqlFiles('./')

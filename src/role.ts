@@ -30,9 +30,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   await untilReady(db, log)
   if (!(await isUpToDate(db))) {
     await db.destroy()
-    throw new ConfigError(
-      'The database is not as this version\'s "npm run migrate" leaves it: run that, or start the newer version that ran it last',
-    )
+    throw new ConfigError('The database is behind this version: run "npm run migrate"')
   }
   if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })

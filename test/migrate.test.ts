@@ -3,11 +3,14 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
+import { readConfig } from '../src/config.ts'
 import { freePort } from '../src/embedded/free-port.ts'
+import { logger } from '../src/log.ts'
 import { MIGRATION_LOCK, migrate } from '../src/migrate.ts'
+import { startRole } from '../src/role.ts'
 import { freshDatabase } from './support/fresh-database.ts'
 import { startPostgresProxy } from './support/postgres-proxy.ts'
-import { startTestService } from './support/service.ts'
+import { startTestService, testEnv } from './support/service.ts'
 
 /** Longer than any statement of a migrate that has nothing to do. */
 const LIMIT_MS = 1_000
@@ -42,6 +45,41 @@ t.test('migrate works behind PgBouncer', async t => {
   const proxy = await startPostgresProxy(t, ownerUrl, { isLikePgBouncer: true })
   await t.resolves(migrate(proxy.url))
 })
+
+t.test(
+  'a process starts on the views of a newer version, not on those of an older one',
+  async t => {
+    const { db, url, ownerUrl } = await freshDatabase(t)
+    const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+    const starts = async () => {
+      const service = await startRole(config, logger('silent'))
+      await service.close()
+    }
+    const isBehind = { message: /is behind this version: run "npm run migrate"/ }
+    const apply = (sha256: string) =>
+      sql`update loanops.migration_applied set sha256 = ${sha256} where name = 'views/queues.sql'`.execute(
+        db,
+      )
+    await sql`
+    insert into loanops.views_applied (name, sha256, first_applied_at)
+    values ('views/queues.sql', 'newer', now() + interval '1 day'),
+           ('views/queues.sql', 'older', now() - interval '1 day')`.execute(db)
+    await apply('newer')
+    await t.resolves(starts(), 'also where it is started anew during a rollout')
+    await apply('older')
+    await t.rejects(
+      starts(),
+      isBehind,
+      'its own were there, and an older version’s migrate has run since',
+    )
+    await sql`delete from loanops.views_applied where sha256 not in ('older', 'newer') and name = 'views/queues.sql'`.execute(
+      db,
+    )
+    await t.rejects(starts(), isBehind, 'its own have never been there')
+    await migrate(ownerUrl)
+    await t.resolves(starts())
+  },
+)
 
 t.test('migrate waits longer for another one than a statement may take here', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
