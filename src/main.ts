@@ -3,10 +3,10 @@ import closeWithGrace from 'close-with-grace'
 import { createAdmin } from './accounts/create-admin.ts'
 import { ConfigError, readConfig, readDatabaseUrl } from './config.ts'
 import { armCrashPoints } from './crash-point.ts'
+import { migrate } from './database/migrate.ts'
 import { welcome } from './embedded/welcome.ts'
 import { logger } from './log.ts'
-import { migrate } from './migrate.ts'
-import { migratePortfolio } from './migration/migrate-portfolio.ts'
+import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
 import { startRole } from './role.ts'
 
 /** What is in flight may finish for so long after SIGTERM; then it is handed back. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { newId } from '../ids.ts'
 import { Username } from './credentials.ts'
 

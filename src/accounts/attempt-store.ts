@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 
 /** Where rate-limiter-flexible counts: the table that our migration made, through our own pool. */
 export function attemptStore(db: Database) {

@@ -1,5 +1,5 @@
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { addressKey, nameKey } from './attempt-keys.ts'
 import { attemptStore } from './attempt-store.ts'
 import { TooManyAttempts } from './too-many-attempts.ts'

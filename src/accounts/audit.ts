@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Trx } from '../database.ts'
+import type { Database, Trx } from '../database/database.ts'
 import { newId } from '../ids.ts'
 
 /** Who asks, and from where: `askerOf(request)` tells. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import type { Account } from './account.ts'
 
 /** Keeps the same password under new parameters, unless it has been changed meanwhile. */

@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { ConfigError } from '../config.ts'
-import { openDatabase } from '../database.ts'
+import { openDatabase } from '../database/database.ts'
 import { askPassword } from './ask-password.ts'
 import { NewPassword, Username } from './credentials.ts'
 import { hashPassword } from './password.ts'

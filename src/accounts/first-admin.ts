@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { findAccount } from './account.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount } from './register.ts'

@@ -1,5 +1,5 @@
 import createError from '@fastify/error'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { type Account, findAccount } from './account.ts'
 import type { Attempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'

@@ -1,5 +1,5 @@
 import createError from '@fastify/error'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { type Account, insertAccount } from './account.ts'
 import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { type Asker, audit } from './audit.ts'

@@ -1,3 +1,4 @@
+import type { Operation } from '../engine/operation.ts'
 import type { Lender } from '../lenders.ts'
 import { clientCreate } from './client-create.ts'
 import { clientUpdate } from './client-update.ts'
@@ -6,7 +7,6 @@ import { loanCreate } from './loan-create.ts'
 import { loanDelete } from './loan-delete.ts'
 import { loanDisburse } from './loan-disburse.ts'
 import { loanUpdate } from './loan-update.ts'
-import type { Operation } from './operation.ts'
 
 /** Operations by name, in the order in which a loan meets them. */
 export type Catalogue = ReadonlyMap<string, Operation>

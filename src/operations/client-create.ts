@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { closed, Day, ExternalId, Text } from '../fields.ts'
-import { dayFormat } from '../ledger/dates.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { absent, clientSubject, compared, operation, there } from '../engine/operation.ts'
+import { closed, Day, ExternalId, Text } from '../http/fields.ts'
 import {
   clientAnswer,
   clientDifferences,
   clientPath,
   hasClientFields,
   type LedgerClient,
-} from './ledger-client.ts'
-import { absent, clientSubject, compared, operation, there } from './operation.ts'
+} from '../ledger/client-record.ts'
+import { dayFormat } from '../ledger/dates.ts'
+import { lookUp } from '../ledger/look-up.ts'
 
 /** Fineract: a person, not an entity. */
 const PERSON = 1

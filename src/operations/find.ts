@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { decodeCursor, pageOf } from '../cursor.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
+import { decodeCursor, pageOf } from '../http/cursor.ts'
 import { type OperationRow, wholeRecord } from './record.ts'
 
 const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,

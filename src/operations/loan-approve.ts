@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { closed, Day, ExternalId } from '../fields.ts'
+import { absent, compared, type Found, loanSubject, operation } from '../engine/operation.ts'
+import { closed, Day, ExternalId } from '../http/fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import { dayThere, difference } from '../ledger/difference.ts'
+import { APPROVED, foundIn, type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
 import { lookUp } from '../ledger/look-up.ts'
-import { dayThere, difference } from './difference.ts'
-import { APPROVED, foundIn, type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
-import { absent, compared, type Found, loanSubject, operation } from './operation.ts'
 
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',

@@ -1,20 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../fields.ts'
-import { dayFormat } from '../ledger/dates.ts'
-import { lookUp } from '../ledger/look-up.ts'
-import type { LoanProduct } from '../ledger/reference.ts'
-import type { Lender } from '../lenders.ts'
-import { dayThere, difference } from './difference.ts'
-import { clientPath, type LedgerClient } from './ledger-client.ts'
-import {
-  FREQUENCIES,
-  type Frequency,
-  foundIn,
-  type LedgerLoan,
-  loanAnswer,
-  loanPath,
-  SUBMITTED,
-} from './ledger-loan.ts'
 import {
   absent,
   clientSubject,
@@ -23,8 +7,24 @@ import {
   loanSubject,
   operation,
   type Run,
-} from './operation.ts'
-import { refusal } from './refusal.ts'
+} from '../engine/operation.ts'
+import { refusal } from '../engine/refusal.ts'
+import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
+import { clientPath, type LedgerClient } from '../ledger/client-record.ts'
+import { dayFormat } from '../ledger/dates.ts'
+import { dayThere, difference } from '../ledger/difference.ts'
+import {
+  FREQUENCIES,
+  type Frequency,
+  foundIn,
+  type LedgerLoan,
+  loanAnswer,
+  loanPath,
+  SUBMITTED,
+} from '../ledger/loan.ts'
+import { lookUp } from '../ledger/look-up.ts'
+import type { LoanProduct } from '../ledger/reference.ts'
+import type { Lender } from '../lenders.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 

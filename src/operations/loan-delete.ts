@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { closed, ExternalId } from '../fields.ts'
+import { absent, loanSubject, operation, there } from '../engine/operation.ts'
+import { closed, ExternalId } from '../http/fields.ts'
+import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
 import { lookUp } from '../ledger/look-up.ts'
-import { type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
-import { absent, loanSubject, operation, there } from './operation.ts'
 
 export const loanDelete = operation({
   name: 'LOAN_DELETE',

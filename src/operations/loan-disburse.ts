@@ -1,17 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { Amount, closed, Day, ExternalId, Text } from '../fields.ts'
-import { dayFormat, isSameDay } from '../ledger/dates.ts'
-import { lookUp } from '../ledger/look-up.ts'
-import type { Reference } from '../ledger/reference.ts'
-import { dayThere, difference } from './difference.ts'
-import { type LedgerLoan, loanAnswer, loanPath } from './ledger-loan.ts'
-import {
-  isStanding,
-  type LedgerTransaction,
-  type LoanWithTransactions,
-  loanWithTransactionsPath,
-  transactionPath,
-} from './ledger-transaction.ts'
 import {
   absent,
   compared,
@@ -20,7 +7,20 @@ import {
   operation,
   type Run,
   there,
-} from './operation.ts'
+} from '../engine/operation.ts'
+import { Amount, closed, Day, ExternalId, Text } from '../http/fields.ts'
+import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { dayThere, difference } from '../ledger/difference.ts'
+import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
+import { lookUp } from '../ledger/look-up.ts'
+import type { Reference } from '../ledger/reference.ts'
+import {
+  isStanding,
+  type LedgerTransaction,
+  type LoanWithTransactions,
+  loanWithTransactionsPath,
+  transactionPath,
+} from '../ledger/transaction.ts'
 
 export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',

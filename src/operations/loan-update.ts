@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Count, closed, Day, ExternalId, Rate } from '../fields.ts'
+import { absent, loanSubject, operation } from '../engine/operation.ts'
+import { refusal } from '../engine/refusal.ts'
+import { Amount, Count, closed, Day, ExternalId, Rate } from '../http/fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
-import { lookUp } from '../ledger/look-up.ts'
 import {
   FREQUENCIES,
   foundIn,
@@ -10,10 +11,9 @@ import {
   loanAnswer,
   loanPath,
   SUBMITTED,
-} from './ledger-loan.ts'
+} from '../ledger/loan.ts'
+import { lookUp } from '../ledger/look-up.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
-import { absent, loanSubject, operation } from './operation.ts'
-import { refusal } from './refusal.ts'
 
 const schema = Type.Object(
   {

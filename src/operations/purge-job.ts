@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
-import type { Database } from '../database.ts'
-import { work } from '../queue.ts'
+import type { Database } from '../database/database.ts'
+import { work } from '../queue/queue.ts'
 import { purgeOperations } from './purge.ts'
 import { purgeQueue } from './purge-queue.ts'
 

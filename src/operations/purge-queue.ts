@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config.ts'
-import type { Queue } from '../queue.ts'
+import type { Queue } from '../queue/queue.ts'
 
 /** Once a day, at an hour when nobody waits for the database. */
 const CRON = '17 2 * * *'

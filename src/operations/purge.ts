@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 
 /** Few enough that nobody waits for their locks. */
 const ROWS_PER_STATEMENT = 500

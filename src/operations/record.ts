@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../fields.ts'
+import { nullable, oneOf } from '../http/fields.ts'
 
 export const STATUSES = ['processing', 'success', 'failed'] as const
 const ledgerBody = nullable(Type.Object({}, { additionalProperties: true }))

@@ -1,11 +1,11 @@
 import createError from '@fastify/error'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { closed } from '../fields.ts'
-import { type FieldError, FieldErrors } from '../problem.ts'
-import { firstPerPath } from '../validator.ts'
+import type { Data, Operation } from '../engine/operation.ts'
+import { closed } from '../http/fields.ts'
+import { type FieldError, FieldErrors } from '../http/problem.ts'
+import { firstPerPath } from '../http/validator.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Data, Operation } from './operation.ts'
 
 export type OperateRequest = { operation: Operation; data: Data }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
-import type { Watch } from '../watch.ts'
+import type { Database } from '../database/database.ts'
+import type { Watch } from '../database/watch.ts'
 
 export type Readiness = {
   status: 'ready' | 'not_ready'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { GATEWAYS, type Lender } from '../lenders.ts'
 
 /** Tells the database the networks of the settings: there it is judged which events count. */

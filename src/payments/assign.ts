@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
-import type { Database, Trx } from '../database.ts'
-import { Conflict, NotFound } from '../problem.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { Conflict, NotFound } from '../http/problem.ts'
 import { settle } from './settle.ts'
 
 const ASSIGNABLE = [

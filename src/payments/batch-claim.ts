@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
-import { LEASE_SECONDS } from '../lease.ts'
+import type { Database } from '../database/database.ts'
+import { LEASE_SECONDS } from '../database/lease.ts'
 import { publicError } from '../public-error.ts'
 
 /** What broke a run off, a database in trouble, takes more than a moment. */

@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import type { BatchClaim } from './batch-claim.ts'
 
 /** What the stages of a batch run work with. */

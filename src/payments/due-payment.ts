@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import type { Gateway } from '../lenders.ts'
 
 /** Who sent an event of a payment, and what it was found to be worth. */

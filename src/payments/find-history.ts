@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { asJson } from './find-payments.ts'
 import type { PaymentWithHistory } from './payment-record.ts'
 

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
-import { decodeCursor, pageOf } from '../cursor.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
+import { decodeCursor, pageOf } from '../http/cursor.ts'
 import type { Payment } from './payment-record.ts'
 
 /** As JSON has it: money as a decimal text, times in UTC. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 
 /** As often as Prometheus usually asks; more processes and more scrapes ask the database no oftener. */
 const EVERY_MS = 15_000

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../fields.ts'
+import { nullable, oneOf } from '../http/fields.ts'
 
 const NullableText = nullable(Type.String())
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
-import { insertOperations, newOperation } from '../operations/accept.ts'
+import { insertOperations, newOperation } from '../engine/accept.ts'
 import type { Batch } from './batch.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 

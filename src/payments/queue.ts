@@ -1,4 +1,4 @@
-import { type Queue, WATCHED } from '../queue.ts'
+import { type Queue, WATCHED } from '../queue/queue.ts'
 import type { PaymentEvent } from './payment-event.ts'
 
 /** Longer than anybody looks away: a job that waits for its worker must not be tidied up. */

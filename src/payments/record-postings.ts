@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
-import type { Trx } from '../database.ts'
-import type { Ended } from '../operations/finish.ts'
+import type { Trx } from '../database/database.ts'
+import type { Ended } from '../engine/finish.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { settle } from './settle.ts'
 

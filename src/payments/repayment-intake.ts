@@ -1,4 +1,4 @@
-import { loanSubject, type Operation } from '../operations/operation.ts'
+import { loanSubject, type Operation } from '../engine/operation.ts'
 
 /** A repayment as the intake sees it: which payment, on which loan. How it runs stands in `repayment.ts`. */
 export const repaymentIntake: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {

@@ -2,25 +2,21 @@ import { Type } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
+import { absent, type Operation, operation, type Run, there } from '../engine/operation.ts'
+import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isSameDay } from '../ledger/dates.ts'
-import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
-import { GATEWAYS } from '../lenders.ts'
 import {
   isExactIn,
   type LedgerLoan,
   loanAnswer,
   loanPath,
   TAKE_REPAYMENTS,
-} from '../operations/ledger-loan.ts'
-import { postRepayment } from '../operations/ledger-repayment.ts'
-import {
-  isStanding,
-  type LedgerTransaction,
-  transactionPath,
-} from '../operations/ledger-transaction.ts'
-import { absent, type Operation, operation, type Run, there } from '../operations/operation.ts'
-import { type Refusal, refusal } from '../operations/refusal.ts'
+} from '../ledger/loan.ts'
+import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
+import { postRepayment } from '../ledger/repayment.ts'
+import { isStanding, type LedgerTransaction, transactionPath } from '../ledger/transaction.ts'
+import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { believe } from './trust.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import type { Trx } from '../database.ts'
+import type { Trx } from '../database/database.ts'
 import { newId } from '../ids.ts'
-import { insertJobs } from '../queue.ts'
+import { insertJobs } from '../queue/queue.ts'
 import { batchQueue } from './queue.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../database.ts'
+import type { Trx } from '../database/database.ts'
 
 /** A refund may have come in the meantime: what the payment is follows from all that is known of it. */
 export async function settle(trx: Trx, payments: { id: string }[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
-import { isTransient } from '../database.ts'
+import { isTransient } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
 import { type Batch, BatchLeft } from './batch.ts'
 import { noteError } from './batch-claim.ts'

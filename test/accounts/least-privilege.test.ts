@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { openDatabase } from '../../src/database.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { startWithAccounts } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 

@@ -5,10 +5,10 @@ import { fastify } from 'fastify'
 import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import { readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database.ts'
-import { newOperation } from '../../src/operations/accept.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { newOperation } from '../../src/engine/accept.ts'
+import { liveQueue } from '../../src/engine/queue.ts'
 import { operationCatalogue } from '../../src/operations/catalogue.ts'
-import { liveQueue } from '../../src/operations/queue.ts'
 import { operateValidator } from '../../src/operations/validate.ts'
 
 const config = readConfig(process.env)

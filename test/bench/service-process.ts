@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { migrate } from '../../src/migrate.ts'
 import { startProcess } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 

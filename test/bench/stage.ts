@@ -4,10 +4,10 @@ import { readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { sql } from 'kysely'
-import { type Database, openDatabase } from '../../src/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { migrate } from '../../src/migrate.ts'
 import { testEnv } from '../support/service.ts'
 
 export type Running = { url: string; child: ChildProcess; stop(): Promise<void>; peakMiB(): number }

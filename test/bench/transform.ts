@@ -3,9 +3,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
-import { type Database, openDatabase } from '../../src/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { migrate } from '../../src/migrate.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)
 const history = Number(process.argv[3] ?? 0)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { idOf } from '../../src/ids.ts'
 import type { LoggedWrite } from '../support/loans.ts'
 

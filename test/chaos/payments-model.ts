@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { booksAt } from '../support/ledger-driver.ts'
 import type { Paid } from './gateways.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { parseJsonBody } from '../../src/json-body.ts'
-import type { FieldErrors } from '../../src/problem.ts'
+import { parseJsonBody } from '../../src/http/json-body.ts'
+import type { FieldErrors } from '../../src/http/problem.ts'
 
 /** What is wrong with a body, as "path message" per breach. */
 function breaches(body: string | Buffer): string[] {

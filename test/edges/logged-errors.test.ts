@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { publicError } from '../../src/public-error.ts'
-import { openQueue, type Queue, work } from '../../src/queue.ts'
+import { openQueue, type Queue, work } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
 

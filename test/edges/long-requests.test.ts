@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { letTakeLong } from '../../src/client-error.ts'
+import { letTakeLong } from '../../src/http/client-error.ts'
 
 const SILENCE_MS = 100
 const STALL_MS = 3 * SILENCE_MS

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { groupCommit } from '../../src/group-commit.ts'
+import { groupCommit } from '../../src/database/group-commit.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { startTestService } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config.ts'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { logger } from '../../src/log.ts'
 import { purgeOperations } from '../../src/operations/purge.ts'
 import { purgeQueue } from '../../src/operations/purge-queue.ts'

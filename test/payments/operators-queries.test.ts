@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { buffersOf } from '../support/buffers.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 

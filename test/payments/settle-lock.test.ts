@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { ending, submit } from '../support/operations.ts'

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { Database } from '../../src/database.ts'
-import type { DB } from '../../src/database.types.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { DB } from '../../src/database/database.types.ts'
 
 export type Touched = {
   statement: string

@@ -1,11 +1,11 @@
-// Proves that src/database.types.ts is what the migrations make; with --write it is made anew.
+// Proves that src/database/database.types.ts is what the migrations make; with --write it is made anew.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { migrate } from '../../src/migrate.ts'
 
-const TYPES = resolve('src/database.types.ts')
+const TYPES = resolve('src/database/database.types.ts')
 const folder = resolve('.data/check-postgres')
 const generated = resolve(folder, '../database.types.ts')
 
@@ -30,6 +30,6 @@ try {
 const wanted = readFileSync(generated, 'utf8')
 if (process.argv.includes('--write')) writeFileSync(TYPES, wanted)
 else if (readFileSync(TYPES, 'utf8') !== wanted) {
-  console.error('src/database.types.ts is not what the migrations make: npm run types')
+  console.error('src/database/database.types.ts is not what the migrations make: npm run types')
   process.exit(1)
 }

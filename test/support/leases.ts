@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 
 /** As if a dead process's leases and its jobs' heartbeats had run out: only their seconds are skipped. */
 export async function expireLeases(db: Database): Promise<void> {

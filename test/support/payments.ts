@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { capturedA } from './gateway-events.ts'
 import { booksAt, driver } from './ledger-driver.ts'
 import { type Call, startTestService, type TestService } from './service.ts'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type Config, readConfig } from '../../src/config.ts'
-import type { Database } from '../../src/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { migrate } from '../../src/migrate.ts'
+import { migrate } from '../../src/database/migrate.ts'
 
 export const TEMPLATE = 'loanops_template'
 /** A login that is nothing but a member of the runtime role. */

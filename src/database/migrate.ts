@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { PgBoss } from 'pg-boss'
+import { logger } from '../log.ts'
+import { allQueues } from '../worker.ts'
+import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
+
+const FOLDER = new URL('../../migrations/', import.meta.url)
+/** Any number will do, as long as every copy of this program uses the same one. */
+export const MIGRATION_LOCK = 7_405_313
+const NAME = 'loanops-migrate'
+/** An index on a large table takes its time, and it waits for another migration and for whoever uses what it changes. */
+const NO_LIMIT = 0
+
+/** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are made anew each time. */
+export async function migrate(url: string): Promise<void> {
+  const fail = (error: Error) => {
+    throw error
+  }
+  const db = openDatabase(url, {
+    max: 1,
+    name: NAME,
+    onError: fail,
+    statementMs: NO_LIMIT,
+  })
+  try {
+    await untilReady(db, logger('warn'))
+    await db.connection().execute(async connection => {
+      await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
+      await migrateTables(connection)
+      await migrateQueues(url)
+      await rebuildViews(connection)
+    })
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
+ * Whether `migrate` has made this version's tables and views: a role refuses to start on a database that is behind.
+ * Views may be a newer version's by now: while one is rolled out, the processes of the one before may start anew.
+ */
+export async function isUpToDate(db: Database): Promise<boolean> {
+  if (!(await tablesPresent()(db))) return false
+  const own = viewFiles()
+  const { rows } = await sql`
+    select
+      from unnest(${own.map(({ name }) => name)}::text[], ${own.map(({ sha256 }) => sha256)}::text[]) as own (name, sha256)
+      join loanops.views_applied ours using (name, sha256)
+      join loanops.migration_applied latest using (name)
+      join loanops.views_applied present on present.name = latest.name and present.sha256 = latest.sha256
+     where ours.first_applied_at <= present.first_applied_at`.execute(db)
+  return rows.length === own.length
+}
+
+/** Asks whether this version's tables are there. */
+export function tablesPresent(): (db: Database) => Promise<boolean> {
+  const names = tableFiles().map(({ name }) => name)
+  return async db => {
+    const applied = await appliedFiles(db)
+    return names.every(name => applied.has(name))
+  }
+}
+
+async function appliedFiles(db: Database): Promise<Set<string>> {
+  const { rows: tables } = await sql<{ name: string | null }>`
+    select to_regclass('loanops.migration_applied')::text as name`.execute(db)
+  if (!tables[0]?.name) return new Set()
+  const { rows } = await sql<{ name: string }>`select name from loanops.migration_applied`.execute(
+    db,
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+async function migrateTables(db: Database) {
+  await sql`create schema if not exists loanops`.execute(db)
+  await sql`create table if not exists loanops.migration_applied (
+    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`.execute(
+    db,
+  )
+  const applied = await appliedFiles(db)
+  for (const file of tableFiles()) {
+    if (!applied.has(file.name)) await db.transaction().execute(trx => apply(trx, file))
+  }
+}
+
+async function migrateQueues(url: string) {
+  const boss = new PgBoss({
+    ...poolConfig(url, { max: 1, name: NAME, statementMs: NO_LIMIT }),
+    supervise: false,
+    schedule: false,
+  })
+  boss.on('error', () => undefined)
+  await boss.start()
+  try {
+    for (const { name, options } of allQueues) {
+      // A queue's policy and partition are for life; the rest follows the code.
+      const { policy, partition, ...changeable } = options
+      if (await boss.getQueue(name)) await boss.updateQueue(name, changeable)
+      else await boss.createQueue(name, options)
+    }
+  } finally {
+    await boss.stop({ graceful: false })
+  }
+}
+
+async function rebuildViews(db: Database) {
+  for (const file of viewFiles()) {
+    await db.transaction().execute(async trx => {
+      await apply(trx, file)
+      await sql`
+        insert into loanops.views_applied (name, sha256) values (${file.name}, ${file.sha256})
+        on conflict do nothing`.execute(trx)
+    })
+  }
+}
+
+type SqlFile = { name: string; text: string; sha256: string }
+
+async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
+  await sql.raw(text).execute(trx)
+  await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
+    on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
+}
+
+const tableFiles = () => sqlFiles('./')
+const viewFiles = () => sqlFiles('./views/')
+
+function sqlFiles(folder: string): SqlFile[] {
+  const names = readdirSync(new URL(folder, FOLDER))
+    .filter(name => name.endsWith('.sql'))
+    .sort()
+  return names.map(file => {
+    const text = readFileSync(new URL(folder + file, FOLDER), 'utf8')
+    return {
+      name: folder.slice(2) + file,
+      text,
+      sha256: createHash('sha256').update(text).digest('hex'),
+    }
+  })
+}

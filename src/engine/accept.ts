@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import createError from '@fastify/error'
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { crashPoint } from '../crash-point.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { newId } from '../ids.ts'
+import { insertJobs } from '../queue/queue.ts'
+import type { Data, Operation } from './operation.ts'
+import { type Origin, queueOf } from './queue.ts'
+
+const IdempotencyKeyReused = createError(
+  'IDEMPOTENCY_KEY_REUSED',
+  'This Idempotency-Key came before, with another body',
+  422,
+)
+
+/** Any number will do, as long as every copy of this program uses the same one. */
+const INTAKE_LOCK = 7_405_314
+
+export type NewOperation = {
+  id: string
+  operationType: string
+  subject: string
+  waitsFor: string | null
+  externalId: string
+  data: Data
+  idempotencyKey: string | null
+  requestSha256: string | null
+}
+export type Accepted = { operationType: string; id: string }
+
+export function newOperation(
+  operation: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'>,
+  data: Data,
+  idempotencyKey: string | null,
+): NewOperation {
+  const request = { operation: operation.name, data }
+  return {
+    id: newId(),
+    operationType: operation.name,
+    subject: operation.subject(data),
+    waitsFor: operation.waitsFor?.(data) ?? null,
+    externalId: operation.externalId(data),
+    data,
+    idempotencyKey,
+    requestSha256: idempotencyKey === null ? null : sha256OfJson(request),
+  }
+}
+
+/** Keeps the operations and their wake-ups in one transaction of its own; one answer each, in order. */
+export async function acceptOperations(
+  db: Database,
+  boss: PgBoss,
+  operations: NewOperation[],
+): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused>)[]> {
+  const known = await db.transaction().execute(async trx => {
+    await insertOperations(trx, boss, 'api', operations)
+    const held = await heldByKey(trx, operations)
+    crashPoint('intake.inserted')
+    return held
+  })
+  crashPoint('intake.committed')
+  return operations.map(operation => {
+    const holder =
+      operation.idempotencyKey === null ? undefined : known.get(operation.idempotencyKey)
+    if (holder && holder.requestSha256 !== operation.requestSha256)
+      return new IdempotencyKeyReused()
+    return { operationType: operation.operationType, id: holder?.id ?? operation.id }
+  })
+}
+
+/** Adds operations to the caller's transaction, in the order given. One whose key or id is taken is left out. */
+export async function insertOperations(
+  trx: Trx,
+  boss: PgBoss,
+  origin: Origin,
+  operations: NewOperation[],
+) {
+  // One intake at a time: the sequence's order is then that of the commits, and a claim never overlooks an earlier
+  // operation of its subject that is not visible yet. The rows are sorted behind the lock, and numbered behind the sort.
+  await sql`
+    with intake as materialized (select pg_advisory_xact_lock(${INTAKE_LOCK}))
+    insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
+      request_sha256)
+    select "id", "operationType", ${origin}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
+           decode("requestSha256", 'hex')
+      from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
+        "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
+        "idempotencyKey" text, "requestSha256" text)) with ordinality
+     order by ordinality
+    on conflict do nothing`.execute(trx)
+  const subjects = new Set(operations.map(({ subject }) => subject))
+  await insertJobs(
+    boss,
+    trx,
+    queueOf(origin),
+    [...subjects].map(subject => ({ data: { subject } })),
+  )
+}
+
+async function heldByKey(trx: Trx, operations: NewOperation[]) {
+  const keys = operations.map(one => one.idempotencyKey).filter(key => key !== null)
+  if (keys.length === 0) return new Map<string, { id: string; requestSha256: string }>()
+  const { rows } = await sql<{ id: string; idempotencyKey: string; requestSha256: string }>`
+    select id, idempotency_key as "idempotencyKey", encode(request_sha256, 'hex') as "requestSha256"
+      from loanops.operation
+     where idempotency_key = any(${keys})`.execute(trx)
+  return new Map(rows.map(row => [row.idempotencyKey, row]))
+}
+
+/** The same for the same JSON, whatever the order of its members. */
+function sha256OfJson(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sortedMembers)).digest('hex')
+}
+
+function sortedMembers(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,220 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { LEASE_SECONDS } from '../database/lease.ts'
+import type { Resolution } from '../operations/resolve.ts'
+import type { Data } from './operation.ts'
+import { ORIGINS, type Origin } from './queue.ts'
+
+/** A wake-up that is this late was lost: its worker died, or the database was away. */
+const LATE_SECONDS = 2
+
+/** An operation that this process has to itself until the lease ends; `attempt` fences what it writes. */
+export type Claim = {
+  id: string
+  /** Its place in the order of acceptance: a bigint. */
+  seq: string
+  operationType: string
+  origin: Origin
+  subject: string
+  externalId: string
+  data: Data
+  attempt: number
+  lookFirst: boolean
+  /** Whether an attempt has ended before this one. */
+  isTried: boolean
+  unknownSince: Date | null
+  waitingFor: string | null
+  keyGeneration: number
+  seen: unknown
+  /** What an operator said of it since the last attempt. */
+  resolution: Resolution | null
+  claimedAt: Date
+  acceptedAt: Date
+  /** Under which key the ledger said "still processing", and since when. */
+  tooEarly: { key: string; since: string } | null
+}
+
+/** Tells a claim from others of the same operation: a process may claim again what it had lost. */
+export type ClaimKey = Pick<Claim, 'id' | 'attempt'>
+export const claimKey = ({ id, attempt }: ClaimKey) => `${id}:${attempt}`
+
+/** Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready. */
+export async function claimHeads(
+  db: Database,
+  worker: string,
+  subjects: string[],
+): Promise<Claim[]> {
+  if (subjects.length === 0) return []
+  const { rows } = await sql<Claim>`
+    with head as (
+      select o.id
+        from unnest(${subjects}::text[]) as wanted (subject)
+       cross join lateral (
+         select id from loanops.operation
+          where subject = wanted.subject and status = 'processing'
+          order by seq limit 1) oldest
+        join loanops.operation o on o.id = oldest.id
+       where o.status = 'processing'
+         and o.next_try_at <= now()
+         and o.claimed_by is null
+         and not exists (${clientsUnfinished('o')})
+      -- Whoever holds the row is claiming or finishing it, and goes on to the next one itself.
+         for update of o skip locked
+    ), claimed as (
+      update loanops.operation o
+         set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+             attempt = o.attempt + 1
+        from head
+       where o.id = head.id
+      returning o.*
+    )
+    select id, seq, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
+           look_first as "lookFirst",
+           -- A claim that was handed back had no attempt.
+           attempt > 1 and (attempts > 0 or exists (
+             select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
+           unknown_since as "unknownSince", waiting_for as "waitingFor",
+           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           case when unknown_since is not null then (
+             select json_build_object('key', idempotency_key, 'since', min(started_at))
+               from loanops.operation_attempt
+              where operation_id = claimed.id and http_status = 425 and idempotency_key is not null
+              group by idempotency_key
+              order by max(attempt) desc limit 1) end as "tooEarly"
+      from claimed`.execute(db)
+  return rows
+}
+
+/** Renews what is still ours. @returns those; the rest was claimed again, and the fence protects it */
+export async function renewClaims(
+  db: Database,
+  worker: string,
+  claims: ClaimKey[],
+): Promise<ClaimKey[]> {
+  const { rows } = await sql<ClaimKey>`
+    update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+        as held (id, attempt)
+     where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+    returning o.id, o.attempt`.execute(db)
+  return rows
+}
+
+/** Gives back a claim whose work was not begun, as if it had never been made. */
+export async function handBack(db: Database, { id, attempt }: Claim): Promise<void> {
+  await sql`
+    update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
+     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db)
+}
+
+/** Keeps what an operation saw at the ledger before its write. @returns false when the lease was lost */
+export async function rememberSeen(
+  db: Database,
+  { id, attempt }: Claim,
+  seen: unknown,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation set seen = ${JSON.stringify(seen)}::json
+     where id = ${id} and attempt = ${attempt} and status = 'processing' and claimed_by is not null`.execute(
+    db,
+  )
+  return numAffectedRows === 1n
+}
+
+/** A stretch of the walk over all subjects. */
+export type Stretch = {
+  /** Those that were looked for. */
+  subjects: string[]
+  /** Where the next stretch begins; none where this was the last. */
+  next: string | null
+}
+
+/** Subjects behind `after` whose oldest unfinished operation is due though nobody was woken for it. */
+export function overdueSubjects(
+  db: Database,
+  origins: Origin[],
+  limit: number,
+  after = '',
+): Promise<Stretch> {
+  return headsWhere(
+    db,
+    origins,
+    sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS})`,
+    limit,
+    after,
+  )
+}
+
+/** Subjects behind `after` whose oldest unfinished operation is claimed by a worker that did not renew its lease. */
+export function expiredSubjects(db: Database, limit: number, after: string): Promise<Stretch> {
+  return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
+}
+
+/** Subjects behind `after` whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
+export function endableSubjects(
+  db: Database,
+  origins: Origin[],
+  deadlineSeconds: number,
+  limit: number,
+  after = '',
+): Promise<Stretch> {
+  return headsWhere(
+    db,
+    origins,
+    sql`claimed_by is null and next_try_at <= now()
+        and (resolution = 'failed'
+             or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
+                and unknown_since is null and not look_first)`,
+    limit,
+    after,
+  )
+}
+
+/** Says why these subjects' operations wait, though none of them was tried. */
+export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
+  await sql`
+    update loanops.operation set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
+     where id in (select oldest.id from unnest(${subjects}::text[]) as wanted (subject) cross join lateral (
+                    select id from loanops.operation
+                     where subject = wanted.subject and status = 'processing' order by seq limit 1) oldest)
+       and status = 'processing' and claimed_by is null and waiting_for is null`.execute(db)
+}
+
+/** Some hundredths of a second: a statement's time must not run out because a million subjects wait. */
+const SUBJECTS_PER_STRETCH = 5_000
+
+/** The index is walked from subject to subject, so that a subject with ten thousand waiting costs one step. */
+async function headsWhere(
+  db: Database,
+  origins: Origin[],
+  condition: RawBuilder<unknown>,
+  limit: number,
+  after: string,
+): Promise<Stretch> {
+  const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
+    look_first, resolution`
+  const { rows } = await sql<Stretch>`
+    with recursive head as (
+      (select ${columns} from loanops.operation
+        where status = 'processing' and subject > ${after} order by subject, seq limit 1)
+      union all
+      select next.* from head cross join lateral (
+        select ${columns} from loanops.operation
+         where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
+    ), walked as (
+      select * from head limit ${SUBJECTS_PER_STRETCH}
+    )
+    select array(select subject from walked head
+                  where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
+                  limit ${limit}) as subjects,
+           case when count(*) = ${SUBJECTS_PER_STRETCH} then max(subject) end as next
+      from walked`.execute(db)
+  return rows[0] as Stretch
+}
+
+/** The operations of its client that this one has to wait for. */
+function clientsUnfinished(row: 'o' | 'head') {
+  return sql`select from loanops.operation client
+    where client.subject = ${sql.ref(`${row}.waits_for`)} and client.status = 'processing'
+      and client.seq < ${sql.ref(`${row}.seq`)}`
+}

@@ -1,0 +1,121 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import type { Database } from '../database/database.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { openNap } from '../queue/nap.ts'
+import { insertJobs } from '../queue/queue.ts'
+import { expiredSubjects, type Stretch } from './claim.ts'
+import { bulkQueue, liveQueue, type Origin, queueOf } from './queue.ts'
+
+/** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
+const LOOK_EVERY_MS = 1_000
+/** A look walks over all subjects that wait. However many they are, it takes at most this part of the time. */
+const PART_OF_TIME = 0.1
+/** Enough for all that a few dead processes held; the rest is found at once. */
+const MAX_AT_ONCE = 200
+/** What expires while the ledger is down is tried soon after it is back. */
+const NEXT_TRY_WHILE_DOWN_MS = 5_000
+
+/**
+ * Ends the claims of dead workers, whoever they were. It runs beside the sweep, which waits for its probe as long as a
+ * hanging ledger lets it wait, and which looks for nothing while its lanes are full.
+ */
+export function startExpiry(
+  db: Database,
+  boss: PgBoss,
+  { ledger, log }: { ledger: Pick<Ledger, 'breaker'>; log: Log },
+): { stop(): Promise<void> } {
+  const nap = openNap()
+  let isStopping = false
+  const running = run()
+
+  return {
+    stop() {
+      isStopping = true
+      nap.wake()
+      return running
+    },
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const startedAt = Date.now()
+      const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
+      const isMore = await endExpiredClaims(db, boss, nextTryMs).catch(error => {
+        log.error({ err: error }, 'expired claims could not be ended')
+        return false
+      })
+      if (!isMore) await nap.rest(Math.max(LOOK_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME))
+    }
+  }
+}
+
+type Log = { error(object: object, message: string): void }
+
+/**
+ * Ends claims whose lease ran out because their worker died, each as an attempt whose outcome is unknown. This takes no
+ * call of the ledger: while it is down, too, such an operation must tell what it waits for, and an operator resolve it.
+ * @param nextTryMs how long the next try waits
+ * @returns whether there may be more
+ */
+async function endExpiredClaims(db: Database, boss: PgBoss, nextTryMs: number): Promise<boolean> {
+  for (let after: string | null = ''; after !== null; ) {
+    const { subjects, next }: Stretch = await expiredSubjects(db, MAX_AT_ONCE, after)
+    if (subjects.length > 0) await endExpired(db, boss, subjects, nextTryMs)
+    if (subjects.length === MAX_AT_ONCE) return true
+    after = next
+  }
+  return false
+}
+
+async function endExpired(
+  db: Database,
+  boss: PgBoss,
+  subjects: string[],
+  nextTryMs: number,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    const { rows } = await sql<{ subject: string; origin: Origin; nextTryAt: Date }>`
+      with expired as (
+        select o.id, o.attempt, o.claimed_at, o.claimed_until
+          from unnest(${subjects}::text[]) as wanted (subject)
+         cross join lateral (
+           select id from loanops.operation
+            where subject = wanted.subject and status = 'processing'
+            order by seq limit 1) oldest
+          join loanops.operation o on o.id = oldest.id
+         where o.status = 'processing' and o.claimed_until < now()
+        -- Whoever holds the row is recording how the attempt ended.
+           for update of o skip locked
+      ), lost as (
+        insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
+        select id, attempt, claimed_at, claimed_until, 'unknown' from expired
+      )
+      update loanops.operation o
+         set claimed_by = null, claimed_at = null, claimed_until = null,
+             attempts = o.attempts + 1,
+             look_first = true,
+             unknown_since = coalesce(o.unknown_since, o.claimed_at),
+             -- What is due at once waits for nothing: a batch run stays for it. And a second request must not go to
+             -- the approver.
+             waiting_for = case when ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
+                                else 'outcome_unknown' end,
+             last_error = 'the worker stopped before it recorded how its attempt ended',
+             next_try_at = now() + ${nextTryMs} * interval '1 millisecond'
+        from expired
+       where o.id = expired.id
+      -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
+      returning o.subject, o.origin, o.next_try_at + interval '1 millisecond' as "nextTryAt"`.execute(
+      trx,
+    )
+    for (const queue of [liveQueue, bulkQueue]) {
+      const wakes = rows
+        .filter(({ origin }) => queueOf(origin) === queue)
+        .map(({ subject, nextTryAt }) => ({
+          data: { subject },
+          ...(nextTryMs > 0 ? { startAfter: nextTryAt } : {}),
+        }))
+      await insertJobs(boss, trx, queue, wakes)
+    }
+  })
+}

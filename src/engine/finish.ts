@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { crashPoint } from '../crash-point.ts'
+import type { Database, Trx } from '../database/database.ts'
+import type { Answer } from '../ledger/answer.ts'
+import { insertJobs } from '../queue/queue.ts'
+import { type Claim, type ClaimKey, claimKey } from './claim.ts'
+import { type Ending, recordedOutcome } from './decide.ts'
+import { keepableJson } from './keepable-json.ts'
+import { bulkQueue, liveQueue, queueOf } from './queue.ts'
+import type { Refusal } from './refusal.ts'
+
+/** An attempt at its end: what it was, what came back, and how it leaves the operation. */
+export type Ended = { claim: Claim; key: string; answer: Answer | Refusal | null; ending: Ending }
+
+/**
+ * Records how attempts ended, in one transaction.
+ * @param whenFinal runs in it for those that became final, so that what depends on them is true at the same moment
+ * @returns per attempt whether it counted: not where its lease had been lost to somebody else
+ */
+export async function finishAttempts(
+  db: Database,
+  boss: PgBoss,
+  ended: Ended[],
+  whenFinal: (trx: Trx, ended: Ended[]) => Promise<void>,
+): Promise<boolean[]> {
+  const counted = await db.transaction().execute(async trx => {
+    const nextTries = await recordEnds(trx, ended)
+    const effective = ended.filter(({ claim }) => nextTries.has(claimKey(claim)))
+    await whenFinal(
+      trx,
+      effective.filter(({ ending }) => ending.status !== 'processing'),
+    )
+    for (const queue of [liveQueue, bulkQueue]) {
+      const again = effective.filter(
+        ({ claim, ending }) => ending.status === 'processing' && queueOf(claim.origin) === queue,
+      )
+      const wakes = again.map(({ claim }) => ({
+        data: { subject: claim.subject },
+        startAfter: nextTries.get(claimKey(claim)) as Date,
+      }))
+      await insertJobs(boss, trx, queue, wakes)
+    }
+    crashPoint('finish.recorded')
+    return nextTries
+  })
+  crashPoint('finish.committed')
+  return ended.map(({ claim }) => counted.has(claimKey(claim)))
+}
+
+/** @returns when each operation is due again, by the database's own clock, under the claim whose end counted */
+export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, Date>> {
+  const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`
+    with ended as (
+      select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
+        id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
+        next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
+        counts boolean, resolution text, method text, path text, http_status integer, outcome text, idempotency_key text)
+    ), finished as (
+      update loanops.operation o
+         set status = ended.status,
+             response = ended.response,
+             error_message = ended.error_message,
+             processed_at = case when ended.status <> 'processing' then clock_timestamp() end,
+             waiting_for = ended.waiting_for,
+             last_error = coalesce(ended.last_error, o.last_error),
+             -- What an operator said while this attempt ran is for the next one, at once.
+             resolution = nullif(o.resolution, ended.resolution),
+             next_try_at = case when ended.status = 'processing' and nullif(o.resolution, ended.resolution) is null
+               then clock_timestamp() + ended.next_try_ms * interval '1 millisecond' else o.next_try_at end,
+             look_first = ended.look_first,
+             unknown_since = case when ended.status = 'processing' then
+               coalesce(o.unknown_since, case when ended.is_unknown then o.claimed_at end) end,
+             key_generation = o.key_generation + ended.wants_new_key::integer,
+             attempts = o.attempts + ended.counts::integer,
+             claimed_by = null, claimed_at = null, claimed_until = null
+        from ended
+       where o.id = ended.id and o.attempt = ended.attempt and o.status = 'processing'
+         -- A claim that expired has been ended already.
+         and o.claimed_by is not null
+      -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
+      returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
+    ), attempted as (
+      insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status,
+        outcome, idempotency_key)
+      select id, attempt, o.claimed_at, clock_timestamp(), method, path, http_status, outcome, ended.idempotency_key
+        from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
+       where outcome is not null
+    )
+    select * from finished`.execute(trx)
+  return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
+}
+
+/** As `recordEnds` reads it. */
+function row({ claim, key, answer, ending }: Ended) {
+  const isOpen = ending.status === 'processing'
+  const isCall = answer !== null && 'method' in answer
+  return {
+    id: claim.id,
+    attempt: claim.attempt,
+    status: ending.status,
+    response: isOpen ? null : ending.response,
+    error_message: ending.status === 'failed' ? ending.errorMessage : null,
+    waiting_for: isOpen ? ending.waitingFor : null,
+    last_error: isOpen ? ending.lastError : null,
+    next_try_ms: isOpen ? ending.nextTryMs : 0,
+    look_first: isOpen ? ending.lookFirst : claim.lookFirst,
+    is_unknown: isOpen && ending.isUnknown,
+    wants_new_key: isOpen && ending.wantsNewKey,
+    counts: isOpen ? ending.countsAsAttempt : true,
+    resolution: claim.resolution,
+    method: isCall ? answer.method : null,
+    path: isCall ? answer.path : null,
+    http_status: isCall ? answer.status : null,
+    outcome: answer === null ? null : recordedOutcome(answer.outcome),
+    idempotency_key: isCall && answer.method !== 'GET' ? key : null,
+  }
+}

@@ -1,0 +1,79 @@
+import type { Database } from '../database/database.ts'
+import type { Watch } from '../database/watch.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { openNap } from '../queue/nap.ts'
+import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
+import type { Origin } from './queue.ts'
+
+/** A lost wake-up is made good within so long. */
+const SWEEP_EVERY_MS = 1_000
+/** With a hundred thousand subjects waiting a sweep takes long; the pause behind it is then longer still, so that sweeps take at most this part of the time. */
+const PART_OF_TIME = 0.1
+/** After an outage everything is overdue: so much at a time, the other workers sweep too. */
+const MAX_PER_SWEEP = 200
+/** Before any subject. */
+const START: Stretch = { subjects: [], next: '' }
+/** Looking whether there is room again. */
+const ROOM_EVERY_MS = 20
+
+/** Finds what is due though nobody was woken for it: the wake-up was lost, its deadline has passed, or the ledger is back. */
+export function startSweep(
+  db: Database,
+  options: {
+    ledger: Ledger
+    deadlineSeconds: number
+    watch: Watch
+    log: { error(object: object, message: string): void }
+  },
+  runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
+): { stop(): Promise<void> } {
+  const { ledger, deadlineSeconds, log } = options
+  const watched = options.watch.over('sweep')
+  const nap = openNap()
+  let isStopping = false
+  const sweeping = run()
+
+  return {
+    stop() {
+      isStopping = true
+      nap.wake()
+      return sweeping
+    },
+  }
+
+  async function run(): Promise<void> {
+    const report = (error: unknown) => {
+      log.error({ err: error }, 'the sweep failed')
+      return false
+    }
+    while (!isStopping) {
+      // Not timed: at a ledger that hangs a probe takes as long as a call may.
+      if (ledger.breaker.isOpen()) await ledger.probe().catch(report)
+      const startedAt = Date.now()
+      const isMore = await sweep().catch(report)
+      const rest = Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
+      await nap.rest(isMore ? ROOM_EVERY_MS : rest)
+    }
+  }
+
+  /** @returns whether more was found than was taken */
+  async function sweep(): Promise<boolean> {
+    const origins = runner.origins()
+    if (origins.length === 0) return true
+    let room = MAX_PER_SWEEP
+    for (let stretch: Stretch = START; stretch.next !== null && room > 0; ) {
+      const after = stretch.next
+      stretch = await watched(() => stretchBehind(after, origins, room))
+      if (isStopping) return false
+      await runner.take(stretch.subjects)
+      room -= stretch.subjects.length
+    }
+    return room === 0
+  }
+
+  function stretchBehind(after: string, origins: Origin[], room: number): Promise<Stretch> {
+    return ledger.breaker.isOpen()
+      ? endableSubjects(db, origins, deadlineSeconds, room, after)
+      : overdueSubjects(db, origins, room, after)
+  }
+}

@@ -1,0 +1,29 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { crashPoint } from '../crash-point.ts'
+import type { Database } from '../database/database.ts'
+import { insertJobs } from '../queue/queue.ts'
+import { liveQueue } from './queue.ts'
+
+/** Wakes the loans that waited for an operation of these clients to end. */
+export async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Promise<void> {
+  crashPoint('wake.client-done')
+  const subjects = await readyLoans(db, clients)
+  if (subjects.length === 0) return
+  const wakes = subjects.map(subject => ({ data: { subject } }))
+  await db.transaction().execute(trx => insertJobs(boss, trx, liveQueue, wakes))
+}
+
+/** Those that were accepted before their client's next unfinished operation; the others wait for that one. */
+export async function readyLoans(db: Database, clients: string[]): Promise<string[]> {
+  const { rows } = await sql<{ subject: string }>`
+    select distinct o.subject
+      from unnest(${clients}::text[]) as client (subject)
+      left join lateral (
+        select seq from loanops.operation
+         where subject = client.subject and status = 'processing'
+         order by seq limit 1) next on true
+      join loanops.operation o on o.waits_for = client.subject and o.status = 'processing'
+       and o.claimed_by is null and (next.seq is null or o.seq < next.seq)`.execute(db)
+  return rows.map(({ subject }) => subject)
+}

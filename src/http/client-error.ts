@@ -1,0 +1,70 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { newId } from '../ids.ts'
+
+type Refusal = { status: number; code: string; detail: string }
+
+const TOO_SLOW = {
+  status: 408,
+  code: 'INVALID_PAYLOAD',
+  detail: 'The request did not arrive in time',
+}
+const TOO_LONG = {
+  status: 431,
+  code: 'PAYLOAD_TOO_LARGE',
+  detail: 'The request line and the headers are longer than 16 KiB',
+}
+const NOT_HTTP = { status: 400, code: 'INVALID_PAYLOAD', detail: 'This is not a request of HTTP' }
+const REFUSALS: Record<string, Refusal> = {
+  ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
+  HPE_HEADER_OVERFLOW: TOO_LONG,
+}
+
+const takingLong = new WeakSet<Socket>()
+
+/** How late a caller's silence may be noticed, as a part of what is allowed. */
+const PART_OF_SILENCE = 0.1
+
+/**
+ * For an upload, which may take hours: the server's limit on a whole request does not end it, only the caller's silence
+ * does. A caller whose bytes wait here for us to read them is not silent.
+ */
+export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
+  const { socket } = request
+  takingLong.add(socket)
+  let bytesRead = socket.bytesRead
+  let heardAt = Date.now()
+  const watch = setInterval(() => {
+    const isHeard = socket.bytesRead > bytesRead
+    if (isHeard || request.complete || request.readableLength > 0) heardAt = Date.now()
+    else if (Date.now() - heardAt >= silenceMs) request.destroy()
+    bytesRead = socket.bytesRead
+  }, silenceMs * PART_OF_SILENCE)
+  const stop = () => {
+    takingLong.delete(socket)
+    clearInterval(watch)
+  }
+  request.once('end', stop).once('close', stop)
+}
+
+/** Answers what Node's parser could not make a request of, and ends its connection: what follows on it is anybody's guess. */
+export function clientError(error: Error & { code?: string }, socket: Socket): void {
+  if (socket.destroyed || error.code === 'ECONNRESET') return
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && takingLong.has(socket)) return
+  if (socket.writable) socket.write(response(REFUSALS[error.code ?? ''] ?? NOT_HTTP))
+  socket.destroySoon()
+}
+
+function response({ status, code, detail }: Refusal): string {
+  const title = STATUS_CODES[status]
+  const request_id = newId()
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail, code, request_id })
+  return [
+    `HTTP/1.1 ${status} ${title}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}

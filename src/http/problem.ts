@@ -1,0 +1,115 @@
+import { STATUS_CODES } from 'node:http'
+import createError from '@fastify/error'
+import { Type } from '@sinclair/typebox'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { isTransient } from '../database/database.ts'
+
+/** RFC 9457, as every error of ours is answered. */
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String({ description: 'stable: programs decide by it' }),
+    request_id: Type.String(),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({ path: Type.String({ description: 'JSON pointer' }), message: Type.String() }),
+      ),
+    ),
+  },
+  { $id: 'Problem', description: 'application/problem+json (RFC 9457)' },
+)
+
+export type FieldError = { path: string; message: string }
+
+/** A refusal that names every field at fault. */
+export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body does not fit', 400) {
+  readonly fields: FieldError[]
+  /** @param what the part of the request that does not fit */
+  constructor(code: 'INVALID_PAYLOAD' | 'INVALID_QUERY', fields: FieldError[], what?: string) {
+    super()
+    Object.assign(this, { code })
+    const part = what ?? (code === 'INVALID_QUERY' ? 'query' : 'body')
+    this.message = `The ${part} does not fit: ${fields.map(f => `${f.path} ${f.message}`).join('; ')}`
+    this.fields = fields
+  }
+}
+
+const RETRY_AFTER_SECONDS = 1
+/** For whatever cannot be kept at the moment: the caller comes again. */
+export const Unavailable = createError('UNAVAILABLE', 'The service cannot keep this now: %s', 503)
+export const NotFound = createError('NOT_FOUND', '%s', 404)
+export const Conflict = createError('CONFLICT', '%s', 409)
+export const PayloadTooLarge = createError('PAYLOAD_TOO_LARGE', '%s', 413)
+
+export function notFound(request: FastifyRequest, reply: FastifyReply) {
+  return sendProblem(
+    request,
+    reply,
+    404,
+    'NOT_FOUND',
+    `There is no ${request.method} ${pathOf(request)}`,
+  )
+}
+
+/** Every thrown error ends here. What a 5xx knows goes to the log only. */
+export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const { status, code, fields } = classified(error)
+  if (status >= 500) request.log.error({ err: error }, 'request failed')
+  const retryAfterSeconds = retryAfter(error, status)
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
+  const detail = status < 500 ? error.message : detailOf5xx(error, code)
+  return sendProblem(request, reply, status, code, detail, fields)
+}
+
+function retryAfter(error: object, status: number): number | undefined {
+  if ('retryAfterSeconds' in error) return Number(error.retryAfterSeconds)
+  return status === 503 ? RETRY_AFTER_SECONDS : undefined
+}
+
+function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  code: string,
+  detail: string,
+  errors?: FieldError[],
+) {
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .send({
+      type: 'about:blank',
+      title: STATUS_CODES[status] ?? 'Error',
+      status,
+      detail,
+      code,
+      request_id: request.id,
+      ...(errors === undefined ? {} : { errors }),
+    })
+}
+
+function classified(error: FastifyError): { status: number; code: string; fields?: FieldError[] } {
+  if (error instanceof FieldErrors) return { status: 400, code: error.code, fields: error.fields }
+  if (isTransient(error)) return { status: 503, code: 'UNAVAILABLE' }
+  const status = error.statusCode ?? 500
+  if (!error.code?.startsWith('FST_'))
+    return { status, code: status === 500 ? 'INTERNAL' : error.code }
+  // Fastify's own refusals of a body that it could not even read.
+  if (status === 413) return { status, code: 'PAYLOAD_TOO_LARGE' }
+  if (status === 415) return { status, code: 'UNSUPPORTED_MEDIA_TYPE' }
+  return status < 500 ? { status: 400, code: 'INVALID_PAYLOAD' } : { status, code: 'INTERNAL' }
+}
+
+function detailOf5xx(error: FastifyError, code: string) {
+  if (error instanceof Unavailable) return error.message
+  return code === 'UNAVAILABLE'
+    ? 'The database cannot be reached'
+    : 'Something went wrong here; it is logged'
+}
+
+function pathOf(request: FastifyRequest) {
+  return request.url.split('?', 1)[0]
+}

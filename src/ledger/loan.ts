@@ -1,0 +1,86 @@
+import { Decimal } from 'decimal.js'
+import { type Found, there } from '../engine/operation.ts'
+import type { LedgerDay } from './dates.ts'
+
+type Option = { id: number }
+
+/** Amounts are rounded to its decimals and, where it has none, to its multiples. */
+export type LedgerCurrency = { code: string; decimalPlaces: number; inMultiplesOf?: number }
+
+/** What we use of a loan as the ledger shows it. */
+export type LedgerLoan = {
+  id: number
+  externalId: string
+  status: Option & { value: string }
+  clientId: number
+  clientOfficeId: number
+  clientExternalId?: string
+  loanProductId: number
+  loanProductName: string
+  currency: LedgerCurrency
+  proposedPrincipal: number
+  approvedPrincipal?: number
+  principal: number
+  termFrequency: number
+  termPeriodFrequencyType: Option
+  numberOfRepayments: number
+  repaymentEvery: number
+  interestRatePerPeriod: number
+  interestType: Option
+  interestCalculationPeriodType: Option
+  amortizationType: Option
+  transactionProcessingStrategyCode: string
+  timeline: {
+    submittedOnDate: LedgerDay
+    expectedDisbursementDate?: LedgerDay
+    approvedOnDate?: LedgerDay
+    actualDisbursementDate?: LedgerDay
+  }
+  charges?: LedgerCharge[]
+}
+
+export type LedgerCharge = {
+  id: number
+  chargeId: number
+  amount: number
+  amountOrPercentage?: number
+  chargeTimeType: Option
+  chargeCalculationType: Option
+  dueDate?: LedgerDay
+}
+
+/** Fineract's PeriodFrequencyType, by our names. */
+export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
+export type Frequency = keyof typeof FREQUENCIES
+
+/** Fineract's LoanStatus, as far as we tell states apart. */
+export const SUBMITTED = 100
+export const APPROVED = 200
+export const ACTIVE = 300
+/** On loans that are closed or overpaid too, Fineract takes repayments without a word; on no others. */
+export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
+
+export const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
+
+/** Whether the ledger books exactly this amount: any other it rounds without a word. */
+export function isExactIn({ decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency, amount: string) {
+  const exact = new Decimal(amount)
+  const isMultiple = decimalPlaces > 0 || inMultiplesOf <= 0 || exact.mod(inMultiplesOf).isZero()
+  return exact.decimalPlaces() <= decimalPlaces && isMultiple
+}
+
+/** The ledger's answer to a write on this loan, made from reading it. */
+export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerLoan): object {
+  return {
+    officeId: clientOfficeId,
+    clientId,
+    loanId: id,
+    resourceId: id,
+    resourceExternalId: externalId,
+  }
+}
+
+/** What a look says of a loan that has all that was asked for: it is ours for sure only in the state that ours leaves. */
+export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Found {
+  return loan.status.id === status ? there(body) : { state: 'moved_on', body }
+}

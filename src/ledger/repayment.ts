@@ -1,0 +1,102 @@
+import { absent, compared, type Found, type Run } from '../engine/operation.ts'
+import type { Answer } from './answer.ts'
+import { dayFormat, isSameDay } from './dates.ts'
+import { dayThere, difference } from './difference.ts'
+import { loanPath } from './loan.ts'
+import { lookUp } from './look-up.ts'
+import { isStanding, type LedgerTransaction, transactionPath } from './transaction.ts'
+
+/** A repayment as the ledger keeps it. The amount is a decimal text: it goes there as it is. */
+export type LedgerRepayment = {
+  loanExternalId: string
+  externalId: string
+  /** As `dd MMMM yyyy`. */
+  day: string
+  amount: string
+  receiptNumber: string
+  note?: string
+}
+
+/** The ledger keeps so much of a receipt number. */
+const MAX_RECEIPT_CHARACTERS = 50
+export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
+
+export async function postRepayment(
+  { ledger, reference, key }: Pick<Run, 'ledger' | 'reference' | 'key'>,
+  { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
+): Promise<Answer> {
+  const paymentTypeId = await reference.paymentTypeId()
+  return ledger.write({
+    method: 'POST',
+    path: loanPath(loanExternalId, '/transactions?command=repayment'),
+    body: {
+      transactionDate: day,
+      transactionAmount: amount,
+      externalId,
+      paymentTypeId,
+      receiptNumber: receiptOf(receiptNumber),
+      ...(note === undefined ? {} : { note }),
+      ...dayFormat,
+    },
+    key,
+    promisedId: 'resourceId',
+  })
+}
+
+/** What the ledger holds under the repayment's external id. */
+export async function heldRepayment(
+  { ledger }: Pick<Run, 'ledger'>,
+  wanted: LedgerRepayment,
+): Promise<Found> {
+  const path = transactionPath(wanted.loanExternalId, wanted.externalId)
+  const transaction = await lookUp<LedgerTransaction>(ledger, path)
+  if (transaction === undefined) return absent
+  return comparedRepayment(transaction, wanted)
+}
+
+/**
+ * What a loan's transactions hold of the repayment. One that stands and has its receipt number is the same payment,
+ * whoever booked it and whatever its external id is.
+ */
+export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Found {
+  const receipt = receiptOf(wanted.receiptNumber)
+  const same = transactions.filter(one => standingReceipt(one) === receipt)
+  const ours = transactions.filter(one => one.externalId === wanted.externalId)
+  const found = [...same, ...ours].map(one => comparedRepayment(one, wanted))
+  return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
+}
+
+/** The receipt numbers of the repayments that stand. */
+export function standingReceipts(transactions: LedgerTransaction[]): Set<string> {
+  return new Set(transactions.map(standingReceipt).filter(receipt => receipt !== undefined))
+}
+
+function standingReceipt(transaction: LedgerTransaction): string | undefined {
+  const isRepayment = transaction.type?.repayment === true && isStanding(transaction)
+  return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
+}
+
+function comparedRepayment(transaction: LedgerTransaction, wanted: LedgerRepayment): Found {
+  const { id, externalId } = transaction
+  return compared(
+    { resourceId: id, resourceExternalId: externalId },
+    repaymentDifferences(transaction, wanted),
+  )
+}
+
+function repaymentDifferences(
+  transaction: LedgerTransaction,
+  { day, amount }: LedgerRepayment,
+): string[] {
+  return [
+    ...(isStanding(transaction)
+      ? []
+      : ['it was undone there, and its external id is taken for ever']),
+    ...(transaction.amount === Number(amount)
+      ? []
+      : [difference('amount', transaction.amount, amount)]),
+    ...(isSameDay(transaction.date, day)
+      ? []
+      : [difference('date', dayThere(transaction.date), day)]),
+  ]
+}

@@ -1,0 +1,159 @@
+import { createReadStream, createWriteStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
+import { listOf } from '../../config.ts'
+import type { MigrationRecord } from '../record.ts'
+import { delimiterOf } from '../upload/header.ts'
+import { showProgress } from './progress.ts'
+
+export type Wanted = { isDryRun: boolean; skipInvalid: boolean }
+
+/** Where `npm start` keeps the token of the service on this machine. */
+const TOKEN_FILE = '.data/internal-token'
+
+/** Longer than the service takes to hold a file of a gibibyte against itself. */
+const PATIENCE_MS = 20 * 60_000
+
+const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
+
+/**
+ * Uploads the files, runs them one after the other, and shows how far they are. A run that did not complete, or in which
+ * a row failed, ends it: what comes after builds on it.
+ * @throws Error for the person to read
+ */
+export async function migratePortfolio(
+  env: NodeJS.ProcessEnv,
+  files: string[],
+  wanted: Wanted,
+): Promise<void> {
+  if (files.length === 0) throw new Error(`Name at least one file: ${USAGE}`)
+  const call = caller(env)
+  const typed = await Promise.all(files.map(async file => ({ file, type: await typeOf(file) })))
+  // Loans go before their repayments, however they were named.
+  for (const { file, type } of typed.sort((a, b) => a.type.localeCompare(b.type)))
+    await migrateFile(call, file, type, wanted)
+}
+
+async function migrateFile(call: Call, file: string, type: string, wanted: Wanted) {
+  const form = new FormData()
+  form.set('type', type)
+  form.set('file', await openAsBlob(file), basename(file))
+  say(`${file}: uploading ${type}`)
+  const uploaded = await call.json<MigrationRecord>('POST', '/migration/upload', form)
+  const { migration_id: id, rows, invalid_rows } = uploaded
+  say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
+  if (invalid_rows > 0 && !wanted.skipInvalid) {
+    throw new Error(
+      `Mend the rows in ${await saveErrors(call, id, file)} and upload it, or leave them out with --skip-invalid`,
+    )
+  }
+  await call.json('POST', '/migration/run', {
+    migration_id: id,
+    dry_run: wanted.isDryRun,
+    skip_invalid: wanted.skipInvalid,
+  })
+  if (invalid_rows > 0)
+    say(`${file}: the ${invalid_rows} invalid rows are left out, as --skip-invalid asks`)
+  const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
+  if (wanted.isDryRun) reportDryRun(file, ended)
+  else await reportRun(call, file, ended)
+}
+
+/** @throws Error unless a run would take every row of the file */
+function reportDryRun(file: string, { dry_run, invalid_rows }: MigrationRecord) {
+  if (dry_run === null) throw new Error(`${file}: the dry run was cancelled`)
+  const { would_change, in_ledger, differs, refused, unknown } = dry_run
+  say(
+    `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be looked at`,
+  )
+  for (const { line, reason } of dry_run.findings) say(`  line ${line}: ${reason}`)
+  const notTaken = invalid_rows + differs + refused + unknown
+  if (notTaken > 0)
+    throw new Error(
+      `${file}: ${notTaken} rows are invalid, differ, would be refused or could not be looked at`,
+    )
+}
+
+/** Rows that were left out on request are no failure. @throws Error unless every other row is done */
+async function reportRun(call: Call, file: string, ended: MigrationRecord) {
+  const { migration_id: id, status, done, failed, stopped, valid_rows } = ended
+  say(`${file}: ${status}, ${done} done, ${failed} failed, ${stopped} stopped`)
+  if (failed + stopped > 0)
+    throw new Error(
+      `${file}: the run is ${status}; what failed is in ${await saveErrors(call, id, file)}`,
+    )
+  if (status !== 'completed')
+    throw new Error(
+      `${file}: the run is ${status}, and ${valid_rows - done} rows are left; POST /api/migration/${id}/retry takes them up`,
+    )
+}
+
+type Call = {
+  json<T>(method: string, path: string, body?: FormData | object): Promise<T>
+  file(path: string): Promise<ReadableStream>
+}
+
+function caller(env: NodeJS.ProcessEnv): Call {
+  const url = `http://${env.HOST || '127.0.0.1'}:${env.PORT || '3000'}`
+  const base = `${env.LOANOPS_URL || url}/api`
+  const headers = { 'x-internal-token': tokenFrom(env) }
+  // Its own limits end a call after five minutes.
+  const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
+
+  return {
+    async json<T>(method: string, path: string, body?: FormData | object) {
+      const isForm = body instanceof FormData
+      const response = await request(path, {
+        method,
+        headers: isForm || !body ? headers : { ...headers, 'content-type': 'application/json' },
+        ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
+      })
+      return (await response.json()) as T
+    },
+    file: async path => (await request(path, { headers })).body as ReadableStream,
+  }
+
+  async function request(path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(base + path, { ...init, dispatcher }).catch(error => {
+      throw new Error(
+        `${base} does not answer (${error.cause?.code ?? error.message}): is it running?`,
+      )
+    })
+    if (response.ok) return response
+    const problem = (await response.json().catch(() => ({}))) as { detail?: string }
+    throw new Error(problem.detail ?? `${base}${path} answered ${response.status}`)
+  }
+}
+
+function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
+  const [first] = listOf(INTERNAL_TOKEN ?? '')
+  if (first) return first
+  if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
+  throw new Error('INTERNAL_TOKEN is not set, and no service was started here with "npm start"')
+}
+
+/** By its header: only repayments have a payment's reference. */
+async function typeOf(file: string): Promise<'loans' | 'repayments'> {
+  const lines = createInterface({ input: createReadStream(file) })
+  for await (const header of lines) {
+    lines.close()
+    const columns = header.split(delimiterOf(header)).map(cell => cell.replaceAll('"', '').trim())
+    return columns.includes('payment_reference') ? 'repayments' : 'loans'
+  }
+  throw new Error(`${file} is empty`)
+}
+
+async function saveErrors(call: Call, id: string, file: string): Promise<string> {
+  const path = resolve(file.replace(/(\.csv)?$/i, '.errors.csv'))
+  const errors = await call.file(`/migration/${id}/errors.csv`)
+  await pipeline(Readable.fromWeb(errors), createWriteStream(path))
+  return path
+}
+
+function say(line: string) {
+  process.stdout.write(`${line}\n`)
+}

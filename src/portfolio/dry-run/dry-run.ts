@@ -1,0 +1,130 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { LEASE_SECONDS, RENEW_EVERY_MS } from '../../database/lease.ts'
+import { newId } from '../../ids.ts'
+import type { DryRun } from '../record.ts'
+import { utc } from '../utc.ts'
+import type { RowToLookAt } from './look.ts'
+import { lookUntilRead } from './look-until-read.ts'
+import type { Looker } from './looker.ts'
+
+/** Loans that are looked at before their findings are kept: what a worker that dies has to look at again. */
+const LOANS_AT_ONCE = 20
+const MAX_FINDINGS_TOLD = 100
+
+const me = newId()
+
+/**
+ * Looks at the ledger for the next loans of a dry run, and keeps what it finds.
+ * @returns whether there is more to look at
+ */
+export async function dryRun(
+  db: Database,
+  looker: Looker,
+  id: string,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const lookedUpTo = await lease(db, id)
+  if (lookedUpTo === undefined) return false
+  const loans = await nextLoans(db, id, lookedUpTo)
+  const last = loans.at(-1)
+  if (last === undefined) {
+    await summarize(db, id)
+    return false
+  }
+  // A renewal that fails is made up for by the next one; at worst two look at the same.
+  const renewal = setInterval(() => void lease(db, id).catch(() => undefined), RENEW_EVERY_MS)
+  try {
+    const looks = await Promise.allSettled(
+      loans.map(async loan => lookUntilRead(looker, loan, await rowsOf(db, id, loan), stopping)),
+    )
+    // Only now, so that none of them goes on reading behind our back.
+    const findings = looks.flatMap(one => {
+      if (one.status === 'rejected') throw one.reason
+      return one.value
+    })
+    await keep(db, id, { from: lookedUpTo, to: last }, findings)
+  } finally {
+    clearInterval(renewal)
+  }
+  return true
+}
+
+/** @returns up to where it has looked, or undefined where it is not ours to go on */
+async function lease(db: Database, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{ lookedUpTo: string }>`
+    update loanops.migration
+       set worked_by = ${me}, worked_until = now() + make_interval(secs => ${LEASE_SECONDS})
+     where id = ${id} and status = 'running' and is_dry_run
+       and (worked_by is null or worked_by = ${me} or worked_until < now())
+    returning coalesce(looked_up_to, '') as "lookedUpTo"`.execute(db)
+  return rows[0]?.lookedUpTo
+}
+
+async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<string[]> {
+  const { rows } = await sql<{ loan: string }>`
+    select loan_external_id as loan from loanops.migration_row
+     where migration_id = ${id} and loan_external_id > ${lookedUpTo} and state = 'valid'
+     group by loan_external_id order by loan_external_id limit ${LOANS_AT_ONCE}`.execute(db)
+  return rows.map(({ loan }) => loan)
+}
+
+async function rowsOf(db: Database, id: string, loan: string): Promise<RowToLookAt[]> {
+  const { rows } = await sql<RowToLookAt>`
+    select r.line, r.cells, m.type, m.columns,
+           exists (select from loanops.migration f cross join lateral (
+                     -- One after the other, because each state has its own index.
+                     select from loanops.migration_row
+                      where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'valid'
+                     union all
+                     select from loanops.migration_row
+                      where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'running') l
+                    where f.type = 'loans' and f.status = 'running' and not f.is_dry_run) as "isLoanComing"
+      from loanops.migration_row r
+      join loanops.migration m on m.id = r.migration_id
+     where r.migration_id = ${id} and r.loan_external_id = ${loan} and r.state = 'valid'
+     order by r.line`.execute(db)
+  return rows
+}
+
+/** A dry run that was cancelled meanwhile, and begun anew, has to look at the loans before these again. */
+async function keep(
+  db: Database,
+  id: string,
+  loans: { from: string; to: string },
+  findings: object[],
+) {
+  await db.transaction().execute(async trx => {
+    await sql`
+      update loanops.migration_row r set finding = f.finding, finding_reason = f.reason
+        from json_to_recordset(${JSON.stringify(findings)}) as f (line integer, finding text, reason text)
+       where r.migration_id = ${id} and r.line = f.line`.execute(trx)
+    await sql`
+      update loanops.migration set looked_up_to = ${loans.to}
+       where id = ${id} and worked_by = ${me} and coalesce(looked_up_to, '') = ${loans.from}`.execute(
+      trx,
+    )
+  })
+}
+
+async function summarize(db: Database, id: string) {
+  type Summary = Omit<DryRun, 'started_at' | 'ended_at'>
+  const { rows } = await sql<Summary>`
+    select (count(*) filter (where finding = 'new'))::integer as would_change,
+           (count(*) filter (where finding = 'in_ledger'))::integer as in_ledger,
+           (count(*) filter (where finding = 'differs'))::integer as differs,
+           (count(*) filter (where finding = 'refused'))::integer as refused,
+           (count(*) filter (where finding = 'unknown'))::integer as unknown,
+           (select coalesce(json_agg(told order by line), '[]') from (
+              select line, loan_external_id as external_loan_id, finding, finding_reason as reason
+                from loanops.migration_row
+               where migration_id = ${id} and finding in ('differs', 'refused', 'unknown')
+               order by line limit ${MAX_FINDINGS_TOLD}) told) as findings
+      from loanops.migration_row where migration_id = ${id}`.execute(db)
+  await sql`
+    update loanops.migration
+       set status = 'uploaded', ended_at = now(), worked_by = null,
+           dry_run = (json_build_object('started_at', ${utc(sql`started_at`)}, 'ended_at', ${utc(sql`now()`)})::jsonb
+                      || ${JSON.stringify(rows[0])}::jsonb)::json
+     where id = ${id} and status = 'running' and is_dry_run and worked_by = ${me}`.execute(db)
+}

@@ -1,0 +1,67 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { NotFound } from '../http/problem.ts'
+import type { MigrationRecord } from './record.ts'
+import type { Layout } from './upload/errors-csv.ts'
+import { utc } from './utc.ts'
+
+/** @throws NotFound */
+export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
+  const [record] = await select(db, sql`v.migration_id = ${id}`, 1)
+  if (record === undefined) throw new NotFound('There is no such migration')
+  return record
+}
+
+export type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
+
+/** Newest first. */
+export async function listMigrations(db: Database, query: MigrationsQuery) {
+  const { type = null, status = null, limit, cursor } = query
+  const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+  const rows = await select(
+    db,
+    sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})
+      and (${before}::uuid is null or v.migration_id < ${before})`,
+    limit + 1,
+  )
+  const { page, next_cursor } = pageOf(rows, limit, row => [row.migration_id])
+  return { migrations: page, next_cursor }
+}
+
+async function select(db: Database, condition: RawBuilder<unknown>, limit: number) {
+  const { rows } = await sql<MigrationRecord>`
+    select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
+           ${utc(sql`v.uploaded_at`)} as uploaded_at, ${utc(sql`v.started_at`)} as started_at,
+           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run,
+           -- Of those that ended before this was counted.
+           ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
+           round(speed.per_second, 2)::float8 as rate_per_second,
+           ${utc(sql`case when v.status = 'running' and not v.is_dry_run and speed.per_second > 0
+             then now() + (v.valid_rows - speed.ended) / speed.per_second * interval '1 second' end`)} as estimated_end_at
+      from ops.migration v
+      join loanops.migration m on m.id = v.migration_id
+     cross join lateral (select m.done + m.failed + m.stopped as ended) e
+     cross join lateral (
+       select e.ended,
+              case when m.started_at is not null and not m.is_dry_run
+                then (e.ended - m.ended_before)
+                       / greatest(extract(epoch from coalesce(m.ended_at, now()) - m.started_at), 0.001) end as per_second
+     ) speed
+     where ${condition}
+     -- An id begins with the time at which its upload began.
+     order by v.migration_id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** @throws NotFound */
+export async function findLayout(db: Database, id: string): Promise<Layout> {
+  const row = await db
+    .selectFrom('loanops.migration')
+    .select(['id', 'columns', 'delimiter'])
+    .where('id', '=', id)
+    .where('status', '<>', 'uploading')
+    .executeTakeFirst()
+  if (row === undefined) throw new NotFound('There is no such migration')
+  return row
+}

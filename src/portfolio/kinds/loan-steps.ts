@@ -1,0 +1,52 @@
+import type { Operation } from '../../engine/operation.ts'
+import type { Fields } from './kind.ts'
+import { type FieldOf, type Step, step } from './step.ts'
+
+/** The operations that a loan's row asks for, in their order: as many as it has dates. */
+export function loanSteps(operation: (name: string) => Operation): (fields: Fields) => Step[] {
+  const client = step(operation('CLIENT_CREATE'), clientFields)
+  const loan = step(operation('LOAN_CREATE'), loanFields)
+  const approve = step(operation('LOAN_APPROVE'), approveFields)
+  const disburse = step(operation('LOAN_DISBURSE'), disburseFields)
+
+  return fields => [
+    client,
+    loan,
+    ...(fields.approved_on_date ? [approve] : []),
+    ...(fields.disbursed_on_date ? [disburse] : []),
+  ]
+}
+
+const text = (column: string, field: string): FieldOf => ({ column, field, as: 'text' })
+const number = (column: string, field: string): FieldOf => ({ column, field, as: 'number' })
+const day = (column: string, field: string): FieldOf => ({ column, field, as: 'day' })
+
+const clientFields = [
+  text('client_external_id', 'externalId'),
+  text('client_firstname', 'firstname'),
+  text('client_lastname', 'lastname'),
+  text('client_mobile_no', 'mobileNo'),
+  text('client_email_address', 'emailAddress'),
+  day('client_activation_date', 'activationDate'),
+]
+const loanFields = [
+  text('client_external_id', 'clientId'),
+  text('lender', 'lenderConfig'),
+  text('loan_external_id', 'externalId'),
+  number('principal', 'principal'),
+  number('interest_rate_per_period', 'interestRatePerPeriod'),
+  number('loan_term_frequency', 'loanTermFrequency'),
+  text('loan_term_frequency_type', 'loanTermFrequencyType'),
+  number('number_of_repayments', 'numberOfRepayments'),
+  day('submitted_on_date', 'submittedOnDate'),
+]
+const approveFields = [
+  text('loan_external_id', 'external_loan_id'),
+  day('approved_on_date', 'approvedOnDate'),
+]
+const disburseFields = [
+  text('loan_external_id', 'external_loan_id'),
+  day('disbursed_on_date', 'actualDisbursementDate'),
+  number('disbursed_amount', 'transactionAmount'),
+  text('utr_payment_id', 'utr_payment_id'),
+]

@@ -1,0 +1,80 @@
+import { Type } from '@sinclair/typebox'
+import { absent, loanSubject, operation, type Run } from '../../engine/operation.ts'
+import { refusal } from '../../engine/refusal.ts'
+import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
+import {
+  heldRepayment,
+  type LedgerRepayment,
+  postRepayment,
+  receiptOf,
+  repaymentAmong,
+  standingReceipts,
+} from '../../ledger/repayment.ts'
+import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
+
+/** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
+export const migratedRepayment = operation({
+  name: 'MIGRATED_REPAYMENT',
+  summary: 'Posts a repayment of an uploaded file',
+  schema: Type.Object(
+    {
+      external_loan_id: ExternalId,
+      /** What it is called at the ledger. */
+      external_id: Type.String(),
+      date: Day,
+      amount: Type.String(),
+      reference: Text(255, 'pay_29QQoUBi66xm2f'),
+      note: Type.Optional(Type.String()),
+    },
+    closed,
+  ),
+  externalId: data => data.external_loan_id,
+  subject: data => loanSubject(data.external_loan_id),
+  run: (run, data) => postOnce(run, repaymentOf(data)),
+  async find(run, data) {
+    const held = await heldRepayment(run, repaymentOf(data))
+    return held.state === 'there' ? held : absent
+  },
+  holds: (run, data) => heldRepayment(run, repaymentOf(data)),
+})
+
+/**
+ * The loan's rows run one after the other: as long as nothing else of ours comes between, the first one's look at the
+ * loan holds for all of them.
+ */
+async function postOnce(run: Run, repayment: LedgerRepayment) {
+  const receipt = receiptOf(repayment.receiptNumber)
+  let receipts = run.handedOn as Set<string> | undefined
+  if (receipts === undefined || receipts.has(receipt)) {
+    const loan = await run.ledger.read(loanWithTransactionsPath(repayment.loanExternalId))
+    if (loan.outcome === 'refused') return loan
+    const { transactions = [] } = loan.body as LoanWithTransactions
+    const held = repaymentAmong(transactions, repayment)
+    if (held.state === 'there') return { ...loan, body: held.body }
+    if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
+    receipts = standingReceipts(transactions)
+  }
+  const answer = await postRepayment(run, repayment)
+  if (answer.outcome === 'done') run.handOn(receipts.add(receipt))
+  return answer
+}
+
+export type MigratedRepayment = {
+  external_loan_id: string
+  external_id: string
+  date: string
+  amount: string
+  reference: string
+  note?: string
+}
+
+export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
+  return {
+    loanExternalId: data.external_loan_id,
+    externalId: data.external_id,
+    day: data.date,
+    amount: data.amount,
+    receiptNumber: data.reference,
+    ...(data.note === undefined ? {} : { note: data.note }),
+  }
+}

@@ -1,0 +1,19 @@
+import { optional, required } from '../upload/column.ts'
+
+/** One row per payment of an instalment. */
+export const repaymentColumns = [
+  required('loan_external_id', 'L-1001', 'the loan that was repaid'),
+  required('transaction_date', '12 February 2024', 'the day of the payment'),
+  required('amount', '4583.99', 'in rupees with at most two decimals'),
+  required(
+    'payment_reference',
+    'pay_29QQoUBi66xm2f',
+    'unique per loan in its first 50 characters; where gateway is filled, that gateway’s payment id',
+  ),
+  optional(
+    'gateway',
+    'gateway_a',
+    'gateway_a or gateway_b: then this row and the gateway’s webhook are one repayment; else empty',
+  ),
+  optional('note', 'EMI 1', 'kept with the repayment, at most 1000 characters'),
+]

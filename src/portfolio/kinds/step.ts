@@ -1,0 +1,63 @@
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { type NewOperation, newOperation } from '../../engine/accept.ts'
+import type { Data, Operation } from '../../engine/operation.ts'
+import { DAY_RULE, dayOf } from '../upload/day-text.ts'
+import { numberOf } from '../upload/number-text.ts'
+import type { Fields } from './kind.ts'
+
+type Reading = 'text' | 'number' | 'day'
+/** Which column fills a field of an operation, and how its text is read. */
+export type FieldOf = { column: string; field: string; as: Reading }
+
+/** An operation that is filled from a row, and checked by the operation's own rules. */
+export type Step = {
+  check(fields: Fields): string[]
+  make(fields: Fields): NewOperation
+}
+
+export function step(operation: Operation, mapping: FieldOf[]): Step {
+  const compiled = TypeCompiler.Compile(operation.schema)
+  const columnOf = new Map(mapping.map(({ field, column }) => [`/${field}`, column]))
+  const days = new Set(mapping.filter(({ as }) => as === 'day').map(({ field }) => `/${field}`))
+
+  return {
+    check(fields) {
+      const data = read(fields)
+      if (!compiled.Check(data)) return errorsOf(data)
+      return (operation.check?.(data) ?? []).map(
+        ({ path, message }) => `${columnOf.get(path)} ${withColumns(message)}`,
+      )
+    },
+    make: fields => newOperation(operation, read(fields), null),
+  }
+
+  function read(fields: Fields): Data {
+    const data: Data = {}
+    for (const { column, field, as } of mapping) {
+      const cell = fields[column]
+      if (cell !== undefined) data[field] = READ[as](cell)
+    }
+    return data
+  }
+
+  function errorsOf(data: Data): string[] {
+    const first = new Map<string, string>()
+    for (const { path, message } of compiled.Errors(data)) {
+      if (first.has(path)) continue
+      const rule = days.has(path) && message !== 'is required' ? DAY_RULE : message
+      first.set(path, `${columnOf.get(path)} ${rule}`)
+    }
+    return [...first.values()]
+  }
+
+  /** A rule across fields speaks of the operation's; here they are columns. */
+  function withColumns(message: string): string {
+    return mapping.reduce((text, { field, column }) => text.replaceAll(field, column), message)
+  }
+}
+
+const READ: Record<Reading, (cell: string) => unknown> = {
+  text: cell => cell,
+  number: numberOf,
+  day: cell => dayOf(cell)?.text ?? cell,
+}

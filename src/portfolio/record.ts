@@ -1,0 +1,72 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../http/fields.ts'
+import { MIGRATION_TYPES } from './kinds/kind.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+
+export const MigrationTypeName = oneOf(MIGRATION_TYPES)
+export const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
+
+const Finding = Type.Object({
+  line: Type.Integer(),
+  external_loan_id: nullable(Type.String()),
+  finding: Type.String(),
+  reason: nullable(Type.String()),
+})
+const DryRunResult = Type.Object({
+  started_at: Type.String(),
+  ended_at: Type.String(),
+  would_change: Type.Integer({ description: 'rows that would write to the ledger' }),
+  in_ledger: Type.Integer({ description: 'rows that are in the ledger already, as they are here' }),
+  differs: Type.Integer({
+    description: 'rows that are in the ledger already, but not as they are here',
+  }),
+  refused: Type.Integer({
+    description: 'rows that the ledger would refuse, as far as reading tells',
+  }),
+  unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
+  findings: Type.Array(Finding, {
+    description:
+      'the first hundred that differ, would be refused or are unknown; all are in ops.migration_row',
+  }),
+})
+
+export const MigrationItem = Type.Object({
+  migration_id: Type.String(),
+  type: MigrationTypeName,
+  status: MigrationStatus,
+  rows: Count,
+  valid_rows: Count,
+  invalid_rows: Count,
+  done: Count,
+  failed: Count,
+  stopped: Type.Integer({
+    description: 'rows not tried, because an earlier one of their loan failed',
+  }),
+  uploaded_at: Type.String(),
+  started_at: nullable(Type.String()),
+  ended_at: nullable(Type.String()),
+  is_dry_run: Type.Boolean({ description: 'whether the last run was, or is, a dry one' }),
+  rate_per_second: nullable(Type.Number({ description: 'rows ended per second of this run' })),
+  estimated_end_at: nullable(Type.String()),
+  dry_run: nullable(DryRunResult),
+})
+export const MigrationList = Type.Object({
+  migrations: Type.Array(MigrationItem),
+  next_cursor: nullable(Type.String()),
+})
+export type MigrationRecord = Static<typeof MigrationItem>
+export type DryRun = Static<typeof DryRunResult>
+
+export const Uploaded = Type.Object({
+  migration_id: Type.String(),
+  type: MigrationTypeName,
+  status: MigrationStatus,
+  rows: Count,
+  valid_rows: Count,
+  invalid_rows: Count,
+  errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
+    description: 'of the first hundred invalid rows; errors.csv has them all',
+  }),
+})
+export const Started = Type.Object({ migration_id: Type.String(), status: MigrationStatus })

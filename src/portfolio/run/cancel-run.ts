@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { Conflict } from '../../http/problem.ts'
+import { lockRun } from './run-lock.ts'
+import { type RunState, stateOf } from './start-run.ts'
+
+/** Starts nothing more. What is at the ledger already, or on its way, stays. @throws NotFound, Conflict */
+export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
+  return db.transaction().execute(async trx => {
+    await lockRun(trx, id)
+    const { status, isDryRun } = await stateOf(trx, id)
+    if (status !== 'running') throw new Conflict(`It does not run: it is ${status}`)
+    const next = isDryRun ? 'uploaded' : 'cancelled'
+    if (!isDryRun) await takeBack(trx, id)
+    await sql`
+      update loanops.migration set status = ${next}, ended_at = now() where id = ${id}`.execute(trx)
+    await audit(trx, { ...asker, action: 'migration.cancel', subject: id })
+    return { migration_id: id, status: next }
+  })
+}
+
+/** Removes the operations that nobody has tried yet. Rows before operations, as where operations end. */
+async function takeBack(trx: Trx, id: string) {
+  await sql`
+    select from loanops.migration_row
+     where migration_id = ${id} and state = 'running' order by line for update`.execute(trx)
+  await sql`
+    delete from loanops.operation o
+     using loanops.migration_step s
+     where s.migration_id = ${id} and s.operation_id = o.id
+       and o.status = 'processing' and o.attempt = 0`.execute(trx)
+  await sql`
+    update loanops.migration_row r set state = 'valid'
+     where migration_id = ${id} and state = 'running'
+       and not exists (select from loanops.migration_step s
+                         join loanops.operation o on o.id = s.operation_id
+                        where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing')`.execute(
+    trx,
+  )
+}

@@ -1,0 +1,132 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import type { Database, Trx } from '../../database/database.ts'
+import { insertOperations, type NewOperation } from '../../engine/accept.ts'
+import { idOf } from '../../ids.ts'
+import { fieldsOf, type MigrationType } from '../kinds/kind.ts'
+import type { Kinds } from '../kinds/kinds.ts'
+import { tryLockRun } from './run-lock.ts'
+
+/** Rows that become operations in one transaction, which holds the intake's lock for some milliseconds. */
+const ROWS_AT_ONCE = 100
+/** Rows on their way at once: some seconds' work for the ledger, and no more than a cancel takes back quickly. */
+const MAX_UNDER_WAY = 1_000
+
+type Run = { id: string; type: MigrationType; columns: string[]; run: number }
+type Row = { line: number; cells: string }
+
+/**
+ * Turns the next rows of a run into operations: loan by loan, each in the order in which it shall run.
+ * @returns whether there may be more to do at once; ends the run when nothing is left of it
+ */
+export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
+  return db.transaction().execute(async trx => {
+    if (!(await tryLockRun(trx, id))) return false
+    const run = await runOf(trx, id)
+    if (run === undefined) return false
+    const underWay = await countUnderWay(trx, id)
+    if (underWay >= MAX_UNDER_WAY) return false
+    const rows = await takeNext(trx, id)
+    if (rows.length > 0) await insertSteps(trx, boss, kinds, run, rows)
+    else if (underWay === 0) await complete(trx, id)
+    return rows.length === ROWS_AT_ONCE
+  })
+}
+
+async function runOf(trx: Trx, id: string): Promise<Run | undefined> {
+  const { rows } = await sql<Run>`
+    select id, type, columns, run from loanops.migration
+     where id = ${id} and status = 'running' and not is_dry_run`.execute(trx)
+  return rows[0]
+}
+
+async function countUnderWay(trx: Trx, id: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count
+      from (select from loanops.migration_row
+             where migration_id = ${id} and state = 'running' limit ${MAX_UNDER_WAY}) under_way`.execute(
+    trx,
+  )
+  return rows[0]?.count ?? 0
+}
+
+async function takeNext(trx: Trx, id: string): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    with next as (
+      select line from loanops.migration_row
+       where migration_id = ${id} and state = 'valid'
+       order by loan_external_id, on_date, line limit ${ROWS_AT_ONCE} for update
+    ), taken as (
+      update loanops.migration_row r set state = 'running', reason = null
+        from next
+       where r.migration_id = ${id} and r.line = next.line
+      returning r.line, r.cells, r.loan_external_id, r.on_date
+    )
+    select line, cells from taken order by loan_external_id, on_date, line`.execute(trx)
+  return rows
+}
+
+async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows: Row[]) {
+  const kind = kinds[run.type]
+  const wanted = rows.map(({ line, cells }) => ({
+    line,
+    operations: kind.steps(fieldsOf(run.columns, JSON.parse(cells) as string[])),
+  }))
+  const clients = await clientsOfEarlierRuns(
+    trx,
+    run,
+    wanted.flatMap(one => one.operations),
+  )
+  const steps = new Map<string, { line: number; isLast: boolean; operation: NewOperation }>()
+  for (const { line, operations } of wanted) {
+    for (const [i, operation] of operations.entries()) {
+      if (clients.has(operation.subject)) continue
+      const id = stepId(run, line, operation)
+      const isLast = i === operations.length - 1
+      if (!steps.has(id)) steps.set(id, { line, isLast, operation: { ...operation, id } })
+    }
+  }
+  const all = [...steps.values()]
+  await insertOperations(
+    trx,
+    boss,
+    'migration',
+    all.map(({ operation }) => operation),
+  )
+  const links = all.map(({ line, isLast, operation }) => ({ id: operation.id, line, isLast }))
+  await sql`
+    insert into loanops.migration_step (operation_id, migration_id, line, is_last)
+    select "id", ${run.id}, "line", "isLast"
+      from json_to_recordset(${JSON.stringify(links)}) as step ("id" uuid, "line" integer, "isLast" boolean)
+    on conflict do nothing`.execute(trx)
+}
+
+/** An earlier run has made them, or found them as the file has them: what changed in them since is not for the file to say. */
+async function clientsOfEarlierRuns(
+  trx: Trx,
+  { id, run }: Run,
+  operations: NewOperation[],
+): Promise<Set<string>> {
+  if (run === 1) return new Set()
+  const clients = operations.filter(({ subject }) => subject.startsWith('client:'))
+  const { rows } = await sql<{ subject: string }>`
+    select o.subject
+      from loanops.operation o
+      join loanops.migration_step s on s.operation_id = o.id
+     where o.external_id = any(${clients.map(({ externalId }) => externalId)}) and o.subject like 'client:%'
+       and s.migration_id = ${id} and o.status <> 'failed'`.execute(trx)
+  return new Set(rows.map(({ subject }) => subject))
+}
+
+/** The same for the same row and run, so that doing it twice adds nothing. A client's loans share its operation. */
+function stepId({ id, run }: Run, line: number, { operationType, subject }: NewOperation): string {
+  const of = subject.startsWith('client:') ? subject : `line:${line}`
+  return idOf(`migration:${id}:${run}:${of}:${operationType}`)
+}
+
+async function complete(trx: Trx, id: string) {
+  await sql`
+    update loanops.migration set status = 'completed', ended_at = now() where id = ${id}`.execute(
+    trx,
+  )
+}

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../database/database.ts'
+import type { Ended } from '../../engine/finish.ts'
+
+export type RowState = 'done' | 'failed' | 'stopped'
+
+/**
+ * Sets what became of the rows whose operations ended, in the transaction in which they did. A refused row stops its
+ * loan, and a refused client its loans: their operations that wait behind are removed before anybody can take them.
+ */
+export async function settleRows(trx: Trx, ended: Ended[]): Promise<Map<RowState, number>> {
+  const ours = ended.filter(({ claim }) => claim.origin === 'migration')
+  const counts = new Map<RowState, number>()
+  if (ours.length === 0) return counts
+  const settled = await settle(trx, ours)
+  const failed = settled.filter(({ state }) => state === 'failed')
+  if (failed.length > 0) {
+    const ids = ours.filter(({ ending }) => ending.status === 'failed').map(({ claim }) => claim.id)
+    settled.push(...(await stopOthers(trx, ids)))
+    await removeWaiting(trx, settled)
+  }
+  await count(trx, settled)
+  for (const { state } of settled) counts.set(state, (counts.get(state) ?? 0) + 1)
+  return counts
+}
+
+type Settled = { migrationId: string; line: number; state: RowState }
+
+async function settle(trx: Trx, ours: Ended[]): Promise<Settled[]> {
+  const ends = ours.map(({ claim, ending }) => ({
+    id: claim.id,
+    error: ending.status === 'failed' ? ending.errorMessage : null,
+  }))
+  const { rows } = await sql<Omit<Settled, 'state'> & { state: string }>`
+    with ended as (
+      select s.migration_id, s.line, s.is_last, e.error
+        from json_to_recordset(${JSON.stringify(ends)}) as e (id uuid, error text)
+        join loanops.migration_step s on s.operation_id = e.id
+    )
+    update loanops.migration_row r
+       set state = case
+             when ended.error is not null then 'failed'
+             when ended.is_last then 'done'
+             when exists (select from loanops.migration_step s
+                            join loanops.operation o on o.id = s.operation_id
+                           where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing')
+               then 'running'
+             -- What would have followed was taken back by a cancel.
+             else 'valid'
+           end,
+           reason = ended.error
+      from ended
+     where r.migration_id = ended.migration_id and r.line = ended.line and r.state = 'running'
+    returning r.migration_id as "migrationId", r.line, r.state`.execute(trx)
+  return rows.filter(({ state }) => state === 'done' || state === 'failed') as Settled[]
+}
+
+async function stopOthers(trx: Trx, operationIds: string[]): Promise<Settled[]> {
+  const { rows } = await sql<Settled>`
+    with failed as (
+      select s.migration_id, s.line, o.subject, o.external_id, o.error_message
+        from loanops.operation o
+        join loanops.migration_step s on s.operation_id = o.id
+       where o.id = any(${operationIds})
+    ), of_client as (
+      update loanops.migration_row r
+         set state = 'failed', reason = 'its client: ' || failed.error_message
+        from failed
+       where failed.subject like 'client:%' and r.migration_id = failed.migration_id
+         and r.client_external_id = failed.external_id and r.line <> failed.line and r.state in ('valid', 'running')
+         -- What an earlier run began does not wait for this client: its own calls say how it ends.
+         and not exists (select from loanops.migration_step s
+                           join loanops.operation o on o.id = s.operation_id
+                          where s.migration_id = r.migration_id and s.line = r.line
+                            and o.status = 'processing' and o.attempt > 0)
+      returning r.migration_id as "migrationId", r.line, r.state
+    ), of_loan as (
+      update loanops.migration_row r
+         set state = 'stopped', reason = 'not tried, because line ' || failed.line || ' of the same loan failed'
+        from failed
+       cross join lateral (
+         -- One after the other, because each state has its own index.
+         select line from loanops.migration_row
+          where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'valid'
+         union all
+         select line from loanops.migration_row
+          where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'running') other
+       where failed.subject like 'loan:%' and r.migration_id = failed.migration_id and r.line = other.line
+         and r.line <> failed.line and r.state in ('valid', 'running')
+      returning r.migration_id as "migrationId", r.line, r.state
+    )
+    select * from of_client union all select * from of_loan`.execute(trx)
+  return rows
+}
+
+async function removeWaiting(trx: Trx, settled: Settled[]) {
+  const rows = settled.filter(({ state }) => state !== 'done')
+  await sql`
+    delete from loanops.operation o
+     using json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer),
+           loanops.migration_step s
+     where s.migration_id = r."migrationId" and s.line = r.line and o.id = s.operation_id
+       and o.status = 'processing' and o.attempt = 0`.execute(trx)
+}
+
+/** Last, because others wait for the lock on the migration's row until we commit. */
+async function count(trx: Trx, settled: Settled[]) {
+  if (settled.length === 0) return
+  await sql`
+    update loanops.migration m
+       set done = m.done + c.done, failed = m.failed + c.failed, stopped = m.stopped + c.stopped
+      from (select "migrationId" as id,
+                   count(*) filter (where state = 'done') as done,
+                   count(*) filter (where state = 'failed') as failed,
+                   count(*) filter (where state = 'stopped') as stopped
+              from json_to_recordset(${JSON.stringify(settled)}) as r ("migrationId" uuid, state text)
+             group by 1 order by 1) c
+     where m.id = c.id`.execute(trx)
+}

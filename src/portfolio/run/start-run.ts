@@ -1,0 +1,63 @@
+import type { Static } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { Conflict, NotFound } from '../../http/problem.ts'
+import type { MigrationRecord, Started } from '../record.ts'
+import { refuseBesideOther } from './beside.ts'
+import { lockRun } from './run-lock.ts'
+
+export type RunRequest = { migrationId: string; isDryRun: boolean; skipInvalid: boolean }
+export type RunState = Static<typeof Started>
+
+/** Starts a run, or a look at what one would do. A completed one stays as it is. @throws NotFound, Conflict */
+export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
+  const { migrationId: id, isDryRun, skipInvalid } = request
+  return db.transaction().execute(async trx => {
+    await lockRun(trx, id)
+    const { status, type, invalidRows } = await stateOf(trx, id)
+    if (status === 'running') throw new Conflict('It runs already')
+    if (isDryRun && status !== 'uploaded')
+      throw new Conflict(`It is ${status}: a dry run comes first`)
+    if (invalidRows > 0 && !skipInvalid) {
+      throw new Conflict(
+        `${invalidRows} rows are invalid: mend them (errors.csv), or set skip_invalid to run the others`,
+      )
+    }
+    if (status === 'completed') return { migration_id: id, status }
+    if (isDryRun) await forgetFindings(trx, id)
+    else await refuseBesideOther(trx, id, type)
+    await sql`
+      update loanops.migration
+         set status = 'running', is_dry_run = ${isDryRun}, run = run + (not ${isDryRun})::integer,
+             started_at = now(), ended_at = null, ended_before = done + failed + stopped
+       where id = ${id}`.execute(trx)
+    await audit(trx, {
+      ...asker,
+      action: isDryRun ? 'migration.dry_run' : 'migration.run',
+      subject: id,
+      detail: { skip_invalid: skipInvalid },
+    })
+    return { migration_id: id, status: 'running' }
+  })
+}
+
+type State = Pick<MigrationRecord, 'status' | 'type'> & { invalidRows: number; isDryRun: boolean }
+
+/** @throws NotFound */
+export async function stateOf(trx: Trx, id: string) {
+  const { rows } = await sql<State>`
+    select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"
+      from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
+  if (rows[0] === undefined) throw new NotFound('There is no such migration')
+  return rows[0]
+}
+
+async function forgetFindings(trx: Trx, id: string) {
+  await sql`
+    update loanops.migration_row set finding = null, finding_reason = null
+     where migration_id = ${id} and finding is not null`.execute(trx)
+  await sql`update loanops.migration set dry_run = null, looked_up_to = null where id = ${id}`.execute(
+    trx,
+  )
+}

@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { Conflict } from '../../http/problem.ts'
+import { lockRun } from '../run/run-lock.ts'
+import { stateOf } from '../run/start-run.ts'
+
+/**
+ * Discards a migration of which nothing was begun. Its rows, of which there may be millions, are the caller's to
+ * delete afterwards: without it nobody is told of them.
+ * @throws NotFound, Conflict
+ */
+export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
+  await db.transaction().execute(async trx => {
+    await lockRun(trx, id)
+    const { status, type } = await stateOf(trx, id)
+    if (status === 'running') throw new Conflict('It is running: cancel it first')
+    const { rows: begun } = await sql`
+      select from loanops.migration_step where migration_id = ${id} limit 1`.execute(trx)
+    if (status === 'completed' || begun.length > 0)
+      throw new Conflict('It has been run: what became of its rows is kept')
+    await sql`delete from loanops.migration where id = ${id}`.execute(trx)
+    await audit(trx, { ...asker, action: 'migration.discard', subject: id, detail: { type } })
+  })
+}

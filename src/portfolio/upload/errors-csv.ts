@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { REASON } from './column.ts'
+import { csvLine, escapeFormula } from './csv-line.ts'
+
+const ROWS_AT_ONCE = 1_000
+/** A row may have 100,000 characters; the first one comes whatever its size. */
+const BYTES_AT_ONCE = 2 ** 20
+/** Without it Excel takes UTF-8 for Windows-1252, and saves what it then shows. */
+const BOM = '\ufeff'
+
+export type Layout = { id: string; columns: string[]; delimiter: string }
+
+/** Each row that is invalid, failed or was stopped: as it was uploaded, and why. */
+export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
+  const { id, columns, delimiter } = layout
+  const reasonAt = columns.indexOf(REASON)
+  const dataColumns = reasonAt === -1 ? columns.length : columns.length - 1
+  yield (await hasMoreThanAscii(db, id)) ? BOM : ''
+  yield line(columns, REASON)
+  for (let after = 0; ; ) {
+    const { rows } = await sql<{ line: number; cells: string; reason: string | null }>`
+      select line, cells, reason
+        from (select line, cells, reason,
+                     sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
+                from loanops.migration_row
+               where migration_id = ${id} and state in ('invalid', 'failed', 'stopped') and line > ${after}
+               order by line limit ${ROWS_AT_ONCE}) next
+       where bytes_before < ${BYTES_AT_ONCE}
+       order by line`.execute(db)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+      .map(row =>
+        line(
+          (JSON.parse(row.cells) as string[]).map(escapeFormula),
+          escapeFormula(row.reason ?? ''),
+        ),
+      )
+      .join('')
+    after = last.line
+  }
+
+  /** A reason stands below its own name: in another column it would be taken for the row's data when it comes back. */
+  function line(cells: string[], reason: string): string {
+    const uploaded = withoutReason(cells)
+    const missing = Array<string>(Math.max(0, dataColumns - uploaded.length)).fill('')
+    return csvLine([...uploaded, ...missing, reason], delimiter)
+  }
+
+  /** Where the file is an errors file itself. Of a row with too many cells we wrote the reason behind all of them. */
+  function withoutReason(cells: string[]): string[] {
+    if (reasonAt === -1) return cells
+    const isBehind = reasonAt === dataColumns && cells.length > columns.length
+    return cells.toSpliced(isBehind ? -1 : reasonAt, 1)
+  }
+}
+
+async function hasMoreThanAscii(db: Database, id: string): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (select from loanops.migration_row
+                    where migration_id = ${id} and state in ('invalid', 'failed', 'stopped')
+                      and (octet_length(cells) <> length(cells) or octet_length(reason) <> length(reason))) as has`.execute(
+    db,
+  )
+  return rows[0]?.has === true
+}

@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { letTakeLong } from '../../http/client-error.ts'
+import { FieldErrors, PayloadTooLarge } from '../../http/problem.ts'
+import { MIGRATION_TYPES, type MigrationType } from '../kinds/kind.ts'
+
+const MAX_FILE_BYTES = 1024 ** 3
+/** A caller that sends nothing for so long holds a connection for nothing. */
+const SILENCE_MS = 30_000
+
+/**
+ * Takes the parts of an upload as they come: `type` first, then `file`, which is handed on while it arrives.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function takeUpload<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
+  if (!request.isMultipart())
+    throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be multipart/form-data' }])
+  letTakeLong(request.raw, SILENCE_MS)
+  try {
+    return await takeParts(request, take)
+  } finally {
+    // What is not read holds up the caller, who would not hear why.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+}
+
+type Take<T> = (type: MigrationType, file: AsyncIterable<Buffer>) => Promise<T>
+
+async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
+  // One more of each than there may be, to name it.
+  const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
+  const parts = legible(request.parts({ limits }))
+  let type: MigrationType | undefined
+  for await (const part of parts) {
+    if (part.type === 'field') {
+      if (type !== undefined) throw wrong(`/${part.fieldname}`, 'is one part too many')
+      type = typeOf(part.fieldname, part.value)
+    } else {
+      if (part.fieldname !== 'file') throw wrong(`/${part.fieldname}`, 'is not a known field')
+      if (type === undefined)
+        throw wrong('/type', `is required before the file: ${MIGRATION_TYPES.join(' or ')}`)
+      return await take(type, lastPart(part.file, parts))
+    }
+  }
+  throw wrong('/file', 'is required')
+}
+
+/** Whoever reads the file to its end knows that nothing comes behind it, before anything of it is kept. */
+async function* lastPart(
+  file: Readable,
+  parts: AsyncGenerator<{ fieldname: string }>,
+): AsyncGenerator<Buffer> {
+  yield* whole(file)
+  const { done, value } = await parts.next()
+  if (!done) throw wrong(`/${value.fieldname}`, 'comes after the file, which is the last part')
+}
+
+function typeOf(name: string, value: unknown): MigrationType {
+  if (name !== 'type') throw wrong(`/${name}`, 'is not a known field')
+  const type = MIGRATION_TYPES.find(known => known === value)
+  if (type === undefined) throw wrong('/type', `must be ${MIGRATION_TYPES.join(' or ')}`)
+  return type
+}
+
+const wrong = (path: string, message: string) =>
+  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
+
+/** The multipart reader cuts a file that is too large without a word. */
+async function* whole(file: Readable & { truncated?: boolean }): AsyncGenerator<Buffer> {
+  yield* legible(file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+  if (file.truncated) throw new PayloadTooLarge('The file is larger than 1 GiB')
+}
+
+/** What the multipart reader throws of bytes that are no parts says nothing of whose fault it is. */
+async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* read
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode !== undefined) throw error
+    throw wrong('', 'is no multipart/form-data that ends where it says')
+  }
+}

@@ -1,0 +1,177 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { Unavailable } from '../../http/problem.ts'
+import { newId } from '../../ids.ts'
+import { type CheckedRow, fieldsOf, type Kind } from '../kinds/kind.ts'
+import { checkAcross } from './check-across.ts'
+import { unescapeFormula } from './csv-line.ts'
+import { decode } from './decode.ts'
+import { deleteRows } from './delete-rows.ts'
+import { columnsOf } from './header.ts'
+import { insertRows, type NewRow } from './insert-rows.ts'
+import { type CsvRow, readCsv } from './read-csv.ts'
+import { throughOutage } from './through-outage.ts'
+import { UnreadableFile } from './unreadable-file.ts'
+
+/** What one insert takes: beyond so many rows PostgreSQL gets no faster. Two of them are in memory, in several forms each. */
+const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 19 }
+
+/** Often enough that an upload which is alive is never taken for abandoned. */
+const BEAT_EVERY_MS = 60_000
+
+/**
+ * Reads a file into the database, row by row, and checks it.
+ * @param patient where statements may take long
+ * @returns the migration's id
+ * @throws UnreadableFile; nothing of it is kept then
+ */
+export async function upload(
+  { db, patient }: { db: Database; patient: Database },
+  kind: Kind,
+  file: AsyncIterable<Buffer>,
+  asker: Asker,
+  beatEveryMs = BEAT_EVERY_MS,
+): Promise<string> {
+  const id = newId()
+  // One that fails is made up for by the next.
+  const heartbeat = setInterval(() => void beat(db, id).catch(() => undefined), beatEveryMs)
+  try {
+    const rows = await keepRows(db, kind, id, file)
+    await throughOutage(() => analyze(patient))
+    await throughOutage(() =>
+      patient.transaction().execute(trx => check(trx, kind, { id, rows }, asker)),
+    )
+  } catch (error) {
+    await forget(patient, id).catch(() => undefined)
+    throw error
+  } finally {
+    clearInterval(heartbeat)
+  }
+  return id
+}
+
+/** Until an upload has ended, its `uploaded_at` says when it was last alive. */
+async function beat(db: Database, id: string) {
+  await sql`
+    update loanops.migration set uploaded_at = now() where id = ${id} and status = 'uploading'`.execute(
+    db,
+  )
+}
+
+/** Ends an upload of so many rows, once: an answer that was lost does not count its errors twice. */
+async function check(
+  trx: Trx,
+  kind: Kind,
+  { id, rows }: { id: string; rows: number },
+  asker: Asker,
+) {
+  const { rows: found } = await sql<{ status: string }>`
+    select status from loanops.migration where id = ${id} for update`.execute(trx)
+  if (found[0] === undefined) throw new Unavailable('the upload was taken for abandoned')
+  if (found[0].status !== 'uploading') return
+  // A million rows are sorted here.
+  await sql`set local work_mem = '64MB'`.execute(trx)
+  await checkAcross(trx, kind.type, id)
+  const { numAffectedRows } = await sql`
+    update loanops.migration m
+       set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
+      from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
+              from loanops.migration_row where migration_id = ${id}) c
+     where m.id = ${id} and c.rows = ${rows}`.execute(trx)
+  if (numAffectedRows !== 1n) throw new Unavailable('the database lost rows of the upload')
+  await audit(trx, {
+    ...asker,
+    action: 'migration.upload',
+    subject: id,
+    detail: { type: kind.type },
+  })
+}
+
+/** @returns how many rows the file has */
+async function keepRows(
+  db: Database,
+  kind: Kind,
+  id: string,
+  file: AsyncIterable<Buffer>,
+): Promise<number> {
+  let columns: string[] = []
+  let rows = 0
+  await readCsv(decode(file), BATCH_SIZE, {
+    async header(cells, delimiter) {
+      columns = columnsOf(cells, kind.type, kind.columns)
+      await throughOutage(() =>
+        db
+          .insertInto('loanops.migration')
+          .values({ id, type: kind.type, columns, delimiter })
+          .onConflict(conflict => conflict.doNothing())
+          .execute(),
+      )
+    },
+    async rows(batch) {
+      rows += batch.length
+      const checkedRows = batch.map(row => checked(row))
+      let isAgain = false
+      await throughOutage(() => {
+        const inserting = insertBatch(db, id, checkedRows, isAgain)
+        isAgain = true
+        return inserting
+      })
+    },
+  })
+  if (rows === 0) throw new UnreadableFile('The file has no row below its header')
+  return rows
+
+  function checked({ line, cells: came }: CsvRow): NewRow {
+    // In every file: one that comes from errors.csv may have lost its column of reasons.
+    const cells = came.map(unescapeFormula)
+    const misfit = misfitOf(cells, columns)
+    if (misfit !== null) return { line, cells: cells.map(readable), ...unread, errors: [misfit] }
+    return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
+  }
+}
+
+/** A transaction each: a caller that is slow to send must not keep a connection from the others meanwhile. */
+async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: boolean) {
+  await db.transaction().execute(async trx => {
+    // What a crash of PostgreSQL takes away is missed by the check, whose own commit makes all of it durable.
+    await sql`set local synchronous_commit = off`.execute(trx)
+    await insertRows(trx, id, rows, isAgain)
+  })
+}
+
+const unread: Omit<CheckedRow, 'errors'> = {
+  loanExternalId: null,
+  clientExternalId: null,
+  clientFields: null,
+  paymentKey: null,
+  receiptNumber: null,
+  onDate: null,
+  disbursedOn: null,
+}
+
+/** What keeps a row from being read at all. */
+function misfitOf(cells: string[], columns: string[]): string | null {
+  if (cells.length !== columns.length)
+    return `the row has ${cells.length} cells, and the header ${columns.length} columns`
+  const withNul = cells.findIndex(cell => cell.includes('\0'))
+  return withNul === -1 ? null : `${columns[withNul]} has a NUL character in it`
+}
+
+/** PostgreSQL keeps no NUL. */
+const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
+
+/** Else the planner takes a million new rows for none. */
+async function analyze(db: Database) {
+  await sql`select loanops.analyze_migration_rows()`.execute(db)
+}
+
+/** Takes back what a broken upload left. The migration first: of one that was committed after all the rows stay. */
+async function forget(db: Database, id: string) {
+  const { numDeletedRows } = await db
+    .deleteFrom('loanops.migration')
+    .where('id', '=', id)
+    .where('status', '=', 'uploading')
+    .executeTakeFirst()
+  if (numDeletedRows > 0n) await deleteRows(db, id)
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { sql } from 'kysely'
+import t from 'tap'
+import { readConfig } from '../../src/config.ts'
+import { MIGRATION_LOCK, migrate } from '../../src/database/migrate.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startPostgresProxy } from '../support/postgres-proxy.ts'
+import { startTestService, testEnv } from '../support/service.ts'
+
+/** Longer than any statement of a migrate that has nothing to do. */
+const LIMIT_MS = 1_000
+
+t.test('npm run migrate waits for a database that is not there yet', async t => {
+  const { ownerUrl } = await freshDatabase(t)
+  const late = new URL(ownerUrl)
+  late.port = String(await freePort(0))
+  const migrating = spawn(process.execPath, ['src/main.ts', 'migrate'], {
+    env: { PATH: process.env.PATH, DATABASE_URL: late.href },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => migrating.kill('SIGKILL'))
+  const ended = once(migrating, 'exit')
+  const [said] = await Promise.race([once(migrating.stdout, 'data'), ended])
+  t.match(String(said), 'waiting for the database')
+
+  const { hostname, port } = new URL(ownerUrl)
+  const server = createServer(socket => {
+    const there = connect(Number(port), hostname)
+    socket.on('error', () => there.destroy())
+    there.on('error', () => socket.destroy())
+    socket.pipe(there).pipe(socket)
+  })
+  server.listen(Number(late.port), late.hostname)
+  t.teardown(() => server.close())
+  t.same(await ended, [0, null])
+})
+
+t.test('migrate works behind PgBouncer', async t => {
+  const { ownerUrl } = await freshDatabase(t)
+  const proxy = await startPostgresProxy(t, ownerUrl, { isLikePgBouncer: true })
+  await t.resolves(migrate(proxy.url))
+})
+
+t.test(
+  'a process starts on the views of a newer version, not on those of an older one',
+  async t => {
+    const { db, url, ownerUrl } = await freshDatabase(t)
+    const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+    const starts = async () => {
+      const service = await startRole(config, logger('silent'))
+      await service.close()
+    }
+    const isBehind = { message: /is behind this version: run "npm run migrate"/ }
+    const apply = (sha256: string) =>
+      sql`update loanops.migration_applied set sha256 = ${sha256} where name = 'views/queues.sql'`.execute(
+        db,
+      )
+    await sql`
+    insert into loanops.views_applied (name, sha256, first_applied_at)
+    values ('views/queues.sql', 'newer', now() + interval '1 day'),
+           ('views/queues.sql', 'older', now() - interval '1 day')`.execute(db)
+    await apply('newer')
+    await t.resolves(starts(), 'also where it is started anew during a rollout')
+    await apply('older')
+    await t.rejects(
+      starts(),
+      isBehind,
+      'its own were there, and an older version’s migrate has run since',
+    )
+    await sql`delete from loanops.views_applied where sha256 not in ('older', 'newer') and name = 'views/queues.sql'`.execute(
+      db,
+    )
+    await t.rejects(starts(), isBehind, 'its own have never been there')
+    await migrate(ownerUrl)
+    await t.resolves(starts())
+  },
+)
+
+t.test('migrate waits longer for another one than a statement may take here', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const name = new URL(ownerUrl).pathname.slice(1)
+  await sql`alter database ${sql.id(name)} set statement_timeout = ${sql.lit(LIMIT_MS)}`.execute(db)
+  let waited = Promise.resolve()
+  await db.transaction().execute(async trx => {
+    await sql`set local statement_timeout = 0`.execute(trx)
+    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx)
+    waited = migrate(ownerUrl)
+    await sql`select pg_sleep(${(1.5 * LIMIT_MS) / 1_000})`.execute(trx)
+  })
+  await t.resolves(waited)
+})
+
+t.test(
+  'a newer version’s views leave a process ready, a table of its own that is missing does not',
+  async t => {
+    const { db, call } = await startTestService(t, { ROLE: 'api' })
+    await sql`update loanops.migration_applied set sha256 = 'newer' where name like 'views/%'`.execute(
+      db,
+    )
+    t.equal((await call('GET', '/readyz')).status, 200)
+    await sql`delete from loanops.migration_applied where name like '001-%'`.execute(db)
+    t.match(await call('GET', '/readyz'), {
+      status: 503,
+      body: { database: 'is behind: run migrate' },
+    })
+  },
+)

@@ -1,0 +1,20 @@
+import t from 'tap'
+import type { Claim } from '../../src/engine/claim.ts'
+import { openHandOver } from '../../src/engine/hand-over.ts'
+
+const claim = (seq: string) => ({ seq }) as Claim
+
+t.test('what an operation hands on reaches the one accepted right after it, once', async t => {
+  const handOver = openHandOver()
+  t.equal(handOver.take(claim('7')), undefined)
+  handOver.leave(claim('7'), 'of 7')
+  t.equal(handOver.take(claim('8')), 'of 7')
+  t.equal(handOver.take(claim('8')), undefined)
+})
+
+t.test('it reaches none that something else may have come before', async t => {
+  const handOver = openHandOver()
+  handOver.leave(claim('7'), 'of 7')
+  t.equal(handOver.take(claim('9')), undefined)
+  t.equal(handOver.take(claim('8')), undefined)
+})

@@ -1,0 +1,114 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import type { Database, Trx } from '../../src/database/database.ts'
+import {
+  type Claim,
+  claimHeads,
+  endableSubjects,
+  handBack,
+  markUnavailable,
+  overdueSubjects,
+  rememberSeen,
+  renewClaims,
+} from '../../src/engine/claim.ts'
+import { recordEnds } from '../../src/engine/finish.ts'
+import { ORIGINS } from '../../src/engine/queue.ts'
+import { readyLoans } from '../../src/engine/waiting.ts'
+import { newId } from '../../src/ids.ts'
+import { listOperations } from '../../src/operations/find.ts'
+import { buffersOf } from '../support/buffers.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const WAITING = 10_000
+/** Some tens of index and table pages; walking the backlog would touch thousands. */
+const MAX_BUFFERS = 300
+/** A few steps down an index, the row, and what a write does to each index of it. */
+const MAX_BUFFERS_EACH = 80
+const ONE_DAY_SECONDS = 86_400
+
+t.test('no statement of the engine walks the ten thousand that wait on one loan', async t => {
+  const { url, db } = await freshDatabase(t)
+  await addWaiting(db, WAITING)
+  const worker = newId()
+  const statements: Record<string, (db: Database) => Promise<unknown>> = {
+    'a claim on the hot loan': db => claimHeads(db, worker, ['loan:HOT']),
+    'claims on others': db => claimHeads(db, worker, ['loan:L-1', 'loan:L-2', 'client:C']),
+    'the sweep': db => overdueSubjects(db, [...ORIGINS], 200),
+    'the sweep for what ends without the ledger': db =>
+      endableSubjects(db, [...ORIGINS], ONE_DAY_SECONDS, 200),
+    'why it waits while the ledger is down': db => markUnavailable(db, ['loan:HOT']),
+    'whom a client’s end wakes': db => readyLoans(db, ['client:C']),
+    'the list of one loan': db => listOperations(db, { external_id: 'HOT', limit: 10 }),
+    'why the newest of it waits': db =>
+      sql`select * from ops.operation where external_id = 'HOT' order by seq desc limit 1`.execute(
+        db,
+      ),
+  }
+  for (const [what, run] of Object.entries(statements)) {
+    for (const { statement, buffers } of await buffersOf(url, run))
+      t.ok(buffers < MAX_BUFFERS, `${what} touches ${buffers} pages: ${statement}`)
+  }
+})
+
+t.test(
+  'no statement walks what waits on other loans, on statistics of a moment when nothing did',
+  async t => {
+    const { url, db } = await freshDatabase(t)
+    await addFinished(db, 2_000)
+    await addLoans(db, 5_000)
+    const worker = newId()
+    const claims = await claimHeads(db, worker, loans(3_001, 3_030))
+    t.equal(claims.length, 30)
+    const done = { status: 'success', response: {} } as const
+    const [claim] = claims as [Claim]
+    const ended = claims.map(claim => ({ claim, key: '', answer: null, ending: done }))
+    const statements: Record<string, (db: Database) => Promise<unknown>> = {
+      claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
+      'their renewal': db => renewClaims(db, worker, claims),
+      'what was seen': db => rememberSeen(db, claim, {}),
+      'a handing back': db => handBack(db, claim),
+      'their ends': db => recordEnds(db as Trx, ended),
+      'why they wait while the ledger is down': db => markUnavailable(db, loans(4_001, 4_030)),
+      'whom a client’s end wakes': db => readyLoans(db, ['client:C-77']),
+    }
+    for (const [what, run] of Object.entries(statements)) {
+      for (const { statement, buffers } of await buffersOf(url, run))
+        t.ok(
+          buffers < claims.length * MAX_BUFFERS_EACH,
+          `${what} touch ${buffers} pages: ${statement}`,
+        )
+    }
+  },
+)
+
+const loans = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => `loan:L-${first + i}`)
+
+async function addFinished(db: Database, count: number) {
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
+    select gen_random_uuid(), 'LOAN_UPDATE', 'api', 'loan:F-' || n, 'F-' || n, '{}', 'success', now()
+      from generate_series(1, ${count}) n`.execute(db)
+  await sql`vacuum analyze loanops.operation`.execute(db)
+}
+
+async function addLoans(db: Database, count: number) {
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data)
+    select gen_random_uuid(), 'LOAN_CREATE', 'api', 'loan:L-' || n, 'client:C-' || n, 'L-' || n, '{}'
+      from generate_series(1, ${count}) n`.execute(db)
+}
+
+async function addWaiting(db: Database, count: number) {
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
+    select gen_random_uuid(), 'LOAN_UPDATE', 'api', 'loan:HOT', 'HOT', '{}' from generate_series(1, ${count})`.execute(
+    db,
+  )
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data)
+    select gen_random_uuid(), 'LOAN_CREATE', 'api', 'loan:L-' || n, 'client:C', 'L-' || n, '{}' from generate_series(1, 20) n`.execute(
+    db,
+  )
+  await sql`analyze loanops.operation`.execute(db)
+}

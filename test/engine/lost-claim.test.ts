@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { type Claim, claimHeads } from '../../src/engine/claim.ts'
+import { type Ended, recordEnds } from '../../src/engine/finish.ts'
+import { keepLeases } from '../../src/engine/leases.ts'
+import { newId } from '../../src/ids.ts'
+import { expireLeases } from '../support/leases.ts'
+import { clientData, newName } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
+import { attemptsOf, ending, submit } from '../support/operations.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const RENEW_EVERY_MS = 20
+const log = { error: (object: object) => t.fail('renewing failed', object) }
+
+t.test('a lost lease covers no write once the same process has claimed again', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const worker = newId()
+  const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
+  t.teardown(() => leases.stop())
+  const { lost, held } = await claimTwice(service, worker)
+  leases.hold([lost, held], performance.now())
+  await until(() => isRenewed(service.db), 'a first renewal')
+  await until(() => isRenewed(service.db), 'a second one, so that the first has been heeded')
+  t.notOk(leases.covers(lost))
+  t.ok(leases.covers(held))
+})
+
+t.test('the late end of a lost claim changes nothing, also beside the end of the next', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { trackingId, lost, held } = await claimTwice(service, newId())
+  const ended = [successOf(lost, 'late'), successOf(held, 'in time')]
+  await service.db.transaction().execute(trx => recordEnds(trx, ended))
+  t.match(await ending(service.call, trackingId), { success_response: { came: 'in time' } })
+  matchEach(t, await attemptsOf(service, trackingId), [{ outcome: 'unknown' }, { outcome: 'done' }])
+})
+
+/** Claims an operation, lets the lease run out, and claims the operation again. */
+async function claimTwice({ call, db }: TestService, worker: string) {
+  const client = newName('C')
+  const trackingId = await submit(call, 'CLIENT_CREATE', clientData(client))
+  const claimOnce = async () => (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
+  const lost = await claimOnce()
+  await expireLeases(db)
+  return { trackingId, lost, held: await claimOnce() }
+}
+
+/** Whether the leases have been renewed; takes what they were granted back, so that the next renewal shows too. */
+async function isRenewed(db: Database): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation set claimed_until = claimed_at
+     where claimed_until > claimed_at + interval '10 seconds'`.execute(db)
+  return numAffectedRows === 1n
+}
+
+const successOf = (claim: Claim, came: string): Ended => ({
+  claim,
+  key: claim.id,
+  answer: {
+    method: 'POST',
+    path: '/clients',
+    status: 200,
+    body: { came },
+    outcome: 'done',
+    code: null,
+    message: '',
+    isRecorded: false,
+    isFromStore: false,
+    leftNothing: false,
+  },
+  ending: { status: 'success', response: { came } },
+})

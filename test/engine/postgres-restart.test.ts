@@ -1,0 +1,55 @@
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { sql } from 'kysely'
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { dice } from '../../src/sandbox/faults/dice.ts'
+import { runCallers } from '../chaos/callers.ts'
+import { startCluster } from '../chaos/cluster.ts'
+import { judge } from '../chaos/model.ts'
+import { control } from '../support/loans.ts'
+import { until } from '../support/until.ts'
+
+const OPERATIONS = 150
+
+t.test('PostgreSQL killed under load costs nothing that was answered 202', async t => {
+  const folder = resolve('.data/restart-postgres')
+  rmSync(folder, { recursive: true, force: true })
+  const cluster = await startCluster(folder)
+  await migrate(cluster.databaseUrl)
+  await cluster.add('api')
+  await cluster.add('worker')
+  const killed = until(async () => cluster.places.every(({ isUp }) => isUp)).then(async () => {
+    await cluster.killPostgres()
+    // Started while PostgreSQL recovers, a process waits for it.
+    await cluster.add('worker')
+    await cluster.killPostgres()
+    return true
+  })
+  let isKilled = false
+  void killed.then(() => {
+    isKilled = true
+  })
+  const apis = cluster.places.filter(({ role }) => role === 'api')
+  const isEnough = (sent: number) => isKilled && sent >= OPERATIONS
+  const { operations } = await runCallers(apis, { callers: 8, draw: dice(1), isEnough })
+  await killed
+
+  const db = openDatabase(cluster.databaseUrl, { max: 2, name: 'test', onError: () => undefined })
+  await until(async () => {
+    const { rows } = await sql<{ open: boolean }>`
+      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
+    return !rows[0]?.open
+  })
+  const { log } = await control(cluster, 'GET', '/books?log=250000')
+  const verdict = await judge(db, operations, log)
+  t.match(verdict, { vanished: 0, lost: 0, doubled: 0, failedButApplied: 0, outOfOrder: 0 })
+  t.equal(verdict.appliedOnce + verdict.refusedPayments, verdict.accepted)
+  t.ok(
+    cluster.places.every(({ isUp }) => isUp),
+    'no process was lost by it',
+  )
+  await db.destroy()
+  await cluster.close()
+})

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { newId } from '../../src/ids.ts'
+import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
+import { booksOf } from '../support/books.ts'
+import { makePortfolio } from '../support/portfolio.ts'
+import { startTestService, TOKEN } from '../support/service.ts'
+
+const { loansCsv, repaymentsCsv } = makePortfolio({ clients: 2, loans: 6, repayments: 20 }, 3)
+
+t.test(
+  'npm run migrate-portfolio takes files to the ledger, loans first, and says what became of them',
+  async t => {
+    const service = await startTestService(t)
+    const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
+    const file = (name: string) => join(folder, name)
+    const run = (...args: string[]) => runCommand(service.url, args)
+
+    const dry = await run('--dry-run', file('loans.csv'))
+    t.match(dry, { code: 0, output: /6 rows would be written, 0 are in the ledger already/ })
+    t.same((await booksOf(service.ledger.controlUrl)).loans, [], 'a dry run writes nothing')
+
+    const whole = await run(file('repayments.csv'), file('loans.csv'))
+    t.equal(whole.code, 0)
+    t.match(whole.output, /loans\.csv: completed, 6 done[\s\S]*repayments\.csv: completed, 20 done/)
+    t.equal((await booksOf(service.ledger.controlUrl)).loans.length, 6)
+
+    const [header, first] = repaymentsCsv.split('\n')
+    writeFileSync(
+      file('bad.csv'),
+      `${header}\n${first}\n${first?.replace(/,.*/, ',32 March 2026,1,x,,')}\n`,
+    )
+    const bad = await run(file('bad.csv'))
+    t.match(bad, { code: 1, output: /2 rows, 1 of them invalid[\s\S]*bad\.errors\.csv/ })
+    t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
+    const rest = await run('--skip-invalid', file('bad.csv'))
+    t.match(rest, { code: 0, output: /completed, 1 done/ })
+  },
+)
+
+t.test('npm run migrate-portfolio says what is missing', async t => {
+  t.match(await runCommand('http://127.0.0.1:1', []), {
+    code: 1,
+    output: /at least one file/,
+  })
+  const folder = t.testdir({ 'loans.csv': loansCsv })
+  const away = await runCommand('http://127.0.0.1:1', [join(folder, 'loans.csv')])
+  t.match(away, { code: 1, output: /does not answer .*is it running/ })
+})
+
+t.test('npm run migrate-portfolio takes no refusal for the file of errors', async t => {
+  const server = createServer((request, response) => {
+    const isErrors = request.url?.endsWith('errors.csv')
+    const answer = isErrors
+      ? { detail: 'it is stopping' }
+      : { migration_id: newId(), rows: 1, invalid_rows: 1 }
+    request.resume().on('end', () => {
+      response.writeHead(isErrors ? 503 : 202, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer))
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const { port } = server.address() as AddressInfo
+  const refused = await runCommand(`http://127.0.0.1:${port}`, [file])
+  t.match(refused, { code: 1, output: /it is stopping/ })
+  t.notOk(existsSync(file.replace('.csv', '.errors.csv')))
+})
+
+t.test('migrate-portfolio stops where a run did not end cleanly', async t => {
+  const clean = { status: 'completed', done: 2, failed: 0, stopped: 0, dry_run: null }
+  const looked = { would_change: 2, in_ledger: 0, differs: 0, refused: 0, unknown: 0, findings: [] }
+  const dry = (found: object) => ({ status: 'uploaded', dry_run: { ...looked, ...found } })
+  const [run, dryRun] = [{ isDryRun: false }, { isDryRun: true }]
+  const unclean: [string, object, { isDryRun: boolean }, RegExp][] = [
+    ['cancelled', { status: 'cancelled', done: 1 }, run, /is cancelled, and 1 rows are left/],
+    ['failed', { failed: 1, done: 1 }, run, /the run is completed; what failed is in/],
+    ['stopped', { stopped: 1, done: 1 }, run, /what failed is in/],
+    ['failed beside invalid', { failed: 1, invalid_rows: 3 }, run, /what failed is in/],
+    ['differs', dry({ differs: 1 }), dryRun, /1 rows are invalid, differ/],
+    ['would be refused', dry({ refused: 1 }), dryRun, /1 rows are invalid, differ/],
+    ['not looked at', dry({ unknown: 1 }), dryRun, /1 rows are invalid, differ/],
+    ['invalid', { ...dry({}), invalid_rows: 3 }, dryRun, /3 rows are invalid, differ/],
+    ['dry run cancelled', { status: 'uploaded' }, dryRun, /the dry run was cancelled/],
+  ]
+  const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
+  const files = ['loans.csv', 'repayments.csv'].map(name => join(folder, name))
+  for (const [how, changes, wanted, message] of unclean) {
+    const record = { rows: 2, valid_rows: 2, invalid_rows: 0, ...clean, ...changes }
+    const service = await startAnswering(t, { ...record, migration_id: newId() })
+    const env = { LOANOPS_URL: service.url, INTERNAL_TOKEN: TOKEN }
+    const migrating = migratePortfolio(env, files, { ...wanted, skipInvalid: true })
+    await t.rejects(migrating, { message }, how)
+    t.equal(service.uploads(), 1, `${how}: the repayments are not uploaded`)
+  }
+})
+
+t.test('npm run migrate-portfolio takes rows left out on request for no failure', async t => {
+  const record = { rows: 2, valid_rows: 1, invalid_rows: 1, done: 1, failed: 0, stopped: 0 }
+  const { url } = await startAnswering(t, { ...record, status: 'completed', migration_id: newId() })
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const { code, output } = await runCommand(url, ['--skip-invalid', file])
+  t.equal(code, 0)
+  t.match(output, /the 1 invalid rows are left out/)
+})
+
+/** Stands for a service whose every migration is and ends as this record says. */
+async function startAnswering(t: Test, record: object) {
+  let uploads = 0
+  const server = createServer((request, response) => {
+    if (request.url === '/api/migration/upload') uploads++
+    request.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(record))
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, uploads: () => uploads }
+}
+
+function runCommand(url: string, args: string[]) {
+  const env = { PATH: process.env.PATH, LOANOPS_URL: url, INTERNAL_TOKEN: TOKEN }
+  const command = ['src/main.ts', 'migrate-portfolio', ...args]
+  return new Promise<{ code: number; output: string }>(resolve => {
+    execFile(process.execPath, command, { env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+    )
+  })
+}

@@ -1,0 +1,114 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { dayOf } from '../../src/portfolio/upload/day-text.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { peakOf } from '../bench/service-process.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { errorsOf, uploadCsv } from '../support/migrate.ts'
+import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
+import { startProcessFor } from '../support/process.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const LIMIT_MIB = 300
+const REFUSED_BYTES = 48 * 2 ** 20
+/** Few, because they are read to their end: each byte of a cell below takes six in JSON. */
+const READ_BYTES = 8 * 2 ** 20
+/** Just short of the longest row that is read at all. */
+const HUGE_CELL = '\u0001'.repeat(90_000)
+
+t.test('a hostile file leaves the process below 300 MiB', async t => {
+  const { url: databaseUrl } = await freshDatabase(t)
+  const ledger = await startSandbox({ port: 0 })
+  t.teardown(() => ledger.close())
+  const port = await freePort(0)
+  const url = `http://127.0.0.1:${port}`
+  const { child } = startProcessFor(t, 'api', {
+    ...testEnv(databaseUrl, ledger.url, { PORT: String(port) }),
+    // As the image runs it.
+    NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=1024',
+  })
+  await until(() =>
+    fetch(`${url}/healthz`)
+      .then(({ ok }) => ok)
+      .catch(() => false),
+  )
+  const isSmall = () => t.ok(peakOf(child.pid as number) < LIMIT_MIB)
+  const refused = async (csv: Uint8Array<ArrayBuffer>, detail: RegExp) => {
+    const { status, body } = await uploadCsv({ url }, 'repayments', csv)
+    t.equal(status, 400)
+    t.match(body.detail, detail)
+    isSmall()
+  }
+
+  t.test('whose rows are delimiters', () =>
+    refused(
+      file(() => `${','.repeat(95_000)}\n`),
+      /^Line 2: the row has more than 100 cells$/,
+    ),
+  )
+  t.test('whose one row is delimiters without end', () =>
+    refused(
+      file(() => ','.repeat(1_000)),
+      /^Line 2: the row does not end within 100000 char/,
+    ),
+  )
+  t.test('whose one quote never ends', () =>
+    refused(
+      file(n => (n === 0 ? '"' : 'L-1,\n')),
+      /^Line 2, .*the row does not end within/,
+    ),
+  )
+  t.test('whose one line never ends', () =>
+    refused(
+      file(() => 'x'.repeat(1_000)),
+      /^Line 2, .*the row does not end within/,
+    ),
+  )
+  t.test('whose header never ends', () =>
+    refused(
+      file(() => 'x'.repeat(1_000), ''),
+      /^Line 1: the header does not end/,
+    ),
+  )
+  t.test('whose cells are huge, also where its errors are read', async t => {
+    const csv = file(() => `L-1,${HUGE_CELL},1,p,,\n`, REPAYMENT_COLUMNS, READ_BYTES)
+    const { body } = await uploadCsv({ url }, 'repayments', csv)
+    t.equal(body.invalid_rows, body.rows)
+    const errors = await errorsOf({ url }, body.migration_id)
+    t.ok(errors.length > csv.length, 'every row is given back')
+    isSmall()
+  })
+})
+
+t.test('a day that stood in a huge cell does not keep the cell in memory', async t => {
+  const before = heapAfterCollection()
+  for (let n = 0; n < 1_000; n++) {
+    const cell = Buffer.from(`05 September ${1_000 + n}${' '.repeat(90_000)}`).toString()
+    dayOf(cell)
+    dayOf(cell.trim())
+  }
+  const grownMiB = (heapAfterCollection() - before) / 2 ** 20
+  t.ok(grownMiB < 10, `${grownMiB} MiB`)
+})
+
+function heapAfterCollection(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
+
+/** A header, and rows up to a size. */
+function file(
+  row: (n: number) => string,
+  header = REPAYMENT_COLUMNS,
+  size = REFUSED_BYTES,
+): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.alloc(size)
+  let at = bytes.write(`${header}\n`)
+  let n = 0
+  for (let next = row(n); at + next.length <= size; next = row(++n)) at += bytes.write(next, at)
+  return new Uint8Array(bytes.buffer, 0, at)
+}
