@@ -6,17 +6,19 @@ import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
+import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
 import { clientError } from './http/client-error.ts'
 import { limitConnections } from './http/connections.ts'
 import { readJsonBodies } from './http/json-body.ts'
 import { httpLimits } from './http/limits.ts'
-import { errorHandler, notFound, Unavailable } from './http/problem.ts'
+import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationRoutes } from './operations/routes.ts'
+import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
@@ -48,7 +50,7 @@ export async function buildApi(
     loggerInstance: log,
     ...serverLimits,
     clientErrorHandler: clientError,
-    frameworkErrors: unreadablePath(requireToken),
+    frameworkErrors: unreadablePath(requireToken, trackingPathRefusal),
     trustProxy: config.TRUST_PROXY.length > 0 ? config.TRUST_PROXY : false,
     genReqId: newId,
     // One line per request would tell little and cost much; errors are logged, the rest is counted.

@@ -8,6 +8,7 @@ import { welcome } from './embedded/welcome.ts'
 import { logger } from './log.ts'
 import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
 import { startRole } from './role.ts'
+import { allQueues } from './worker.ts'
 
 /** What is in flight may finish for so long after SIGTERM; then it is handed back. */
 const STOP_WITHIN_MS = 25_000
@@ -49,7 +50,7 @@ async function command(name: string | undefined): Promise<void> {
     case undefined:
       return flags.embedded ? runEmbedded() : void (await runRole(process.env))
     case 'migrate':
-      return migrate(readDatabaseUrl(process.env))
+      return migrate(readDatabaseUrl(process.env), allQueues)
     case 'create-admin':
       return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'sandbox':
@@ -72,7 +73,7 @@ async function runEmbedded(): Promise<void> {
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
   const embedded = await startEmbedded(process.env)
   try {
-    await migrate(readDatabaseUrl(embedded.env))
+    await migrate(readDatabaseUrl(embedded.env), allQueues)
     const url = await runRole(embedded.env, embedded.close)
     process.stdout.write(welcome(embedded.env, url))
   } catch (error) {

@@ -21,6 +21,7 @@ import { startPostgres } from '../src/embedded/postgres.ts'
 import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
 import { startSandbox } from '../src/sandbox/server.ts'
+import { allQueues } from '../src/worker.ts'
 import { capturedA } from './support/gateway-events.ts'
 import { uploadCsv } from './support/migrate.ts'
 import { runBatch, webhooks } from './support/payments.ts'
@@ -73,7 +74,7 @@ t.test(
     for (const statement of read('postgres/bootstrap.sql').split('\n').filter(Boolean))
       await superuser.query(statement)
     // A second time, as an upgrade does.
-    for (let i = 0; i < 2; i++) await migrate(at(owner))
+    for (let i = 0; i < 2; i++) await migrate(at(owner), allQueues)
     const { rows: powerful } = await superuser.query(`
     select rolname from pg_roles
      where rolname like 'loanops_%' and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls)`)
@@ -103,7 +104,7 @@ t.test('an owner who may make roles makes the runtime role at the first migrate'
   await superuser.query("create role loanops_owner login createrole password 'test'")
   await superuser.query('create database loanops owner loanops_owner')
   const url = at({ DATABASE_URL: 'postgres://loanops_owner:test@postgres/loanops' })
-  await migrate(url)
+  await migrate(url, allQueues)
   const db = await connected(t, url)
   await db.query("create role loanops_service login password 'test' in role loanops_runtime")
   const service = await connected(t, url.replace('loanops_owner', 'loanops_service'))

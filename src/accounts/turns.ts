@@ -1,4 +1,4 @@
-import { Unavailable } from '../http/problem.ts'
+import { Unavailable } from '../database/unavailable.ts'
 
 /** Runs a task once it is its turn. @throws Unavailable when too many wait already */
 export type Turns = <T>(task: () => Promise<T>) => Promise<T>

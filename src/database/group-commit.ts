@@ -1,5 +1,5 @@
-import { Unavailable } from '../http/problem.ts'
 import { isTransient } from './database.ts'
+import { Unavailable } from './unavailable.ts'
 
 /** More would only make one transaction longer: beyond this PostgreSQL's time per row no longer falls. */
 const MAX_PER_COMMIT = 256

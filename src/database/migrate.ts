@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { PgBoss } from 'pg-boss'
+import { PgBoss, type Queue } from 'pg-boss'
 import { logger } from '../log.ts'
-import { allQueues } from '../worker.ts'
 import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 /** Any number will do, as long as every copy of this program uses the same one. */
 export const MIGRATION_LOCK = 7_405_313
 const NAME = 'loanops-migrate'
+
+/** What PostgreSQL keeps of a queue. */
+type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
 /** An index on a large table takes its time, and it waits for another migration and for whoever uses what it changes. */
 const NO_LIMIT = 0
 
 /** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are made anew each time. */
-export async function migrate(url: string): Promise<void> {
+export async function migrate(url: string, queues: QueueDeclaration[]): Promise<void> {
   const fail = (error: Error) => {
     throw error
   }
@@ -29,7 +31,7 @@ export async function migrate(url: string): Promise<void> {
     await db.connection().execute(async connection => {
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrateTables(connection)
-      await migrateQueues(url)
+      await migrateQueues(url, queues)
       await rebuildViews(connection)
     })
   } finally {
@@ -85,7 +87,7 @@ async function migrateTables(db: Database) {
   }
 }
 
-async function migrateQueues(url: string) {
+async function migrateQueues(url: string, queues: QueueDeclaration[]) {
   const boss = new PgBoss({
     ...poolConfig(url, { max: 1, name: NAME, statementMs: NO_LIMIT }),
     supervise: false,
@@ -94,7 +96,7 @@ async function migrateQueues(url: string) {
   boss.on('error', () => undefined)
   await boss.start()
   try {
-    for (const { name, options } of allQueues) {
+    for (const { name, options } of queues) {
       // A queue's policy and partition are for life; the rest follows the code.
       const { policy, partition, ...changeable } = options
       if (await boss.getQueue(name)) await boss.updateQueue(name, changeable)

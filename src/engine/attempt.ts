@@ -2,6 +2,7 @@ import { crashPoint } from '../crash-point.ts'
 import { idOf } from '../ids.ts'
 import { type Answer, isOfLedgerShape, LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
+import { type Held, there } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Claim } from './claim.ts'
 import {
@@ -16,7 +17,7 @@ import {
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
-import { type Found, type Operation, type Run, there } from './operation.ts'
+import type { Operation, Run } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 export type AttemptContext = {
@@ -54,7 +55,7 @@ export async function attempt(
   }
   let isLooking = false
   let hasMovedOn = false
-  const look = async (): Promise<Found> => {
+  const look = async (): Promise<Held> => {
     isLooking = true
     const found = await operation.find(run, claim.data)
     isLooking = false
@@ -158,7 +159,7 @@ function watched(context: AttemptContext, claim: Claim) {
   return calls
 }
 
-const success = (found: Found & { state: 'there' }): Ending => ({
+const success = (found: Held & { state: 'there' }): Ending => ({
   status: 'success',
   response: found.body,
 })

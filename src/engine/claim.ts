@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
-import type { Resolution } from '../operations/resolve.ts'
-import type { Data } from './operation.ts'
+import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin } from './queue.ts'
 
 /** A wake-up that is this late was lost: its worker died, or the database was away. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
-import { Unavailable } from './problem.ts'
+import { Unavailable } from '../database/unavailable.ts'
 
 /** Closes what comes beyond the limit at once, and keeps idle connections from adding up to it. */
 export function limitConnections(

@@ -3,6 +3,7 @@ import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isTransient } from '../database/database.ts'
+import { Unavailable } from '../database/unavailable.ts'
 
 /** RFC 9457, as every error of ours is answered. */
 export const Problem = Type.Object(
@@ -38,8 +39,6 @@ export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body does n
 }
 
 const RETRY_AFTER_SECONDS = 1
-/** For whatever cannot be kept at the moment: the caller comes again. */
-export const Unavailable = createError('UNAVAILABLE', 'The service cannot keep this now: %s', 503)
 export const NotFound = createError('NOT_FOUND', '%s', 404)
 export const Conflict = createError('CONFLICT', '%s', 409)
 export const PayloadTooLarge = createError('PAYLOAD_TOO_LARGE', '%s', 413)

@@ -1,13 +1,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidTrackingId } from '../operations/tracking-id.ts'
 import { errorHandler, notFound } from './problem.ts'
 
 /** For a path that the router cannot read (`%zz`) or finds too long: answered like any other that is not there. */
-export function unreadablePath(requireToken: (request: FastifyRequest) => Promise<void>) {
+export function unreadablePath(
+  requireToken: (request: FastifyRequest) => Promise<void>,
+  refusalOf: (path: string) => Error | undefined,
+) {
   return async (_: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     try {
       if (request.url.startsWith('/api/')) await requireToken(request)
-      if (request.url.startsWith('/api/ledger/track/')) throw new InvalidTrackingId()
+      const refusal = refusalOf(request.url)
+      if (refusal !== undefined) throw refusal
       return await notFound(request, reply)
     } catch (error) {
       return errorHandler(error as FastifyError, request, reply)

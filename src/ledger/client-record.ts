@@ -1,6 +1,6 @@
 import type { LedgerDay } from './dates.ts'
 import { isSameDay } from './dates.ts'
-import { dayThere, difference } from './difference.ts'
+import { dayThere, difference } from './held.ts'
 
 /** What we use of a client as the ledger shows it. One with a full name has neither first nor last name. */
 export type LedgerClient = {

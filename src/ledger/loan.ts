@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js'
-import { type Found, there } from '../engine/operation.ts'
 import type { LedgerDay } from './dates.ts'
+import { type Held, there } from './held.ts'
 
 type Option = { id: number }
 
@@ -81,6 +81,6 @@ export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerL
 }
 
 /** What a look says of a loan that has all that was asked for: it is ours for sure only in the state that ours leaves. */
-export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Found {
+export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Held {
   return loan.status.id === status ? there(body) : { state: 'moved_on', body }
 }

@@ -1,9 +1,10 @@
-import { absent, compared, type Found, type Run } from '../engine/operation.ts'
 import type { Answer } from './answer.ts'
+import type { Ledger } from './client.ts'
 import { dayFormat, isSameDay } from './dates.ts'
-import { dayThere, difference } from './difference.ts'
+import { absent, compared, dayThere, difference, type Held } from './held.ts'
 import { loanPath } from './loan.ts'
 import { lookUp } from './look-up.ts'
+import type { Reference } from './reference.ts'
 import { isStanding, type LedgerTransaction, transactionPath } from './transaction.ts'
 
 /** A repayment as the ledger keeps it. The amount is a decimal text: it goes there as it is. */
@@ -22,7 +23,7 @@ const MAX_RECEIPT_CHARACTERS = 50
 export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
 export async function postRepayment(
-  { ledger, reference, key }: Pick<Run, 'ledger' | 'reference' | 'key'>,
+  { ledger, reference, key }: { ledger: Ledger; reference: Reference; key: string },
   { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
 ): Promise<Answer> {
   const paymentTypeId = await reference.paymentTypeId()
@@ -45,9 +46,9 @@ export async function postRepayment(
 
 /** What the ledger holds under the repayment's external id. */
 export async function heldRepayment(
-  { ledger }: Pick<Run, 'ledger'>,
+  { ledger }: { ledger: Ledger },
   wanted: LedgerRepayment,
-): Promise<Found> {
+): Promise<Held> {
   const path = transactionPath(wanted.loanExternalId, wanted.externalId)
   const transaction = await lookUp<LedgerTransaction>(ledger, path)
   if (transaction === undefined) return absent
@@ -58,7 +59,7 @@ export async function heldRepayment(
  * What a loan's transactions hold of the repayment. One that stands and has its receipt number is the same payment,
  * whoever booked it and whatever its external id is.
  */
-export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Found {
+export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)
   const same = transactions.filter(one => standingReceipt(one) === receipt)
   const ours = transactions.filter(one => one.externalId === wanted.externalId)
@@ -76,7 +77,7 @@ function standingReceipt(transaction: LedgerTransaction): string | undefined {
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
 }
 
-function comparedRepayment(transaction: LedgerTransaction, wanted: LedgerRepayment): Found {
+function comparedRepayment(transaction: LedgerTransaction, wanted: LedgerRepayment): Held {
   const { id, externalId } = transaction
   return compared(
     { resourceId: id, resourceExternalId: externalId },

@@ -1,4 +1,4 @@
-import type { Operation } from '../engine/operation.ts'
+import type { Catalogue } from '../engine/operation.ts'
 import type { Lender } from '../lenders.ts'
 import { clientCreate } from './client-create.ts'
 import { clientUpdate } from './client-update.ts'
@@ -8,10 +8,7 @@ import { loanDelete } from './loan-delete.ts'
 import { loanDisburse } from './loan-disburse.ts'
 import { loanUpdate } from './loan-update.ts'
 
-/** Operations by name, in the order in which a loan meets them. */
-export type Catalogue = ReadonlyMap<string, Operation>
-
-/** What callers may ask for. */
+/** What callers may ask for, in the order in which a loan meets them. */
 export function operationCatalogue(lenders: ReadonlyMap<string, Lender>): Catalogue {
   const operations = [
     clientCreate,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { absent, clientSubject, compared, operation, there } from '../engine/operation.ts'
+import { clientSubject, operation } from '../engine/operation.ts'
 import { closed, Day, ExternalId, Text } from '../http/fields.ts'
 import {
   clientAnswer,
@@ -9,6 +9,7 @@ import {
   type LedgerClient,
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
+import { absent, compared, there } from '../ledger/held.ts'
 import { lookUp } from '../ledger/look-up.ts'
 
 /** Fineract: a person, not an entity. */

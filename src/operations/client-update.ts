@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { absent, clientSubject, operation, there } from '../engine/operation.ts'
+import { clientSubject, operation } from '../engine/operation.ts'
 import { closed, Day, ExternalId, Text } from '../http/fields.ts'
 import {
   type ClientFields,
@@ -9,6 +9,7 @@ import {
   type LedgerClient,
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
+import { absent, there } from '../ledger/held.ts'
 import { lookUp } from '../ledger/look-up.ts'
 
 export const clientUpdate = operation({

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { absent, compared, type Found, loanSubject, operation } from '../engine/operation.ts'
+import { loanSubject, operation } from '../engine/operation.ts'
 import { closed, Day, ExternalId } from '../http/fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
-import { dayThere, difference } from '../ledger/difference.ts'
+import { absent, compared, dayThere, difference, type Held } from '../ledger/held.ts'
 import { APPROVED, foundIn, type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
 import { lookUp } from '../ledger/look-up.ts'
 
@@ -45,7 +45,7 @@ export const loanApprove = operation({
   },
 })
 
-function heldApproval(loan: LedgerLoan, approvedOnDate: string): Found {
+function heldApproval(loan: LedgerLoan, approvedOnDate: string): Held {
   const { status, timeline } = loan
   if (status.id < APPROVED) return absent
   const body = {

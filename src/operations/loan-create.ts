@@ -1,18 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import {
-  absent,
-  clientSubject,
-  compared,
-  type Found,
-  loanSubject,
-  operation,
-  type Run,
-} from '../engine/operation.ts'
+import { clientSubject, loanSubject, operation, type Run } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
 import { clientPath, type LedgerClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
-import { dayThere, difference } from '../ledger/difference.ts'
+import { absent, compared, dayThere, difference, type Held } from '../ledger/held.ts'
 import {
   FREQUENCIES,
   type Frequency,
@@ -88,7 +80,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     holds,
   })
 
-  async function holds({ ledger }: Run, data: Static<typeof schema>): Promise<Found> {
+  async function holds({ ledger }: Run, data: Static<typeof schema>): Promise<Held> {
     const loan = await lookUp<LedgerLoan>(ledger, loanPath(data.externalId))
     if (loan === undefined) return absent
     return compared(loanAnswer(loan), differences(loan, data))

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { absent, loanSubject, operation, there } from '../engine/operation.ts'
+import { loanSubject, operation } from '../engine/operation.ts'
 import { closed, ExternalId } from '../http/fields.ts'
+import { absent, there } from '../ledger/held.ts'
 import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
 import { lookUp } from '../ledger/look-up.ts'
 

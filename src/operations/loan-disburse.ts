@@ -1,16 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import {
-  absent,
-  compared,
-  type Found,
-  loanSubject,
-  operation,
-  type Run,
-  there,
-} from '../engine/operation.ts'
+import { loanSubject, operation, type Run } from '../engine/operation.ts'
 import { Amount, closed, Day, ExternalId, Text } from '../http/fields.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
-import { dayThere, difference } from '../ledger/difference.ts'
+import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
 import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
 import { lookUp } from '../ledger/look-up.ts'
 import type { Reference } from '../ledger/reference.ts'
@@ -104,7 +96,7 @@ type Disbursement = {
   utr_payment_id?: string
 }
 
-async function holds({ ledger }: Run, wanted: Disbursement): Promise<Found> {
+async function holds({ ledger }: Run, wanted: Disbursement): Promise<Held> {
   const { external_loan_id, actualDisbursementDate: day } = wanted
   const loan = await lookUp<LoanWithTransactions>(
     ledger,

@@ -1,16 +1,15 @@
-import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
+import { RESOLUTIONS, type Resolution } from '../engine/operation.ts'
 import { type Origin, queueOf } from '../engine/queue.ts'
 import { oneOf } from '../http/fields.ts'
 import { Conflict } from '../http/problem.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 
-export const Resolution = oneOf(['retry', 'failed'])
-export type Resolution = Static<typeof Resolution>
+export const Outcome = oneOf(RESOLUTIONS)
 
 /**
  * Notes what an operator says of an operation that hangs. The next attempt looks at the ledger first, and what it

@@ -6,14 +6,14 @@ import type { Database } from '../database/database.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, type NewOperation, newOperation } from '../engine/accept.ts'
+import type { Catalogue } from '../engine/operation.ts'
 import { closed, ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
 import { awaitFinal } from './await-final.ts'
-import type { Catalogue } from './catalogue.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
-import { Resolution, resolveOperation } from './resolve.ts'
+import { Outcome, resolveOperation } from './resolve.ts'
 import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
@@ -140,7 +140,7 @@ export function operationRoutes(
           summary:
             'Says what becomes of an operation that hangs: it is tried anew, or it has failed',
           params: Type.Object({ tracking_id: Type.String() }),
-          body: Type.Object({ outcome: Resolution }, closed),
+          body: Type.Object({ outcome: Outcome }, closed),
           response: { 202: Processing },
         },
       },

@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 
-export const InvalidTrackingId = createError(
+const InvalidTrackingId = createError(
   'INVALID_TRACKING_ID',
   'A tracking id has the form <OPERATION>|<uuid>',
   400,
@@ -23,4 +23,9 @@ export function parseTrackingId(text: string): { operationType: string; id: stri
   const [, operationType, id] = SHAPE.exec(text) ?? []
   if (operationType === undefined || id === undefined) throw new InvalidTrackingId()
   return { operationType, id }
+}
+
+/** A path that the router cannot read may still be the track call, whose error has a code of its own. */
+export function trackingPathRefusal(path: string): Error | undefined {
+  return path.startsWith('/api/ledger/track/') ? new InvalidTrackingId() : undefined
 }

@@ -1,11 +1,10 @@
 import createError from '@fastify/error'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Data, Operation } from '../engine/operation.ts'
+import type { Catalogue, Data, Operation } from '../engine/operation.ts'
 import { closed } from '../http/fields.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
-import type { Catalogue } from './catalogue.ts'
 
 export type OperateRequest = { operation: Operation; data: Data }
 

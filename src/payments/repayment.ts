@@ -3,9 +3,10 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { absent, type Operation, operation, type Run, there } from '../engine/operation.ts'
+import { type Operation, operation, type Run } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isSameDay } from '../ledger/dates.ts'
+import { absent, there } from '../ledger/held.ts'
 import {
   isExactIn,
   type LedgerLoan,

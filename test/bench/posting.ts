@@ -11,6 +11,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
+import { allQueues } from '../../src/worker.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { control } from '../support/loans.ts'
 import { withLedger } from '../support/payments.ts'
@@ -32,7 +33,7 @@ const sandbox = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', '0'
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 try {
-  await migrate(postgres.url)
+  await migrate(postgres.url, allQueues)
   const ledgerUrl = await new Promise<string>(done =>
     sandbox.stdout.once('data', text => done(String(text).trim())),
   )

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { allQueues } from '../../src/worker.ts'
 import { startProcess } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 
@@ -23,7 +24,7 @@ export async function startBenched(
 ): Promise<BenchedService> {
   const folder = resolve(`.data/bench-${name}-${process.pid}`)
   const postgres = await startPostgres({ folder, password: 'bench' })
-  await migrate(postgres.url)
+  await migrate(postgres.url, allQueues)
   const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`
   const env = testEnv(postgres.url, ledgerUrl, {

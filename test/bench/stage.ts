@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { allQueues } from '../../src/worker.ts'
 import { testEnv } from '../support/service.ts'
 
 export type Running = { url: string; child: ChildProcess; stop(): Promise<void>; peakMiB(): number }
@@ -24,7 +25,7 @@ export async function openStage() {
     password: 'bench',
     flags: ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=4GB'],
   })
-  await migrate(postgres.url)
+  await migrate(postgres.url, allQueues)
   const ledger = await startLedger()
   const db = openDatabase(postgres.url, { max: 4, name: 'bench', onError: () => undefined })
   return {

@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { allQueues } from '../../src/worker.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)
 const history = Number(process.argv[3] ?? 0)
@@ -23,7 +24,7 @@ const postgres = await startPostgres({
 })
 const db = openDatabase(postgres.url, { max: 4, name: 'bench', onError: console.error })
 try {
-  await migrate(postgres.url)
+  await migrate(postgres.url, allQueues)
   const stores = await makeStores(db)
   await fill(db, stores, 'warm', NEW_ROWS)
   await transformAll(db, stores)

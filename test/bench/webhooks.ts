@@ -13,6 +13,7 @@ import { logger } from '../../src/log.ts'
 import { eventQueue } from '../../src/payments/queue.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { startRole } from '../../src/role.ts'
+import { allQueues } from '../../src/worker.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { testEnv } from '../support/service.ts'
 import { median } from './median.ts'
@@ -32,7 +33,7 @@ const postgres = await startPostgres({
   flags: ['-c', 'max_connections=300'],
 })
 try {
-  await migrate(postgres.url)
+  await migrate(postgres.url, allQueues)
   const rates = { ours: [] as number[], sends: [] as number[], inserts: [] as number[] }
   for (let run = 0; run < RUNS; run++) {
     rates.sends.push(await sendPerRequest())

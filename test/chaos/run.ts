@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
+import { allQueues } from '../../src/worker.ts'
 import { control } from '../support/loans.ts'
 import { runBatch } from '../support/payments.ts'
 import { caller } from '../support/service.ts'
@@ -34,7 +35,7 @@ console.log(`seed ${seed}: npm run chaos -- --seed ${seed}`)
 const folder = resolve('.data/chaos-postgres')
 rmSync(folder, { recursive: true, force: true })
 const cluster = await startCluster(folder)
-await migrate(cluster.databaseUrl)
+await migrate(cluster.databaseUrl, allQueues)
 for (const role of ['api', 'api', 'worker', 'worker'] as const) await cluster.add(role)
 await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
 

@@ -8,6 +8,7 @@ import { MIGRATION_LOCK, migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
+import { allQueues } from '../../src/worker.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { startTestService, testEnv } from '../support/service.ts'
@@ -43,7 +44,7 @@ t.test('npm run migrate waits for a database that is not there yet', async t => 
 t.test('migrate works behind PgBouncer', async t => {
   const { ownerUrl } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, ownerUrl, { isLikePgBouncer: true })
-  await t.resolves(migrate(proxy.url))
+  await t.resolves(migrate(proxy.url, allQueues))
 })
 
 t.test(
@@ -76,7 +77,7 @@ t.test(
       db,
     )
     await t.rejects(starts(), isBehind, 'its own have never been there')
-    await migrate(ownerUrl)
+    await migrate(ownerUrl, allQueues)
     await t.resolves(starts())
   },
 )
@@ -89,7 +90,7 @@ t.test('migrate waits longer for another one than a statement may take here', as
   await db.transaction().execute(async trx => {
     await sql`set local statement_timeout = 0`.execute(trx)
     await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx)
-    waited = migrate(ownerUrl)
+    waited = migrate(ownerUrl, allQueues)
     await sql`select pg_sleep(${(1.5 * LIMIT_MS) / 1_000})`.execute(trx)
   })
   await t.resolves(waited)

@@ -5,6 +5,7 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
+import { allQueues } from '../../src/worker.ts'
 import { runCallers } from '../chaos/callers.ts'
 import { startCluster } from '../chaos/cluster.ts'
 import { judge } from '../chaos/model.ts'
@@ -17,7 +18,7 @@ t.test('PostgreSQL killed under load costs nothing that was answered 202', async
   const folder = resolve('.data/restart-postgres')
   rmSync(folder, { recursive: true, force: true })
   const cluster = await startCluster(folder)
-  await migrate(cluster.databaseUrl)
+  await migrate(cluster.databaseUrl, allQueues)
   await cluster.add('api')
   await cluster.add('worker')
   const killed = until(async () => cluster.places.every(({ isUp }) => isUp)).then(async () => {

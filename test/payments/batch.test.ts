@@ -4,6 +4,7 @@ import t from 'tap'
 import { migrate } from '../../src/database/migrate.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
+import { allQueues } from '../../src/worker.ts'
 import { capturedA, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 import { paymentService, runBatch, serviceWithSource } from '../support/payments.ts'
@@ -154,6 +155,7 @@ t.test(
         process.env.TEST_DATABASE_URL as string,
         new URL(service.databaseUrl).pathname.slice(1),
       ),
+      allQueues,
     )
     for (let i = 1; i <= 9; i++) {
       const event = {

@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { allQueues } from '../../src/worker.ts'
 
 const TYPES = resolve('src/database/database.types.ts')
 const folder = resolve('.data/check-postgres')
@@ -12,7 +13,7 @@ const generated = resolve(folder, '../database.types.ts')
 rmSync(folder, { recursive: true, force: true })
 const postgres = await startPostgres({ folder, password: 'check' })
 try {
-  await migrate(postgres.url)
+  await migrate(postgres.url, allQueues)
   const { status, stdout, stderr } = spawnSync(
     resolve('node_modules/.bin/kysely-codegen'),
     [

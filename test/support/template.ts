@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { migrate } from '../../src/database/migrate.ts'
+import { allQueues } from '../../src/worker.ts'
 
 export const TEMPLATE = 'loanops_template'
 /** A login that is nothing but a member of the runtime role. */
@@ -11,7 +12,7 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
   await client.connect()
   try {
     await client.query(`create database ${TEMPLATE}`)
-    await migrate(databaseUrl(serverUrl, TEMPLATE))
+    await migrate(databaseUrl(serverUrl, TEMPLATE), allQueues)
     await client.query(
       `create role ${SERVICE.user} login password '${SERVICE.password}' in role loanops_runtime`,
     )

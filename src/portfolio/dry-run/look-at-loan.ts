@@ -1,5 +1,6 @@
 import type { NewOperation } from '../../engine/accept.ts'
-import type { Found as Held, Operation, Run } from '../../engine/operation.ts'
+import type { Operation, Run } from '../../engine/operation.ts'
+import type { Held } from '../../ledger/held.ts'
 import type { Found, Looker } from './looker.ts'
 
 type Finding = Omit<Found, 'line'>

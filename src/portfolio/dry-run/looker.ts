@@ -1,8 +1,8 @@
+import type { Catalogue } from '../../engine/operation.ts'
 import type { Ledger } from '../../ledger/client.ts'
 import type { Reference } from '../../ledger/reference.ts'
 import type { Slots } from '../../ledger/slots.ts'
 import type { Lender } from '../../lenders.ts'
-import type { Catalogue } from '../../operations/catalogue.ts'
 import type { Kinds } from '../kinds/kinds.ts'
 
 /** What a dry run looks with: reads only. */

@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../operations/catalogue.ts'
+import type { Catalogue } from '../../engine/operation.ts'
 import type { Kind, MigrationType } from './kind.ts'
 import { loanKind } from './loan-kind.ts'
 import { repaymentKind } from './repayment-kind.ts'

@@ -1,5 +1,4 @@
-import type { Operation } from '../../engine/operation.ts'
-import type { Catalogue } from '../../operations/catalogue.ts'
+import type { Catalogue, Operation } from '../../engine/operation.ts'
 import { dayOf } from '../upload/day-text.ts'
 import { numberOf } from '../upload/number-text.ts'
 import type { CheckedRow, Fields, Kind } from './kind.ts'

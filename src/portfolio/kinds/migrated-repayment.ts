@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { absent, loanSubject, operation, type Run } from '../../engine/operation.ts'
+import { loanSubject, operation, type Run } from '../../engine/operation.ts'
 import { refusal } from '../../engine/refusal.ts'
 import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
+import { absent } from '../../ledger/held.ts'
 import {
   heldRepayment,
   type LedgerRepayment,

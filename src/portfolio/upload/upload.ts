@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
-import { Unavailable } from '../../http/problem.ts'
+import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
 import { type CheckedRow, fieldsOf, type Kind } from '../kinds/kind.ts'
 import { checkAcross } from './check-across.ts'
