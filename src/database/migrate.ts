@@ -126,12 +126,13 @@ async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
 }
 
-const tableFiles = () => sqlFiles('./')
-const viewFiles = () => sqlFiles('./views/')
+/** `schema.sql` beside them is for people. */
+const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
+const viewFiles = () => sqlFiles('./views/', /\.sql$/)
 
-function sqlFiles(folder: string): SqlFile[] {
+function sqlFiles(folder: string, wanted: RegExp): SqlFile[] {
   const names = readdirSync(new URL(folder, FOLDER))
-    .filter(name => name.endsWith('.sql'))
+    .filter(name => wanted.test(name))
     .sort()
   return names.map(file => {
     const text = readFileSync(new URL(folder + file, FOLDER), 'utf8')

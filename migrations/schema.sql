@@ -1,0 +1,315 @@
+-- Today's tables, as the migrations leave them: to be read, never to be run. "npm run types" writes this file, and
+-- "npm run check" compares it. Views and functions are in views/.
+
+create table core.batch_run (
+  id uuid not null,
+  trigger text not null,
+  status text default 'waiting'::text not null,
+  requested_at timestamp with time zone default now() not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  attempt integer default 0 not null,
+  claimed_until timestamp with time zone,
+  discovered integer default 0 not null,
+  transformed bigint default 0 not null,
+  posted bigint default 0 not null,
+  suspended bigint default 0 not null,
+  failed bigint default 0 not null,
+  discover_seconds numeric,
+  transform_seconds numeric,
+  post_seconds numeric,
+  last_error text,
+  constraint batch_run_pkey PRIMARY KEY (id),
+  constraint batch_run_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'running'::text, 'completed'::text]))),
+  constraint batch_run_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'request'::text])))
+);
+CREATE UNIQUE INDEX batch_run_one_running ON core.batch_run USING btree (status) WHERE (status = 'running'::text);
+CREATE UNIQUE INDEX batch_run_one_waiting ON core.batch_run USING btree (status) WHERE (status = 'waiting'::text);
+
+create table core.event (
+  source text not null,
+  raw_id uuid not null,
+  gateway text not null,
+  kind text not null,
+  gateway_payment_id text not null,
+  of_payment_id text,
+  status text not null,
+  amount numeric,
+  currency text,
+  paid_at timestamp with time zone,
+  external_loan_id text,
+  problem text,
+  lender text not null,
+  verified_by text,
+  address inet,
+  received_at timestamp with time zone not null,
+  hints jsonb,
+  constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
+  constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
+  constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text]))),
+  constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text])))
+);
+CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
+
+create table core.pending_event (
+  source text not null,
+  raw_id uuid not null,
+  received_at timestamp with time zone not null,
+  constraint pending_event_pkey PRIMARY KEY (source, raw_id)
+);
+
+create table core.posting (
+  transaction_id uuid not null,
+  operation_id uuid not null,
+  constraint posting_pkey PRIMARY KEY (transaction_id, operation_id),
+  constraint posting_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES core.transaction(id)
+);
+
+create table core.source (
+  name text not null,
+  lender text not null,
+  gateway text not null,
+  registered_at timestamp with time zone default now() not null,
+  events bigint default 0 not null,
+  last_event_at timestamp with time zone,
+  constraint source_pkey PRIMARY KEY (name)
+);
+
+create table core.transaction (
+  id uuid default raw.new_id() not null,
+  gateway text not null,
+  kind text not null,
+  gateway_payment_id text not null,
+  of_payment_id text,
+  lender text not null,
+  named_loan_id text,
+  assigned_loan_id text,
+  external_loan_id text default COALESCE(assigned_loan_id, named_loan_id),
+  amount numeric,
+  currency text,
+  paid_at timestamp with time zone,
+  is_captured boolean not null,
+  is_verified boolean not null,
+  state text not null,
+  reason text,
+  source text not null,
+  raw_id uuid not null,
+  received_at timestamp with time zone not null,
+  hints jsonb,
+  refused_reason text,
+  refused_detail text,
+  refused_at timestamp with time zone,
+  tries integer default 0 not null,
+  next_try_at timestamp with time zone,
+  overruled text[] default '{}'::text[] not null,
+  posting_number integer default 1 not null,
+  operation_id uuid,
+  batch_id uuid,
+  ledger_transaction_id bigint,
+  posted_at timestamp with time zone,
+  objection text,
+  constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
+  constraint transaction_check1 CHECK (((state = 'posted'::text) = (posted_at IS NOT NULL))),
+  constraint transaction_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
+  constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['events_disagree'::text, 'refund'::text, 'chargeback'::text]))),
+  constraint transaction_pkey PRIMARY KEY (id),
+  constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))),
+  constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text])))
+);
+CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
+CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
+CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
+CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
+CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
+CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
+CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
+CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
+CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE (state = 'waiting'::text);
+CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
+
+create table loanops.account (
+  id uuid not null,
+  username text not null,
+  password_hash text not null,
+  role text not null,
+  token_generation integer default 1 not null,
+  kept_token uuid,
+  created_at timestamp with time zone default now() not null,
+  disabled_at timestamp with time zone,
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text])))
+);
+CREATE UNIQUE INDEX account_username ON loanops.account USING btree (lower(username));
+
+create table loanops.audit (
+  id uuid not null,
+  at timestamp with time zone default now() not null,
+  actor text not null,
+  action text not null,
+  subject text not null,
+  address inet,
+  request_id text,
+  detail jsonb default '{}'::jsonb not null,
+  constraint audit_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
+CREATE INDEX audit_at ON loanops.audit USING btree (at);
+CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
+CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table loanops.login_attempt (
+  key text not null,
+  points integer default 0 not null,
+  expire bigint,
+  constraint login_attempt_pkey PRIMARY KEY (key)
+);
+
+create table loanops.migration (
+  id uuid not null,
+  type text not null,
+  status text default 'uploading'::text not null,
+  columns text[] not null,
+  delimiter text not null,
+  rows integer default 0 not null,
+  valid_rows integer default 0 not null,
+  invalid_rows integer default 0 not null,
+  done integer default 0 not null,
+  failed integer default 0 not null,
+  stopped integer default 0 not null,
+  run integer default 0 not null,
+  ended_before integer default 0 not null,
+  is_dry_run boolean default false not null,
+  dry_run json,
+  looked_up_to text,
+  uploaded_at timestamp with time zone default now() not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  worked_by uuid,
+  worked_until timestamp with time zone,
+  constraint migration_pkey PRIMARY KEY (id),
+  constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text]))),
+  constraint migration_type_check CHECK ((type = ANY (ARRAY['loans'::text, 'repayments'::text])))
+);
+CREATE INDEX migration_running ON loanops.migration USING btree (id) WHERE (status = 'running'::text);
+
+create table loanops.migration_applied (
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint migration_applied_pkey PRIMARY KEY (name)
+);
+
+create table loanops.migration_row (
+  migration_id uuid not null,
+  line integer not null,
+  state text not null,
+  cells text not null,
+  loan_external_id text,
+  client_external_id text,
+  client_fields text[],
+  payment_key text,
+  on_date date,
+  disbursed_on date,
+  reason text,
+  finding text,
+  finding_reason text,
+  constraint migration_row_pkey PRIMARY KEY (migration_id, line),
+  constraint migration_row_state_check CHECK ((state = ANY (ARRAY['invalid'::text, 'valid'::text, 'running'::text, 'done'::text, 'failed'::text, 'stopped'::text])))
+);
+CREATE INDEX migration_row_bad ON loanops.migration_row USING btree (migration_id, line) WHERE (state = ANY (ARRAY['invalid'::text, 'failed'::text, 'stopped'::text]));
+CREATE INDEX migration_row_client ON loanops.migration_row USING btree (migration_id, client_external_id) WHERE (client_external_id IS NOT NULL);
+CREATE INDEX migration_row_next ON loanops.migration_row USING btree (migration_id, loan_external_id, on_date, line) WHERE (state = 'valid'::text);
+CREATE INDEX migration_row_running ON loanops.migration_row USING btree (migration_id, line) WHERE (state = 'running'::text);
+
+create table loanops.migration_step (
+  operation_id uuid not null,
+  migration_id uuid not null,
+  line integer not null,
+  is_last boolean not null,
+  constraint migration_step_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
+  constraint migration_step_pkey PRIMARY KEY (operation_id)
+);
+CREATE INDEX migration_step_row ON loanops.migration_step USING btree (migration_id, line);
+
+create table loanops.operation (
+  id uuid not null,
+  seq bigint generated always as identity not null,
+  operation_type text not null,
+  origin text not null,
+  subject text not null,
+  waits_for text,
+  external_id text not null,
+  data json not null,
+  idempotency_key text,
+  request_sha256 bytea,
+  status text default 'processing'::text not null,
+  attempt integer default 0 not null,
+  attempts integer default 0 not null,
+  claimed_by uuid,
+  claimed_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  next_try_at timestamp with time zone default now() not null,
+  waiting_for text,
+  last_error text,
+  look_first boolean default false not null,
+  unknown_since timestamp with time zone,
+  key_generation integer default 1 not null,
+  resolution text,
+  seen json,
+  response json,
+  error_message text,
+  accepted_at timestamp with time zone default now() not null,
+  processed_at timestamp with time zone,
+  purged_at timestamp with time zone,
+  constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
+  constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),
+  constraint operation_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'payment'::text, 'migration'::text]))),
+  constraint operation_pkey PRIMARY KEY (id),
+  constraint operation_resolution_check CHECK ((resolution = ANY (ARRAY['retry'::text, 'failed'::text]))),
+  constraint operation_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'success'::text, 'failed'::text]))),
+  constraint operation_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['ledger_unavailable'::text, 'ledger_busy'::text, 'ledger_credentials'::text, 'ledger_approval'::text, 'outcome_unknown'::text])))
+);
+CREATE INDEX operation_external_id ON loanops.operation USING btree (external_id, seq);
+CREATE INDEX operation_failed_at ON loanops.operation USING btree (processed_at) WHERE (status = 'failed'::text);
+CREATE INDEX operation_in_trouble ON loanops.operation USING btree (waiting_for) WHERE ((status = 'processing'::text) AND (waiting_for IS NOT NULL));
+CREATE INDEX operation_not_of_payment ON loanops.operation USING btree (accepted_at) WHERE (origin <> 'payment'::text);
+CREATE INDEX operation_of_api ON loanops.operation USING btree (seq) WHERE (origin = 'api'::text);
+CREATE INDEX operation_of_api_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'api'::text);
+CREATE INDEX operation_of_api_failed ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'failed'::text));
+CREATE INDEX operation_of_api_processing ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'processing'::text));
+CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at) WHERE ((status <> 'processing'::text) AND (purged_at IS NULL));
+CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));
+CREATE INDEX operation_unfinished ON loanops.operation USING btree (subject, seq) WHERE (status = 'processing'::text);
+CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
+CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE UNIQUE INDEX operation_seq ON loanops.operation USING btree (seq);
+
+create table loanops.operation_attempt (
+  operation_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  method text,
+  path text,
+  http_status integer,
+  outcome text not null,
+  idempotency_key text,
+  constraint operation_attempt_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
+  constraint operation_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'not_now'::text, 'not_arrived'::text, 'unknown'::text, 'misconfigured'::text]))),
+  constraint operation_attempt_pkey PRIMARY KEY (operation_id, attempt)
+);
+
+create table raw.template (
+  id uuid default raw.new_id() not null,
+  received_at timestamp with time zone default now() not null,
+  event_id text,
+  event_type text,
+  body bytea not null,
+  body_sha256 bytea default sha256(body) not null,
+  headers jsonb default '{}'::jsonb not null,
+  address inet,
+  verified_by text,
+  constraint template_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX template_repeat ON raw.template USING btree (body_sha256, md5(COALESCE(event_id, ''::text)));
+comment on table raw.template is 'The pattern of every raw table: create table raw.<lender>_<gateway> (like raw.template including all)';
