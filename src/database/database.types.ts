@@ -181,7 +181,12 @@ export interface LoanopsMigration {
   id: string;
   invalid_rows: Generated<number>;
   is_dry_run: Generated<boolean>;
+  looked_at: Generated<number>;
   looked_up_to: string | null;
+  marked_at: Timestamp | null;
+  marked_before_at: Timestamp | null;
+  marked_before_rows: number | null;
+  marked_rows: number | null;
   rows: Generated<number>;
   run: Generated<number>;
   started_at: Timestamp | null;
@@ -252,6 +257,7 @@ export interface LoanopsOperation {
   status: Generated<string>;
   subject: string;
   unknown_since: Timestamp | null;
+  unstarted_attempt: number | null;
   waiting_for: string | null;
   waits_for: string | null;
 }
@@ -266,6 +272,7 @@ export interface LoanopsOperationAttempt {
   outcome: string;
   path: string | null;
   started_at: Timestamp;
+  times: Generated<number>;
 }
 
 export interface LoanopsViewsApplied {

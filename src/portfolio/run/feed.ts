@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import type { Database, Trx } from '../../database/database.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { idOf } from '../../ids.ts'
+import { markProgress } from '../../migration/mark-progress.ts'
 import { fieldsOf, type MigrationType } from '../kinds/kind.ts'
 import type { Kinds } from '../kinds/kinds.ts'
 import { tryLockRun } from './run-lock.ts'
@@ -20,6 +21,8 @@ type Row = { line: number; cells: string }
  * @returns whether there may be more to do at once; ends the run when nothing is left of it
  */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
+  // Not inside: rows that end are locked before their migration, so it must not be locked before them.
+  await markProgress(db, id)
   return db.transaction().execute(async trx => {
     if (!(await tryLockRun(trx, id))) return false
     const run = await runOf(trx, id)
