@@ -1,6 +1,14 @@
 -- Today's tables, as the migrations leave them: to be read, never to be run. "npm run types" writes this file, and
 -- "npm run check" compares it. Views and functions are in views/.
 
+create table core.allowed_network (
+  lender text not null,
+  product text not null,
+  gateway text not null,
+  network inet not null,
+  constraint allowed_network_pkey PRIMARY KEY (lender, gateway, network)
+);
+
 create table core.batch_run (
   id uuid not null,
   trigger text not null,
@@ -44,12 +52,20 @@ create table core.event (
   address inet,
   received_at timestamp with time zone not null,
   hints jsonb,
+  is_outside boolean default false not null,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text]))),
   constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text])))
 );
+CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
 CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
+
+create table core.loan_product (
+  external_loan_id text not null,
+  product text not null,
+  constraint loan_product_pkey PRIMARY KEY (external_loan_id)
+);
 
 create table core.pending_event (
   source text not null,
@@ -127,6 +143,15 @@ CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE
 CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE (state = 'waiting'::text);
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
 
+create table core.unjudged_payment (
+  gateway text not null,
+  gateway_payment_id text not null,
+  may_wait boolean default false not null,
+  noted_at timestamp with time zone default clock_timestamp() not null,
+  constraint unjudged_payment_pkey PRIMARY KEY (gateway_payment_id, gateway)
+);
+CREATE INDEX unjudged_payment_noted ON core.unjudged_payment USING btree (may_wait, noted_at);
+
 create table loanops.account (
   id uuid not null,
   username text not null,
@@ -186,6 +211,11 @@ create table loanops.migration (
   ended_at timestamp with time zone,
   worked_by uuid,
   worked_until timestamp with time zone,
+  looked_at integer default 0 not null,
+  marked_at timestamp with time zone,
+  marked_rows integer,
+  marked_before_at timestamp with time zone,
+  marked_before_rows integer,
   constraint migration_pkey PRIMARY KEY (id),
   constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text]))),
   constraint migration_type_check CHECK ((type = ANY (ARRAY['loans'::text, 'repayments'::text])))
@@ -213,6 +243,7 @@ create table loanops.migration_row (
   reason text,
   finding text,
   finding_reason text,
+  receipt_number text,
   constraint migration_row_pkey PRIMARY KEY (migration_id, line),
   constraint migration_row_state_check CHECK ((state = ANY (ARRAY['invalid'::text, 'valid'::text, 'running'::text, 'done'::text, 'failed'::text, 'stopped'::text])))
 );
@@ -261,6 +292,7 @@ create table loanops.operation (
   accepted_at timestamp with time zone default now() not null,
   processed_at timestamp with time zone,
   purged_at timestamp with time zone,
+  unstarted_attempt integer,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
   constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),
   constraint operation_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'payment'::text, 'migration'::text]))),
@@ -280,6 +312,7 @@ CREATE INDEX operation_of_api_processing ON loanops.operation USING btree (seq) 
 CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at) WHERE ((status <> 'processing'::text) AND (purged_at IS NULL));
 CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));
 CREATE INDEX operation_unfinished ON loanops.operation USING btree (subject, seq) WHERE (status = 'processing'::text);
+CREATE INDEX operation_unfinished_of_view ON loanops.operation USING btree (seq) WHERE ((status = 'processing'::text) AND (origin <> 'payment'::text));
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE UNIQUE INDEX operation_seq ON loanops.operation USING btree (seq);
@@ -294,9 +327,17 @@ create table loanops.operation_attempt (
   http_status integer,
   outcome text not null,
   idempotency_key text,
+  times integer default 1 not null,
   constraint operation_attempt_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
   constraint operation_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'not_now'::text, 'not_arrived'::text, 'unknown'::text, 'misconfigured'::text]))),
   constraint operation_attempt_pkey PRIMARY KEY (operation_id, attempt)
+);
+
+create table loanops.views_applied (
+  name text not null,
+  sha256 text not null,
+  first_applied_at timestamp with time zone default now() not null,
+  constraint views_applied_pkey PRIMARY KEY (name, sha256)
 );
 
 create table raw.template (

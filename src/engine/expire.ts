@@ -58,7 +58,11 @@ type Log = { error(object: object, message: string): void }
  * @param nextTryMs how long the next try waits
  * @returns whether there may be more
  */
-async function endExpiredClaims(db: Database, boss: PgBoss, nextTryMs: number): Promise<boolean> {
+export async function endExpiredClaims(
+  db: Database,
+  boss: PgBoss,
+  nextTryMs: number,
+): Promise<boolean> {
   for (let after: string | null = ''; after !== null; ) {
     const { subjects, next }: Stretch = await expiredSubjects(db, MAX_AT_ONCE, after)
     if (subjects.length > 0) await endExpired(db, boss, subjects, nextTryMs)

@@ -5,7 +5,7 @@ import { type Claim, claimHeads } from '../../src/engine/claim.ts'
 import { type Ended, recordEnds } from '../../src/engine/finish.ts'
 import { keepLeases } from '../../src/engine/leases.ts'
 import { newId } from '../../src/ids.ts'
-import { expireLeases } from '../support/leases.ts'
+import { endClaims } from '../support/leases.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, submit } from '../support/operations.ts'
@@ -38,12 +38,13 @@ t.test('the late end of a lost claim changes nothing, also beside the end of the
 })
 
 /** Claims an operation, lets the lease run out, and claims the operation again. */
-async function claimTwice({ call, db }: TestService, worker: string) {
+async function claimTwice(service: TestService, worker: string) {
+  const { call, db } = service
   const client = newName('C')
   const trackingId = await submit(call, 'CLIENT_CREATE', clientData(client))
   const claimOnce = async () => (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
   const lost = await claimOnce()
-  await expireLeases(db)
+  await endClaims(service)
   return { trackingId, lost, held: await claimOnce() }
 }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { claimHeads } from '../../src/engine/claim.ts'
 import { newId } from '../../src/ids.ts'
-import { expireLeases } from '../support/leases.ts'
+import { endClaims, expireLeases } from '../support/leases.ts'
 import { clientData, control, type LoggedWrite, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, submit } from '../support/operations.ts'
@@ -81,7 +81,7 @@ t.test('a claim of a process that records no starts counts as started', async t 
        set claimed_by = gen_random_uuid(), claimed_at = now(), attempt = attempt + 1`.execute(
     service.db,
   )
-  await expireLeases(service.db)
+  await endClaims(service)
   t.match(await claim(), [{ attempt: 3, lookFirst: true, unknownSince: Date }])
   matchEach(t, await attemptsOf(service, id), [{ attempt: 2, outcome: 'unknown' }])
 })

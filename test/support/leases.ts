@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
+import { endExpiredClaims } from '../../src/engine/expire.ts'
+import { openQueue } from '../../src/queue/queue.ts'
 
 /** As if a dead process's leases and its jobs' heartbeats had run out: only their seconds are skipped. */
 export async function expireLeases(db: Database): Promise<void> {
@@ -10,4 +12,13 @@ export async function expireLeases(db: Database): Promise<void> {
   await sql`
     update loanops.operation set claimed_until = now() - interval '1 second'
      where claimed_by is not null`.execute(db)
+}
+
+/** Lets every claim expire, and ends it as a living worker does. */
+export async function endClaims({ db, databaseUrl }: { db: Database; databaseUrl: string }) {
+  await expireLeases(db)
+  const boss = openQueue(databaseUrl, { isWorker: false, name: 'test', onError() {} })
+  await boss.start()
+  await endExpiredClaims(db, boss, 0)
+  await boss.stop({ graceful: false })
 }

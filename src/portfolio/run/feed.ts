@@ -3,9 +3,9 @@ import type { PgBoss } from 'pg-boss'
 import type { Database, Trx } from '../../database/database.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { idOf } from '../../ids.ts'
-import { markProgress } from '../../migration/mark-progress.ts'
 import { fieldsOf, type MigrationType } from '../kinds/kind.ts'
 import type { Kinds } from '../kinds/kinds.ts'
+import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
 /** Rows that become operations in one transaction, which holds the intake's lock for some milliseconds. */

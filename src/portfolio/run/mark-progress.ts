@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../../database/database.ts'
 
 /** The rate is that of the last one or two of these: long enough to be steady, short enough to forget an outage. */
 const MARK_EVERY = '30 seconds'
