@@ -42,18 +42,22 @@ export function startSweep(
   }
 
   async function run(): Promise<void> {
+    // How long a failure took says nothing of the work: a connection may have died under it.
     const report = (error: unknown) => {
       log.error({ err: error }, 'the sweep failed')
-      return false
+      return SWEEP_EVERY_MS
     }
     while (!isStopping) {
       // Not timed: at a ledger that hangs a probe takes as long as a call may.
       if (ledger.breaker.isOpen()) await ledger.probe().catch(report)
-      const startedAt = Date.now()
-      const isMore = await sweep().catch(report)
-      const rest = Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
-      await nap.rest(isMore ? ROOM_EVERY_MS : rest)
+      await nap.rest(await restAfter(sweep()).catch(report))
     }
+  }
+
+  async function restAfter(sweeping: Promise<boolean>): Promise<number> {
+    const startedAt = Date.now()
+    if (await sweeping) return ROOM_EVERY_MS
+    return Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
   }
 
   /** @returns whether more was found than was taken */

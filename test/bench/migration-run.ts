@@ -14,8 +14,9 @@ const [loans = 300, repayments = 3_000] = process.argv.slice(2).map(Number)
 const CONCURRENCY = 8
 /** Half of the slots are for migrations. */
 const BULK = CONCURRENCY / 2
-/** As the ledger's contract measures a write at this concurrency. */
-const LEDGER_MS: [number, number] = [30, 50]
+/** As the ledger's contract measures a write, and a loan's transactions, at this concurrency. */
+const WRITE_MS: [number, number] = [30, 50]
+const READ_MS: [number, number] = [15, 25]
 const LIVE_EVERY_MS = 100
 const LIVE_OPERATIONS = 100
 const RUNS = 3
@@ -85,8 +86,14 @@ async function timedRun(type: string, csv: string) {
 
 /** A ledger that answers as slowly as a real one. */
 async function slow(isSlow: boolean) {
-  const rules = isSlow ? [{ kind: 'latency', ms: LEDGER_MS }] : []
-  await fetch(`${ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
+  const rules = [
+    { kind: 'latency', ms: WRITE_MS, match: { on: 'writes' } },
+    { kind: 'latency', ms: READ_MS, match: { on: 'reads' } },
+  ]
+  await fetch(`${ledger.controlUrl}/faults`, {
+    method: 'PUT',
+    body: JSON.stringify(isSlow ? rules : []),
+  })
 }
 
 /** Submit to final of clients made one after the other: what an LOS sees. */

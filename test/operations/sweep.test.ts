@@ -1,7 +1,17 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { startTestService } from '../support/service.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { startSweep } from '../../src/operations/sweep.ts'
+import { openWatch } from '../../src/watch.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startPostgresProxy } from '../support/postgres-proxy.ts'
+import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+/** A failed try, the pauses around it, and what a busy machine adds; not ten times as long as the try. */
+const SOON_MS = 10_000
 
 t.test('the sweep finds what is due behind thousands of loans that are not', async t => {
   const { db } = await startTestService(t)
@@ -23,4 +33,38 @@ t.test('the sweep finds what is due behind thousands of loans that are not', asy
     return rows[0]
   })
   t.match(ended, { status: /success|failed/ }, 'it was run')
+})
+
+t.test('a sweep whose connection died does not keep the next one waiting', async t => {
+  const { db, url } = await freshDatabase(t)
+  const proxy = await startPostgresProxy(t, url)
+  const ours = openDatabase(proxy.url, { max: 1, name: 'test', onError() {}, statementMs: 500 })
+  const ledger = openLedger(readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1')))
+  const taken: string[] = []
+  const sweep = startSweep(
+    ours,
+    { ledger, deadlineSeconds: 60, watch: openWatch(), log: { error() {} } },
+    { take: async subjects => void taken.push(...subjects), origins: () => ['api'] },
+  )
+  t.teardown(async () => {
+    await sweep.stop()
+    await ledger.close()
+    await ours.destroy()
+  })
+  const connections = async () => {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_stat_activity where application_name = 'test' and usename = 'loanops_service'
+         and datname = current_database()`.execute(db)
+    return rows.length
+  }
+  await until(async () => (await connections()) === 1, 'the first sweep')
+  proxy.swallow()
+  const start = performance.now()
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, next_try_at)
+    values (gen_random_uuid(), 'LOAN_DELETE', 'api', 'loan:L-1', 'L-1', '{}', now() - interval '1 minute')`.execute(
+    db,
+  )
+  await until(async () => taken.includes('loan:L-1'))
+  t.ok(performance.now() - start < SOON_MS)
 })
