@@ -245,6 +245,7 @@ export interface LoanopsOperationAttempt {
   outcome: string;
   path: string | null;
   started_at: Timestamp;
+  times: Generated<number>;
 }
 
 export interface RawTemplate {

@@ -124,14 +124,20 @@ export async function rememberSeen(
 
 /** Subjects whose oldest unfinished operation is due though nobody was woken for it. */
 export function overdueSubjects(db: Database, origins: Origin[], limit: number): Promise<string[]> {
-  return headsWhere(
-    db,
-    origins,
-    sql`case when claimed_by is null then next_try_at < now() - make_interval(secs => ${LATE_SECONDS})
-             else claimed_until < now() end`,
-    limit,
-  )
+  return headsWhere(db, origins, isOverdue, sql`limit ${limit}`)
 }
+
+/** Of these the ones that have waited longest, so that those that fail each time do not stand before the others. */
+export function longestOverdueSubjects(
+  db: Database,
+  origins: Origin[],
+  limit: number,
+): Promise<string[]> {
+  return headsWhere(db, origins, isOverdue, sql`order by next_try_at limit ${limit}`)
+}
+
+const isOverdue = sql`case when claimed_by is null then next_try_at < now() - make_interval(secs => ${LATE_SECONDS})
+  else claimed_until < now() end`
 
 /** Subjects whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
 export function endableSubjects(
@@ -147,7 +153,7 @@ export function endableSubjects(
         and (resolution = 'failed'
              or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
                 and unknown_since is null and not look_first)`,
-    limit,
+    sql`limit ${limit}`,
   )
 }
 
@@ -169,7 +175,7 @@ async function headsWhere(
   db: Database,
   origins: Origin[],
   condition: RawBuilder<unknown>,
-  limit: number,
+  orderAndLimit: RawBuilder<unknown>,
 ): Promise<string[]> {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
     look_first, resolution`
@@ -183,7 +189,7 @@ async function headsWhere(
     )
     select subject from head
      where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
-     limit ${limit}`.execute(db)
+     ${orderAndLimit}`.execute(db)
   return rows.map(({ subject }) => subject)
 }
 

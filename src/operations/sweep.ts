@@ -1,7 +1,7 @@
 import type { Database } from '../database.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { openNap } from '../nap.ts'
-import { endableSubjects, overdueSubjects } from './claim.ts'
+import { endableSubjects, longestOverdueSubjects, overdueSubjects } from './claim.ts'
 import type { Origin } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
@@ -10,6 +10,8 @@ const SWEEP_EVERY_MS = 1_000
 const PART_OF_TIME = 0.1
 /** After an outage everything is overdue: so much at a time, the other workers sweep too. */
 const MAX_PER_SWEEP = 200
+/** How many operations try whether a ledger that fails does better again: among them is one that it does not stumble over. */
+const PER_TRIAL = 5
 /** Looking whether there is room again. */
 const ROOM_EVERY_MS = 20
 
@@ -58,7 +60,10 @@ export function startSweep(
     const subjects = ledger.breaker.isOpen()
       ? await endableSubjects(db, origins, deadlineSeconds, MAX_PER_SWEEP)
       : await overdueSubjects(db, origins, MAX_PER_SWEEP)
-    if (!isStopping) await runner.take(subjects)
+    const tried = ledger.breaker.isTrialDue()
+      ? await longestOverdueSubjects(db, origins, PER_TRIAL)
+      : []
+    if (!isStopping) await runner.take([...new Set([...subjects, ...tried])])
     return subjects.length === MAX_PER_SWEEP
   }
 }
