@@ -266,6 +266,7 @@ export interface LoanopsOperationAttempt {
   outcome: string;
   path: string | null;
   started_at: Timestamp;
+  times: Generated<number>;
 }
 
 export interface LoanopsViewsApplied {

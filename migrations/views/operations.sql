@@ -32,14 +32,15 @@ comment on view ops.operation is 'What became of each operation, and why it is n
 
 create or replace view ops.operation_attempt as
 select o.operation_type || '|' || o.id::text as tracking_id,
-       a.attempt, a.started_at, a.ended_at, a.method, a.path, a.http_status, a.outcome, a.idempotency_key
+       a.attempt, a.started_at, a.ended_at, a.method, a.path, a.http_status, a.outcome, a.idempotency_key,
+       a.times
   from loanops.operation o
   join loanops.operation_attempt a on a.operation_id = o.id
 union all
-select o.operation_type || '|' || o.id::text, o.attempt, o.claimed_at, null, null, null, null, null, null
+select o.operation_type || '|' || o.id::text, o.attempt, o.claimed_at, null, null, null, null, null, null, 1
   from loanops.operation o
  where o.status = 'processing' and o.claimed_by is not null;
-comment on view ops.operation_attempt is 'Each call that tried to run an operation; one without an end is under way';
+comment on view ops.operation_attempt is 'Each call that tried to run an operation, equal ones in a row as one with their number and its last key; one without an end is under way';
 
 create or replace view ops.operation_stuck as
 select * from ops.operation where status = 'processing' and accepted_at < now() - interval '1 minute';

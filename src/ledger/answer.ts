@@ -37,6 +37,11 @@ export class LedgerTrouble extends Error {
   }
 }
 
+/** Speaks of the ledger as a whole, not of one call: no answer, or one of something that stands before it. */
+export function isDown({ status, outcome }: Answer): boolean {
+  return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
+}
+
 export type Received = {
   status: number
   body: unknown

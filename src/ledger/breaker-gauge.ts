@@ -5,7 +5,7 @@ import type { Breaker } from './breaker.ts'
 export function breakerGauge(registry: Registry, breaker: Breaker): void {
   new Gauge({
     name: 'loanops_ledger_breaker_open',
-    help: '1 while the ledger is taken for down, and asked by one probe at a time',
+    help: '1 while the ledger is down or fails for one loan after the other, and only few calls try whether it is back',
     registers: [registry],
     collect() {
       this.set(breaker.isOpen() ? 1 : 0)

@@ -6,7 +6,8 @@ import {
   ExponentialBackoff,
   handleWhenResult,
 } from 'cockatiel'
-import type { Answer } from './answer.ts'
+import { type Answer, isDown } from './answer.ts'
+import { openFailures } from './failures.ts'
 
 /** One lost answer is an accident; so many in a row, over all loans, are an outage. */
 const FAILURES_TO_OPEN = 5
@@ -18,7 +19,11 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 export type Breaker = {
   /** Makes the call, or, while the ledger is down, answers at once that nothing was sent. */
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
+  /** Takes what decided an attempt: where it fails for one loan after the other, the ledger is as good as down. */
+  note(subject: string, answer: Answer): void
   isOpen(): boolean
+  /** Whether some operations should be tried all the same, because a probe cannot tell whether they would fail. */
+  isTrialDue(): boolean
   state(): { circuit: 'closed' | 'open' | 'half_open'; last_error: string | null }
 }
 
@@ -40,6 +45,7 @@ export function openBreaker(): Breaker {
       }),
     },
   )
+  const failures = openFailures()
   let lastError: string | null = null
 
   return {
@@ -53,12 +59,12 @@ export function openBreaker(): Breaker {
         return unsent()
       }
     },
-    isOpen: () => policy.state !== CircuitState.Closed,
-    state: () => ({ circuit: NAMES[policy.state], last_error: lastError }),
+    note: failures.note,
+    isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
+    isTrialDue: () => policy.state === CircuitState.Closed && failures.isTrialDue(),
+    state: () =>
+      policy.state === CircuitState.Closed && failures.isOutage()
+        ? { circuit: 'open', last_error: failures.lastError() }
+        : { circuit: NAMES[policy.state], last_error: lastError },
   }
-}
-
-/** Speaks of the ledger as a whole, not of one call: no answer, or one of something that stands before it. */
-function isDown({ status, outcome }: Answer): boolean {
-  return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }

@@ -81,11 +81,27 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
       -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), attempted as (
-      insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status,
-        outcome, idempotency_key)
-      select id, attempt, o.claimed_at, clock_timestamp(), method, path, http_status, outcome, ended.idempotency_key
+      select ended.*, o.claimed_at as started_at
         from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
        where outcome is not null
+    ), repeated as (
+      -- One that ends like the one before it only counts: a ledger that fails for hours must not fill the table.
+      update loanops.operation_attempt last
+         set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
+        from attempted a
+       where a.attempt > 1
+         and last.operation_id = a.id
+         and last.attempt = (select max(attempt) from loanops.operation_attempt where operation_id = a.id)
+         and (last.method, last.path, last.http_status, last.outcome)
+             is not distinct from (a.method, a.path, a.http_status, a.outcome)
+         -- Since when a key has been "still processing" is counted for each key by itself.
+         and (a.http_status is distinct from 425 or last.idempotency_key is not distinct from a.idempotency_key)
+      returning a.id
+    ), added as (
+      insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status,
+        outcome, idempotency_key)
+      select id, attempt, started_at, clock_timestamp(), method, path, http_status, outcome, idempotency_key
+        from attempted where id not in (select id from repeated)
     )
     select * from finished`.execute(trx)
   return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))

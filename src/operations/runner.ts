@@ -178,7 +178,12 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   async function attempted(claim: Claim, handOver: HandOver): Promise<Ended> {
     const operation = catalogue.get(claim.operationType)
-    if (operation !== undefined) return attempt(context, operation, claim, handOver)
+    if (operation !== undefined) {
+      const ended = await attempt(context, operation, claim, handOver)
+      if (ended.answer !== null && 'method' in ended.answer)
+        ledger.breaker.note(claim.subject, ended.answer)
+      return ended
+    }
     // Another version of this program accepted it, and its workers will know it.
     const error = new Error(`this version knows no ${claim.operationType}`)
     return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }

@@ -11,6 +11,8 @@ const SWEEP_EVERY_MS = 1_000
 const PART_OF_TIME = 0.1
 /** After an outage everything is overdue: so much at a time, the other workers sweep too. */
 const MAX_PER_SWEEP = 200
+/** How many operations try whether a ledger that fails does better again: among them is one that it does not stumble over. */
+const PER_TRIAL = 5
 /** Before any subject. */
 const START: Stretch = { subjects: [], next: '' }
 /** Looking whether there is room again. */
@@ -31,6 +33,7 @@ export function startSweep(
   const watched = options.watch.over('sweep')
   const nap = openNap()
   let isStopping = false
+  let triedUpTo = ''
   const sweeping = run()
 
   return {
@@ -72,7 +75,15 @@ export function startSweep(
       await runner.take(stretch.subjects)
       room -= stretch.subjects.length
     }
+    if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
     return room === 0
+  }
+
+  /** In turn, so that those that fail each time do not stand before the others. */
+  async function nextOfTrial(origins: Origin[]): Promise<string[]> {
+    const { subjects, next } = await overdueSubjects(db, origins, PER_TRIAL, triedUpTo)
+    triedUpTo = subjects.length === PER_TRIAL ? (subjects.at(-1) as string) : (next ?? '')
+    return subjects
   }
 
   function stretchBehind(after: string, origins: Origin[], room: number): Promise<Stretch> {

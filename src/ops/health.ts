@@ -56,7 +56,8 @@ async function stateOf(db: Database, isMigrated: (db: Database) => Promise<boole
 async function ledgerTroubles(db: Database): Promise<string[]> {
   const { rows } = await sql<{ reason: string }>`
     select reason
-      from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval', 'outcome_unknown']) reason
+      from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval',
+                         'outcome_unknown']) reason
      where exists (select from loanops.operation where status = 'processing' and waiting_for = reason)`.execute(
     db,
   )

@@ -41,13 +41,14 @@ export type AttemptRow = {
   idempotency_key: string | null
 }
 
-/** The attempts that have ended. */
+/** The attempts that have ended, each by itself though equal ones in a row share a row. */
 export async function attemptsOf(
   { db }: Pick<TestService, 'db'>,
   trackingId: string,
 ): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
-    select attempt, method, http_status, outcome, idempotency_key from ops.operation_attempt
+    select attempt, method, http_status, outcome, idempotency_key
+      from ops.operation_attempt cross join generate_series(1, times)
      where tracking_id = ${trackingId} and ended_at is not null order by attempt`.execute(db)
   return rows
 }
