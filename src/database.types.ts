@@ -181,7 +181,12 @@ export interface LoanopsMigration {
   id: string;
   invalid_rows: Generated<number>;
   is_dry_run: Generated<boolean>;
+  looked_at: Generated<number>;
   looked_up_to: string | null;
+  marked_at: Timestamp | null;
+  marked_before_at: Timestamp | null;
+  marked_before_rows: number | null;
+  marked_rows: number | null;
   rows: Generated<number>;
   run: Generated<number>;
   started_at: Timestamp | null;

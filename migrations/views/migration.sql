@@ -1,6 +1,6 @@
 create or replace view ops.migration as
 select id as migration_id, type, status, rows, valid_rows, invalid_rows, done, failed, started_at, ended_at,
-       stopped, is_dry_run, uploaded_at
+       stopped, is_dry_run, uploaded_at, looked_at
   from loanops.migration
  where status <> 'uploading';
 comment on view ops.migration is 'Uploaded portfolios and how far their runs are';

@@ -5,6 +5,7 @@ import { LEASE_SECONDS, RENEW_EVERY_MS } from '../lease.ts'
 import type { RowToLookAt } from './look.ts'
 import { lookUntilRead } from './look-until-read.ts'
 import type { Looker } from './looker.ts'
+import { markProgress } from './mark-progress.ts'
 import type { DryRun } from './record.ts'
 import { utc } from './utc.ts'
 
@@ -26,6 +27,7 @@ export async function dryRun(
 ): Promise<boolean> {
   const lookedUpTo = await lease(db, id)
   if (lookedUpTo === undefined) return false
+  await markProgress(db, id)
   const loans = await nextLoans(db, id, lookedUpTo)
   const last = loans.at(-1)
   if (last === undefined) {
@@ -100,7 +102,9 @@ async function keep(
         from json_to_recordset(${JSON.stringify(findings)}) as f (line integer, finding text, reason text)
        where r.migration_id = ${id} and r.line = f.line`.execute(trx)
     await sql`
-      update loanops.migration set looked_up_to = ${loans.to}
+      update loanops.migration
+         set looked_up_to = ${loans.to},
+             looked_at = case when looked_up_to is null then 0 else looked_at end + ${findings.length}::integer
        where id = ${id} and worked_by = ${me} and coalesce(looked_up_to, '') = ${loans.from}`.execute(
       trx,
     )

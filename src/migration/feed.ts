@@ -5,6 +5,7 @@ import { idOf } from '../ids.ts'
 import { insertOperations, type NewOperation } from '../operations/accept.ts'
 import { fieldsOf, type MigrationType } from './kind.ts'
 import type { Kinds } from './kinds.ts'
+import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
 /** Rows that become operations in one transaction, which holds the intake's lock for some milliseconds. */
@@ -20,6 +21,8 @@ type Row = { line: number; cells: string }
  * @returns whether there may be more to do at once; ends the run when nothing is left of it
  */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
+  // Not inside: rows that end are locked before their migration, so it must not be locked before them.
+  await markProgress(db, id)
   return db.transaction().execute(async trx => {
     if (!(await tryLockRun(trx, id))) return false
     const run = await runOf(trx, id)

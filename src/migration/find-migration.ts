@@ -33,21 +33,26 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
   const { rows } = await sql<MigrationRecord>`
     select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
            ${utc(sql`v.uploaded_at`)} as uploaded_at, ${utc(sql`v.started_at`)} as started_at,
-           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run,
+           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run, v.looked_at,
            -- Of those that ended before this was counted.
            ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
            round(speed.per_second, 2)::float8 as rate_per_second,
-           ${utc(sql`case when v.status = 'running' and not v.is_dry_run and speed.per_second > 0
-             then now() + (v.valid_rows - speed.ended) / speed.per_second * interval '1 second' end`)} as estimated_end_at
+           ${utc(sql`case when v.status = 'running' and speed.per_second > 0
+             then now() + (v.valid_rows - e.ended) / speed.per_second * interval '1 second' end`)} as estimated_end_at
       from ops.migration v
       join loanops.migration m on m.id = v.migration_id
-     cross join lateral (select m.done + m.failed + m.stopped as ended) e
      cross join lateral (
-       select e.ended,
-              case when m.started_at is not null and not m.is_dry_run
-                then (e.ended - m.ended_before)
-                       / greatest(extract(epoch from coalesce(m.ended_at, now()) - m.started_at), 0.001) end as per_second
-     ) speed
+       select case when m.is_dry_run then m.looked_at else m.done + m.failed + m.stopped end as ended) e
+     -- While it runs its rate is a recent one; of a run that has ended, that of the whole.
+     cross join lateral (
+       select case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_at
+                   else m.started_at end as since,
+              case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_rows
+                   when m.is_dry_run then 0
+                   else m.ended_before end as ended) mark
+     cross join lateral (
+       select (e.ended - mark.ended)
+                / greatest(extract(epoch from coalesce(m.ended_at, now()) - mark.since), 0.001) as per_second) speed
      where ${condition}
      -- An id begins with the time at which its upload began.
      order by v.migration_id desc limit ${limit}`.execute(db)

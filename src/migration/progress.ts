@@ -14,14 +14,18 @@ export async function showProgress(ask: () => Promise<MigrationRecord>): Promise
     stream: process.stdout,
   })
   let record = await ask()
-  bar.start(record.valid_rows, 0, shown(record))
+  bar.start(record.valid_rows, endedOf(record), shown(record))
   while (record.status === 'running') {
     await pause(ASK_EVERY_MS)
     record = await ask()
-    bar.update(record.done + record.failed + record.stopped, shown(record))
+    bar.update(endedOf(record), shown(record))
   }
   bar.stop()
   return record
+}
+
+function endedOf({ is_dry_run, looked_at, done, failed, stopped }: MigrationRecord): number {
+  return is_dry_run ? looked_at : done + failed + stopped
 }
 
 function shown({ failed, stopped, rate_per_second, estimated_end_at, status }: MigrationRecord) {

@@ -47,7 +47,13 @@ export const MigrationItem = Type.Object({
   started_at: nullable(Type.String()),
   ended_at: nullable(Type.String()),
   is_dry_run: Type.Boolean({ description: 'whether the last run was, or is, a dry one' }),
-  rate_per_second: nullable(Type.Number({ description: 'rows ended per second of this run' })),
+  looked_at: Type.Integer({ description: 'rows that the last dry run has looked at', minimum: 0 }),
+  rate_per_second: nullable(
+    Type.Number({
+      description:
+        'rows ended, or looked at by a dry run, per second: of the last minute while it runs, of all of it afterwards',
+    }),
+  ),
   estimated_end_at: nullable(Type.String()),
   dry_run: nullable(DryRunResult),
 })

@@ -57,7 +57,7 @@ async function forgetFindings(trx: Trx, id: string) {
   await sql`
     update loanops.migration_row set finding = null, finding_reason = null
      where migration_id = ${id} and finding is not null`.execute(trx)
-  await sql`update loanops.migration set dry_run = null, looked_up_to = null where id = ${id}`.execute(
+  await sql`update loanops.migration set dry_run = null, looked_up_to = null, looked_at = 0 where id = ${id}`.execute(
     trx,
   )
 }

@@ -31,6 +31,22 @@ t.test('a dry run', async t => {
     t.match(await ended(service, migration_id), { dry_run: { in_ledger: 1 } })
   })
 
+  t.test('tells how far it is, and when it will end', async t => {
+    await fault.add({ kind: 'latency', ms: 2_000, match: { externalId: 'P-99', on: 'reads' } })
+    // More than are looked at together, in the order of their ids.
+    const loans = Array.from({ length: 30 }, (_, i) => ({ loan_external_id: `P-${70 + i}` }))
+    const { migration_id } = (await uploadCsv(service, 'loans', loansCsv(...loans))).body
+    await call('POST', '/api/migration/run', { migration_id, dry_run: true })
+    const record = await until(async () => {
+      const { body } = await call('GET', `/api/migration/${migration_id}`)
+      return body.looked_at > 0 && body
+    })
+    t.match(record, { status: 'running', looked_at: 20, estimated_end_at: String })
+    t.ok(record.rate_per_second > 0)
+    await fault.none()
+    t.match(await ended(service, migration_id), { looked_at: 30, estimated_end_at: null })
+  })
+
   t.test('tells a loan that cannot be read as unknown, and looks at the others', async t => {
     await fault.add({ kind: 'error', status: 500, match: { externalId: 'U-1', on: 'reads' } })
     const csv = repaymentsCsv({ loan_external_id: 'U-1' }, { loan_external_id: 'U-2' })
