@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { LEASE_SECONDS } from '../lease.ts'
 import type { Data } from './operation.ts'
-import type { Origin } from './queue.ts'
+import { ORIGINS, type Origin } from './queue.ts'
 import type { Resolution } from './resolve.ts'
 
 /** A wake-up that is this late was lost: its worker died, or the database was away. */
@@ -17,6 +17,8 @@ export type Claim = {
   externalId: string
   data: Data
   attempt: number
+  /** Whether it is on record that its attempt begins; until then nothing may be written. */
+  isStarted: boolean
   lookFirst: boolean
   /** Whether an attempt has ended before this one. */
   isTried: boolean
@@ -38,17 +40,20 @@ export const claimKey = ({ id, attempt }: ClaimKey) => `${id}:${attempt}`
 
 /**
  * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
- * An earlier claim whose lease ran out ends here, as an attempt whose outcome is unknown.
+ * An earlier claim whose lease ran out ends here: as an attempt whose outcome is unknown, if it had begun one.
+ * @param startable the origins whose claims begin their attempts at once
  */
 export async function claimHeads(
   db: Database,
   worker: string,
   subjects: string[],
+  startable: readonly Origin[] = ORIGINS,
 ): Promise<Claim[]> {
   if (subjects.length === 0) return []
   const { rows } = await sql<Claim>`
     with head as (
-      select o.id, o.attempt, o.claimed_by, o.claimed_at, o.claimed_until
+      select o.id, o.attempt, o.claimed_at, o.claimed_until,
+             o.claimed_by is not null and o.unstarted_attempt is distinct from o.attempt as was_started
         from unnest(${subjects}::text[]) as wanted (subject)
        cross join lateral (
          select id from loanops.operation
@@ -65,18 +70,19 @@ export async function claimHeads(
       update loanops.operation o
          set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
              attempt = o.attempt + 1,
-             attempts = o.attempts + (o.claimed_by is not null)::integer,
-             look_first = o.look_first or o.claimed_by is not null,
-             unknown_since = coalesce(o.unknown_since, o.claimed_at)
+             unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end,
+             attempts = o.attempts + head.was_started::integer,
+             look_first = o.look_first or head.was_started,
+             unknown_since = coalesce(o.unknown_since, case when head.was_started then o.claimed_at end)
         from head
        where o.id = head.id
       returning o.*
     ), lost as (
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
-      select id, attempt, claimed_at, claimed_until, 'unknown' from head where claimed_by is not null
+      select id, attempt, claimed_at, claimed_until, 'unknown' from head where was_started
     )
     select id, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
-           look_first as "lookFirst",
+           unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
@@ -89,6 +95,21 @@ export async function claimHeads(
               group by idempotency_key
               order by max(attempt) desc limit 1) end as "tooEarly"
       from claimed`.execute(db)
+  return rows
+}
+
+/** Puts on record that these claims begin their attempts. @returns those that still may */
+export async function startClaims(
+  db: Database,
+  worker: string,
+  claims: ClaimKey[],
+): Promise<ClaimKey[]> {
+  const { rows } = await sql<ClaimKey>`
+    update loanops.operation o set unstarted_attempt = null
+      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+        as starting (id, attempt)
+     where o.id = starting.id and o.attempt = starting.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+    returning o.id, o.attempt`.execute(db)
   return rows
 }
 
