@@ -5,6 +5,7 @@ export const CRASH_POINTS = [
   'intake.inserted',
   'intake.committed',
   'claim.committed',
+  'start.committed',
   'look.answered',
   'remember.committed',
   'write.unsent',

@@ -257,6 +257,7 @@ export interface LoanopsOperation {
   status: Generated<string>;
   subject: string;
   unknown_since: Timestamp | null;
+  unstarted_attempt: number | null;
   waiting_for: string | null;
   waits_for: string | null;
 }

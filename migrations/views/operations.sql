@@ -39,7 +39,7 @@ select o.operation_type || '|' || o.id::text as tracking_id,
 union all
 select o.operation_type || '|' || o.id::text, o.attempt, o.claimed_at, null, null, null, null, null, null, 1
   from loanops.operation o
- where o.status = 'processing' and o.claimed_by is not null;
+ where o.status = 'processing' and o.claimed_by is not null and o.unstarted_attempt is distinct from o.attempt;
 comment on view ops.operation_attempt is 'Each call that tried to run an operation, equal ones in a row as one with their number and its last key; one without an end is under way';
 
 create or replace view ops.operation_stuck as

@@ -4,6 +4,8 @@ export type Lane = 'live' | 'bulk'
 export type Slots = {
   /** Waits for a slot of its lane, and holds it until the task ends. */
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
+  /** How many tasks would begin at once. */
+  free(lane: Lane): number
   /** How many tasks wait. */
   waiting(lane: Lane): number
 }
@@ -29,6 +31,7 @@ export function openSlots(total: number): Slots {
         startWaiting()
       }
     },
+    free,
     waiting: lane => waiting[lane].length,
   }
 

@@ -23,8 +23,8 @@ export type AttemptContext = {
   ledger: Ledger
   reference: Reference
   deadlineSeconds: number
-  /** Whether the claim still covers a write: somebody else may have it by now. */
-  covers(claim: Claim): boolean
+  /** Whether a write may leave: its start is on record, and the claim covers it, which somebody else may have by now. */
+  mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   log: { error(object: object, message: string): void }
 }
@@ -37,7 +37,7 @@ export async function attempt(
   handOver: HandOver,
 ): Promise<Ended> {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
-  const calls = watched(context, claim)
+  const calls = watched(context)
   const run: Run = {
     ledger: calls.ledger,
     reference: context.reference,
@@ -130,8 +130,8 @@ export async function attempt(
   }
 }
 
-/** The ledger, as long as the claim covers it, with an eye on what was sent. */
-function watched(context: AttemptContext, claim: Claim) {
+/** The ledger, as long as the claim may write, with an eye on what was sent. */
+function watched(context: AttemptContext) {
   let lastRead: Answer | null = null
   let isSent = false
   const calls = {
@@ -147,7 +147,7 @@ function watched(context: AttemptContext, claim: Claim) {
       },
       async write(write: Parameters<Ledger['write']>[0]) {
         crashPoint('write.unsent')
-        if (!context.covers(claim)) throw new Error('the lease was lost before the write')
+        if (!(await context.mayWrite())) throw new Error('the lease was lost before the write')
         isSent = true
         calls.written = await context.ledger.write(write)
         crashPoint('write.answered')

@@ -19,6 +19,8 @@ export type Claim = {
   externalId: string
   data: Data
   attempt: number
+  /** Whether it is on record that its attempt begins; until then nothing may be written. */
+  isStarted: boolean
   lookFirst: boolean
   /** Whether an attempt has ended before this one. */
   isTried: boolean
@@ -38,11 +40,15 @@ export type Claim = {
 export type ClaimKey = Pick<Claim, 'id' | 'attempt'>
 export const claimKey = ({ id, attempt }: ClaimKey) => `${id}:${attempt}`
 
-/** Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready. */
+/**
+ * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
+ * @param startable the origins whose claims begin their attempts at once
+ */
 export async function claimHeads(
   db: Database,
   worker: string,
   subjects: string[],
+  startable: readonly Origin[] = ORIGINS,
 ): Promise<Claim[]> {
   if (subjects.length === 0) return []
   const { rows } = await sql<Claim>`
@@ -63,13 +69,14 @@ export async function claimHeads(
     ), claimed as (
       update loanops.operation o
          set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-             attempt = o.attempt + 1
+             attempt = o.attempt + 1,
+             unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end
         from head
        where o.id = head.id
       returning o.*
     )
     select id, seq, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
-           look_first as "lookFirst",
+           unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
@@ -82,6 +89,21 @@ export async function claimHeads(
               group by idempotency_key
               order by max(attempt) desc limit 1) end as "tooEarly"
       from claimed`.execute(db)
+  return rows
+}
+
+/** Puts on record that these claims begin their attempts. @returns those that still may */
+export async function startClaims(
+  db: Database,
+  worker: string,
+  claims: ClaimKey[],
+): Promise<ClaimKey[]> {
+  const { rows } = await sql<ClaimKey>`
+    update loanops.operation o set unstarted_attempt = null
+      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+        as starting (id, attempt)
+     where o.id = starting.id and o.attempt = starting.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+    returning o.id, o.attempt`.execute(db)
   return rows
 }
 

@@ -53,8 +53,8 @@ export function startExpiry(
 type Log = { error(object: object, message: string): void }
 
 /**
- * Ends claims whose lease ran out because their worker died, each as an attempt whose outcome is unknown. This takes no
- * call of the ledger: while it is down, too, such an operation must tell what it waits for, and an operator resolve it.
+ * Ends claims whose lease ran out because their worker died: as an attempt whose outcome is unknown where its start is on
+ * record; any other can be claimed again as if nothing had happened. This takes no call of the ledger: while it is down, too, such an operation must tell what it waits for, and an operator resolve it.
  * @param nextTryMs how long the next try waits
  * @returns whether there may be more
  */
@@ -77,7 +77,7 @@ async function endExpired(
   await db.transaction().execute(async trx => {
     const { rows } = await sql<{ subject: string; origin: Origin; nextTryAt: Date }>`
       with expired as (
-        select o.id, o.attempt, o.claimed_at, o.claimed_until
+        select o.id, o.attempt, o.claimed_at, o.claimed_until, o.unstarted_attempt is distinct from o.attempt as was_started
           from unnest(${subjects}::text[]) as wanted (subject)
          cross join lateral (
            select id from loanops.operation
@@ -89,18 +89,19 @@ async function endExpired(
            for update of o skip locked
       ), lost as (
         insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
-        select id, attempt, claimed_at, claimed_until, 'unknown' from expired
+        select id, attempt, claimed_at, claimed_until, 'unknown' from expired where was_started
       )
       update loanops.operation o
          set claimed_by = null, claimed_at = null, claimed_until = null,
-             attempts = o.attempts + 1,
-             look_first = true,
-             unknown_since = coalesce(o.unknown_since, o.claimed_at),
+             attempts = o.attempts + was_started::integer,
+             look_first = o.look_first or was_started,
+             unknown_since = coalesce(o.unknown_since, case when was_started then o.claimed_at end),
              -- What is due at once waits for nothing: a batch run stays for it. And a second request must not go to
              -- the approver.
-             waiting_for = case when ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
+             waiting_for = case when not was_started or ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
                                 else 'outcome_unknown' end,
-             last_error = 'the worker stopped before it recorded how its attempt ended',
+             last_error = case when was_started then 'the worker stopped before it recorded how its attempt ended'
+                               else o.last_error end,
              next_try_at = now() + ${nextTryMs} * interval '1 millisecond'
         from expired
        where o.id = expired.id

@@ -15,6 +15,7 @@ import { type Ended, finishAttempts } from './finish.ts'
 import { type HandOver, openHandOver } from './hand-over.ts'
 import { keepLeases } from './leases.ts'
 import { ORIGINS, type Origin } from './queue.ts'
+import { openStarts } from './starts.ts'
 import { startSweep } from './sweep.ts'
 import { wakeWaitingFor } from './waiting.ts'
 
@@ -26,7 +27,7 @@ const RETRY_KEEPING_MS = 500
 
 const laneOf = (origin: Origin): Lane => (origin === 'api' ? 'live' : 'bulk')
 
-export type RunnerOptions = Omit<AttemptContext, 'remember' | 'covers'> & {
+export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
@@ -55,6 +56,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const leases = keepLeases(db, worker, log)
   const claiming = watch.over('claims')
   const claims = groupCommit((subjects: string[]) => claiming(() => claimEach(subjects)))
+  const starts = openStarts(db, worker, slots)
   // A refused repayment waits for whoever settles payments: no live result may wait behind it.
   const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
   const waking = watch.over('wake-ups')
@@ -62,9 +64,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     await waking(() => wakeWaitingFor(db, boss, clients))
     return clients.map(() => undefined)
   })
-  const context: AttemptContext = {
+  const context: Omit<AttemptContext, 'mayWrite'> = {
     ...options,
-    covers: leases.covers,
     async remember(claim, seen) {
       if (!(await rememberSeen(db, claim, seen)))
         throw new Error('the lease was lost before the write')
@@ -125,7 +126,10 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   async function claimEach(subjects: string[]): Promise<(Claim | undefined)[]> {
     const since = performance.now()
-    const made = await claimHeads(db, worker, [...new Set(subjects)])
+    const wanted = [...new Set(subjects)]
+    // Where each of them gets a slot at once; a claim that may have to wait for one begins later.
+    const startable = ORIGINS.filter(origin => slots.free(laneOf(origin)) >= wanted.length)
+    const made = await claimHeads(db, worker, wanted, startable)
     if (made.length > 0) crashPoint('claim.committed')
     leases.hold(made, since)
     const bySubject = new Map(made.map(claim => [claim.subject, claim]))
@@ -161,11 +165,11 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   }
 
   async function workClaim(claim: Claim, handOver: HandOver): Promise<boolean> {
+    const lane = laneOf(claim.origin)
     try {
-      const lane = laneOf(claim.origin)
-      const ended = await slots.run(lane, async () => {
+      const ended = await starts.run(lane, claim, async start => {
         if (hasRoom(lane)) for (const resolve of wantRoom[lane].splice(0)) resolve()
-        return isStopping ? undefined : attempted(claim, handOver)
+        return isStopping ? undefined : attempted(claim, handOver, start)
       })
       if (ended !== undefined) return await keep(ended)
       crashPoint('stop.handing-back')
@@ -176,17 +180,24 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     }
   }
 
-  async function attempted(claim: Claim, handOver: HandOver): Promise<Ended> {
+  async function attempted(
+    claim: Claim,
+    handOver: HandOver,
+    start: () => Promise<boolean>,
+  ): Promise<Ended> {
     const operation = catalogue.get(claim.operationType)
-    if (operation !== undefined) {
-      const ended = await attempt(context, operation, claim, handOver)
-      if (ended.answer !== null && 'method' in ended.answer)
-        ledger.breaker.note(claim.subject, ended.answer)
-      return ended
+    if (operation === undefined) {
+      // Another version of this program accepted it, and its workers will know it.
+      const error = new Error(`this version knows no ${claim.operationType}`)
+      return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }
     }
-    // Another version of this program accepted it, and its workers will know it.
-    const error = new Error(`this version knows no ${claim.operationType}`)
-    return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }
+    // What the attempt reads first does not wait for it; a write does.
+    const started = start()
+    const mayWrite = async () => (await started) && leases.covers(claim)
+    const ended = await attempt({ ...context, mayWrite }, operation, claim, handOver)
+    if (ended.answer !== null && 'method' in ended.answer)
+      ledger.breaker.note(claim.subject, ended.answer)
+    return ended
   }
 
   /** The ledger has been written: while the database is away, that must not be forgotten. */

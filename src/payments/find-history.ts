@@ -38,7 +38,8 @@ export async function findAttempts(db: Database, id: string) {
       union all
       select o.claimed_at, null, null, null
         from core.posting p join loanops.operation o on o.id = p.operation_id
-       where p.transaction_id = ${id} and o.status = 'processing' and o.claimed_by is not null)
+       where p.transaction_id = ${id} and o.status = 'processing' and o.claimed_by is not null
+         and o.unstarted_attempt is distinct from o.attempt)
     select row_number() over (order by started_at)::integer as attempt, * from call order by started_at`.execute(
     db,
   )

@@ -64,9 +64,10 @@ async function dieAt(service: TestService, point: CrashPoint, accepted: string[]
   const victim = startProcess('all', env)
   const call = point.startsWith('intake') ? await ready(port) : service.call
   const isStop = point === 'stop.handing-back'
-  // A stop hands back what has no slot yet: slow calls, and more clients than slots.
-  if (isStop) await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 2_000 }])
-  for (let clients = isStop ? 4 * SLOTS : 1; clients > 0; clients--)
+  const isCrowded = isStop || point === 'start.committed'
+  // What has no slot yet is handed back by a stop, and starts on its own: slow calls, and more clients than slots.
+  if (isCrowded) await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 2_000 }])
+  for (let clients = isCrowded ? 4 * SLOTS : 1; clients > 0; clients--)
     accepted.push(...(await work(call)))
   if (isStop) {
     // Before that it does not listen to signals.

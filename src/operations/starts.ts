@@ -1,0 +1,80 @@
+import { crashPoint } from '../crash-point.ts'
+import type { Database } from '../database.ts'
+import { groupCommit } from '../group-commit.ts'
+import type { Lane, Slots } from '../ledger/slots.ts'
+import { type Claim, claimKey, startClaims } from './claim.ts'
+
+/** A start waits for the commit before its own, and slots fall free in bursts. */
+const COMMITS_AHEAD = 3
+/** The last so many decide what attempts and commits take. */
+const AVERAGED = 8
+/** Until the first attempts say otherwise, the ledger is taken for slow. */
+const ATTEMPT_MS = 1_000
+
+export type Starts = {
+  /**
+   * Runs the task once the claim has a slot of its lane.
+   * @param task gets a function that starts the claim, and says whether it may still write once that is on record
+   */
+  run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
+}
+
+/** Puts on record that attempts begin: a claim that expires without that has certainly written nothing. */
+export function openStarts(db: Database, worker: string, slots: Slots): Starts {
+  const starts = groupCommit(startEach)
+  const waiting: Record<Lane, Set<Claim>> = { live: new Set(), bulk: new Set() }
+  const started = new Map<Claim, Promise<boolean>>()
+  const running: Record<Lane, number> = { live: 0, bulk: 0 }
+  const attemptMs: Record<Lane, number> = { live: ATTEMPT_MS, bulk: ATTEMPT_MS }
+  let commitMs = 0
+
+  return {
+    run(lane, claim, task) {
+      waiting[lane].add(claim)
+      return slots.run(lane, async () => {
+        waiting[lane].delete(claim)
+        running[lane]++
+        const since = performance.now()
+        try {
+          return await task(() => startInSlot(lane, claim))
+        } finally {
+          running[lane]--
+          attemptMs[lane] = average(attemptMs[lane], since)
+          // The claim's start and its end must not want the same row at once.
+          await started.get(claim)?.catch(() => undefined)
+          started.delete(claim)
+        }
+      })
+    },
+  }
+
+  /** With it start those that will have a slot before a commit could be waited for: none where the ledger is slow. */
+  function startInSlot(lane: Lane, claim: Claim): Promise<boolean> {
+    const starting = start(claim)
+    const ahead = Math.round((COMMITS_AHEAD * running[lane] * commitMs) / attemptMs[lane])
+    for (const next of [...waiting[lane]].slice(0, ahead)) void start(next)
+    return starting
+  }
+
+  function start(claim: Claim): Promise<boolean> {
+    if (claim.isStarted) return Promise.resolve(true)
+    const known = started.get(claim)
+    if (known !== undefined) return known
+    const starting = starts.submit(claim)
+    started.set(claim, starting)
+    // Whoever writes hears of it. One that fails early is tried again once its claim has a slot.
+    starting.catch(() => started.delete(claim))
+    return starting
+  }
+
+  async function startEach(claims: Claim[]): Promise<boolean[]> {
+    const since = performance.now()
+    const mayWrite = new Set((await startClaims(db, worker, claims)).map(claimKey))
+    commitMs = average(commitMs, since)
+    crashPoint('start.committed')
+    return claims.map(claim => mayWrite.has(claimKey(claim)))
+  }
+}
+
+const average = (before: number, since: number) =>
+  before + (performance.now() - since - before) / AVERAGED
