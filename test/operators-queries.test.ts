@@ -1,26 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
-import type { Database } from '../../src/database/database.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import type { Database } from '../src/database/database.ts'
+import { buffersOf } from './support/buffers.ts'
+import { freshDatabase } from './support/fresh-database.ts'
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const section = README.split('## Operating it in SQL')[1]?.split('\n## ')[0] ?? ''
-const queries = [...section.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = '']) =>
+const page = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8')
+const queries = [...page.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = '']) =>
   query.replaceAll('\\|', '|'),
 )
 /** Enough that PostgreSQL prefers an index where there is one. */
 const FINISHED = 20_000
 /** What a query may look at of them though none is its business: an index of page ranges is no finer. */
 const MAX_ROWS = FINISHED / 4
-
-t.test('every query that README shows to operators runs', async t => {
-  const { db } = await freshDatabase(t)
-  await addSource(db)
-  t.ok(queries.length > 12, 'the dozen and more')
-  for (const query of queries) await t.resolves(sql.raw(query).execute(db), query)
-})
 
 t.test('no query for operators looks at everything that has ever finished', async t => {
   const { db, ownerUrl } = await freshDatabase(t)

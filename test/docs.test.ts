@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import t from 'tap'
+import { startTestService, TOKEN } from './support/service.ts'
+import { until } from './support/until.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const PAGES = [
+  'README.md',
+  ...readdirSync(resolve(ROOT, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+]
+const MAX_README_LINES = 160
+/** Commands that start or change a whole installation: the tests that run them. */
+const RUN_ELSEWHERE: Record<string, string> = {
+  'npm ci && npm start': 'test/embedded/start.test.ts',
+  'npm ci && npm run demo': 'test/demo.test.ts',
+  'npm ci && npm run chaos': 'test/chaos/run.ts',
+  'npm ci && npm run bench': 'test/bench/run.ts',
+  'npm run migrate-portfolio': 'test/portfolio/migrate-portfolio.test.ts',
+  'DATABASE_URL="$(cat .data/database-url)" npm run create-admin':
+    'test/accounts/create-admin.test.ts',
+}
+
+const pages = PAGES.map(page => ({ page, text: readFileSync(resolve(ROOT, page), 'utf8') }))
+const blocks = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, body = '']) => body,
+  )
+
+t.test('every call that the docs show is answered without an error', async t => {
+  const { url } = await startTestService(t)
+  const cwd = t.testdir({ '.data': { 'internal-token': TOKEN } })
+  const calls = pages
+    .flatMap(({ text }) => blocks(text, 'sh'))
+    .filter(body => body.includes('curl'))
+  t.ok(calls.length >= 12, 'the docs show a dozen calls and more')
+  for (const call of calls) {
+    const command = call
+      .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll('curl -s', 'curl -s --fail-with-body')
+    await t.resolves(
+      until(() => isAnswered(command, cwd), call),
+      call,
+    )
+  }
+})
+
+t.test('every query that the docs show runs', async t => {
+  const { db } = await startTestService(t)
+  await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
+  await sql`select raw.register('lender_02_gateway_a')`.execute(db)
+  const inTables = pages.flatMap(({ text }) =>
+    [...text.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = '']) =>
+      query.replaceAll('\\|', '|'),
+    ),
+  )
+  const queries = [...inTables, ...pages.flatMap(({ text }) => blocks(text, 'sql'))]
+  t.ok(queries.length >= 20, 'the docs show a score of queries')
+  for (const query of queries) await t.resolves(sql.raw(query).execute(db), query)
+})
+
+t.test('every other command that the docs show is run by a test of its own', async t => {
+  const lines = pages
+    .flatMap(({ text }) => blocks(text, 'sh'))
+    .filter(body => !body.includes('curl'))
+    .flatMap(body => body.trim().split('\n'))
+  const { scripts } = JSON.parse(readFileSync(resolve(ROOT, 'package.json'), 'utf8'))
+  for (const line of lines) {
+    const [command] = line.split(/ -- | +#/)
+    t.ok(existsSync(resolve(ROOT, RUN_ELSEWHERE[command as string] ?? 'nowhere')), line)
+    const [, script = 'start'] = /npm run ([a-z-]+)/.exec(line) ?? []
+    t.ok(scripts[script], `npm run ${script} exists`)
+  }
+})
+
+t.test('every link between the docs leads somewhere, and the README stays short', async t => {
+  for (const { page, text } of pages) {
+    for (const [, target = ''] of text.matchAll(/\]\(([^)#:]+\.md)(?:#[^)]*)?\)/g))
+      t.ok(existsSync(resolve(ROOT, page, '..', target)), `${page} links to ${target}`)
+    for (const [, file = ''] of text.matchAll(/`((?:src|test|migrations)\/[\w./-]+\.(?:ts|sql))`/g))
+      t.ok(existsSync(resolve(ROOT, file)), `${page} names ${file}`)
+  }
+  t.ok((pages[0]?.text.split('\n').length ?? 0) <= MAX_README_LINES)
+})
+
+t.test('every error code of the service is explained to those who integrate', async t => {
+  const page = readFileSync(resolve(ROOT, 'docs/integrating.md'), 'utf8')
+  const sources = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts') && !file.startsWith('sandbox/'))
+    .map(file => readFileSync(resolve(ROOT, 'src', file), 'utf8'))
+    .join('\n')
+  const codes = [...sources.matchAll(/createError\(\s*'([A-Z_]+)'/g)].map(([, code]) => code)
+  t.ok(codes.length > 12)
+  for (const code of codes) t.ok(page.includes(`| \`${code}\``), String(code))
+})
+
+/** @returns false while what is asked for is not there yet: the batch of the call before may be running. */
+async function isAnswered(command: string, cwd: string): Promise<boolean> {
+  try {
+    await promisify(execFile)('bash', ['-c', command], { cwd })
+    return true
+  } catch (error) {
+    if (String((error as { stdout?: string }).stdout).includes('"NOT_FOUND"')) return false
+    throw error
+  }
+}
