@@ -16,6 +16,8 @@ const LIMIT_MIB = 300
 const REFUSED_BYTES = 48 * 2 ** 20
 /** Few, because they are read to their end: each byte of a cell below takes six in JSON. */
 const READ_BYTES = 8 * 2 ** 20
+/** A hundred thousand rows. */
+const TINY_ROWS_BYTES = 2 ** 18
 /** Just short of the longest row that is read at all. */
 const HUGE_CELL = '\u0001'.repeat(90_000)
 
@@ -35,7 +37,10 @@ t.test('a hostile file leaves the process below 300 MiB', async t => {
       .then(({ ok }) => ok)
       .catch(() => false),
   )
-  const isSmall = () => t.ok(peakOf(child.pid as number) < LIMIT_MIB)
+  const isSmall = () => {
+    const peakMiB = peakOf(child.pid as number)
+    t.ok(peakMiB < LIMIT_MIB, `${peakMiB} MiB`)
+  }
   const refused = async (csv: Uint8Array<ArrayBuffer>, detail: RegExp) => {
     const { status, body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(status, 400)
@@ -73,10 +78,17 @@ t.test('a hostile file leaves the process below 300 MiB', async t => {
       /^Line 1: the header does not end/,
     ),
   )
+  t.test('whose rows are tiny and bad', async t => {
+    const csv = file(() => 'a\n', REPAYMENT_COLUMNS, TINY_ROWS_BYTES)
+    const { body } = await uploadCsv({ url }, 'repayments', csv)
+    t.equal(body.invalid_rows, body.rows)
+    isSmall()
+  })
   t.test('whose cells are huge, also where its errors are read', async t => {
     const csv = file(() => `L-1,${HUGE_CELL},1,p,,\n`, REPAYMENT_COLUMNS, READ_BYTES)
     const { body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(body.invalid_rows, body.rows)
+    isSmall()
     const errors = await errorsOf({ url }, body.migration_id)
     t.ok(errors.length > csv.length, 'every row is given back')
     isSmall()

@@ -5,7 +5,7 @@ import { csvLine, escapeFormula } from './csv-line.ts'
 
 const ROWS_AT_ONCE = 1_000
 /** A row may have 100,000 characters; the first one comes whatever its size. */
-const BYTES_AT_ONCE = 2 ** 20
+const BYTES_AT_ONCE = 2 ** 18
 /** Without it Excel takes UTF-8 for Windows-1252, and saves what it then shows. */
 const BOM = '\ufeff'
 

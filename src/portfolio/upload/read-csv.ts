@@ -7,6 +7,8 @@ import { UnreadableFile } from './unreadable-file.ts'
 const MAX_RECORD_CHARACTERS = 100_000
 /** csv-parse counts no delimiters: a row of nothing else ends here, as does one whose characters all have four bytes. */
 const MAX_RECORD_BYTES = 4 * MAX_RECORD_CHARACTERS
+/** A row may have two bytes and become hundreds: what is read at once is little, so that a batch is not much too large. */
+const BYTES_AT_ONCE = 2 ** 13
 /** Several times what any template has. An empty cell costs one byte of the file and many of memory. */
 const MAX_CELLS = 100
 const MAX_HEADER_BYTES = 20_000
@@ -73,13 +75,13 @@ export async function readCsv(
   let isHeaderTaken = false
 
   try {
-    for (let chunk: Buffer | undefined = first; chunk; chunk = await nextOf(chunks)) {
+    for await (const piece of pieces(first, chunks)) {
       const linesBefore = linesEnded()
       await new Promise<void>((resolve, reject) =>
-        parser.write(chunk, error => (error ? reject(error) : resolve())),
+        parser.write(piece, error => (error ? reject(error) : resolve())),
       )
-      bytesOfBatch += chunk.length
-      bytesOfOpenRecord = linesEnded() === linesBefore ? bytesOfOpenRecord + chunk.length : 0
+      bytesOfBatch += piece.length
+      bytesOfOpenRecord = linesEnded() === linesBefore ? bytesOfOpenRecord + piece.length : 0
       if (bytesOfOpenRecord > MAX_RECORD_BYTES)
         throw new UnreadableFile(`Line ${openLine()}: ${ENDLESS}`)
       if (rows.length >= batchSize.rows || bytesOfBatch >= batchSize.bytes) await hand()
@@ -125,6 +127,13 @@ export async function readCsv(
     const start = end - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0)
     countedTwice += text.match(/\r\n/g)?.length ?? 0
     return start
+  }
+}
+
+async function* pieces(first: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  for (let chunk: Buffer | undefined = first; chunk; chunk = await nextOf(chunks)) {
+    for (let at = 0; at < chunk.length; at += BYTES_AT_ONCE)
+      yield chunk.subarray(at, at + BYTES_AT_ONCE)
   }
 }
 

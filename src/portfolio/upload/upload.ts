@@ -15,7 +15,7 @@ import { throughOutage } from './through-outage.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** What one insert takes: beyond so many rows PostgreSQL gets no faster. Two of them are in memory, in several forms each. */
-const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 19 }
+const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 18 }
 
 /** Often enough that an upload which is alive is never taken for abandoned. */
 const BEAT_EVERY_MS = 60_000
