@@ -106,7 +106,10 @@ export async function startClaims(
   return rows
 }
 
-/** Renews what is still ours. @returns those; the rest was claimed again, and the fence protects it */
+/**
+ * Renews what is still ours and not locked. Waiting for one row while it holds the others would hold up their results.
+ * @returns those; the rest is locked, or was claimed again, and the fence protects it
+ */
 export async function renewClaims(
   db: Database,
   worker: string,
@@ -114,11 +117,28 @@ export async function renewClaims(
 ): Promise<ClaimKey[]> {
   const { rows } = await sql<ClaimKey>`
     update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
-        as held (id, attempt)
-     where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+      from (select o.id from loanops.operation o
+              join unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+                as held (id, attempt) using (id, attempt)
+             where o.claimed_by = ${worker} and o.status = 'processing'
+               for update of o skip locked) free
+     where o.id = free.id
     returning o.id, o.attempt`.execute(db)
   return rows
+}
+
+/** Renews one claim as soon as nobody locks its row. @returns whether it is still ours */
+export async function renewClaim(
+  db: Database,
+  worker: string,
+  { id, attempt }: ClaimKey,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+     where id = ${id} and attempt = ${attempt} and claimed_by = ${worker} and status = 'processing'`.execute(
+    db,
+  )
+  return numAffectedRows === 1n
 }
 
 /** Gives back a claim whose work was not begun, as if it had never been made. */

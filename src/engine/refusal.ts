@@ -5,7 +5,7 @@ import { isOfLedgerShape } from '../ledger/answer.ts'
 export type Refusal = {
   outcome: 'refused'
   status: null
-  body: LedgerError & { httpStatusCode: string }
+  body: LedgerError & { httpStatusCode: string; defaultUserMessage: string }
 }
 
 export function refusal(

@@ -63,7 +63,10 @@ export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 export const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
 
 /** Whether the ledger books exactly this amount: any other it rounds without a word. */
-export function isExactIn({ decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency, amount: string) {
+export function isExactIn(
+  { decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,
+  amount: number | string,
+) {
   const exact = new Decimal(amount)
   const isMultiple = decimalPlaces > 0 || inMultiplesOf <= 0 || exact.mod(inMultiplesOf).isZero()
   return exact.decimalPlaces() <= decimalPlaces && isMultiple

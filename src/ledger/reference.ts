@@ -1,11 +1,13 @@
 import type { Config } from '../config.ts'
 import { type Answer, LedgerTrouble } from './answer.ts'
 import type { Ledger } from './client.ts'
+import type { LedgerCurrency } from './loan.ts'
 
 type Option = { id: number }
 export type LoanProduct = {
   id: number
   name: string
+  currency: LedgerCurrency
   interestType: Option
   interestCalculationPeriodType: Option
   amortizationType: Option

@@ -17,6 +17,7 @@ import {
 import { lookUp } from '../ledger/look-up.ts'
 import type { LoanProduct } from '../ledger/reference.ts'
 import type { Lender } from '../lenders.ts'
+import { roundingRefusal } from './exact-amount.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
@@ -61,6 +62,8 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
           `The ledger has no loan product ${productName}`,
         )
       }
+      const rounded = roundingRefusal(product.currency, data.principal)
+      if (rounded !== undefined) return rounded
       const client = await ledger.read(clientPath(data.clientId))
       if (client.outcome === 'refused') return client
       return ledger.write({

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { loanSubject, operation, type Run } from '../engine/operation.ts'
 import { Amount, closed, Day, ExternalId, Text } from '../http/fields.ts'
+import type { Ledger } from '../ledger/client.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
 import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
@@ -13,6 +14,7 @@ import {
   loanWithTransactionsPath,
   transactionPath,
 } from '../ledger/transaction.ts'
+import { roundingRefusal } from './exact-amount.ts'
 
 export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',
@@ -39,6 +41,8 @@ export const loanDisburse = operation({
   async run({ ledger, reference, id, key }, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
+    const rounded = await rounding(ledger, external_loan_id, transactionAmount)
+    if (rounded !== undefined) return rounded
     const receipt = utr_payment_id === undefined ? {} : await receiptOf(reference, utr_payment_id)
     return ledger.write({
       method: 'POST',
@@ -122,6 +126,13 @@ async function holds({ ledger }: Run, wanted: Disbursement): Promise<Held> {
     },
     compare.filter(([, there, asked]) => there !== asked).map(one => difference(...one)),
   )
+}
+
+/** A loan that is not there is left to the write, whose refusal says more. */
+async function rounding(ledger: Ledger, loanExternalId: string, amount: number | undefined) {
+  if (amount === undefined) return undefined
+  const { outcome, body } = await ledger.read(loanPath(loanExternalId))
+  return outcome === 'done' ? roundingRefusal((body as LedgerLoan).currency, amount) : undefined
 }
 
 /** Fineract drops a receipt number without a payment type in silence. */

@@ -14,6 +14,7 @@ import {
   SUBMITTED,
 } from '../ledger/loan.ts'
 import { lookUp } from '../ledger/look-up.ts'
+import { roundingRefusal } from './exact-amount.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 
 const schema = Type.Object(
@@ -40,7 +41,10 @@ export const loanUpdate = operation({
   async run({ ledger, key }, { externalId, ...changes }) {
     const found = await ledger.read(loanPath(externalId, '?associations=charges'))
     if (found.outcome === 'refused') return found
-    const body = merged(found.body as LedgerLoan, changes)
+    const loan = found.body as LedgerLoan
+    const rounded = roundingRefusal(loan.currency, changes.principal)
+    if (rounded !== undefined) return rounded
+    const body = merged(loan, changes)
     if (!Number.isInteger(body.repaymentEvery)) {
       const { loanTermFrequency, numberOfRepayments } = body
       return refusal(

@@ -37,6 +37,24 @@ t.test('the late end of a lost claim changes nothing, also beside the end of the
   matchEach(t, await attemptsOf(service, trackingId), [{ outcome: 'unknown' }, { outcome: 'done' }])
 })
 
+t.test('a row that somebody holds keeps no other lease from being renewed', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { db } = service
+  const worker = newId()
+  const leases = keepLeases(db, worker, log, RENEW_EVERY_MS)
+  t.teardown(() => leases.stop())
+  const [free, locked] = [await claimNew(service, worker), await claimNew(service, worker)]
+  await db.transaction().execute(async trx => {
+    await sql`select from loanops.operation where id = ${locked.id} for update`.execute(trx)
+    leases.hold([free, locked], performance.now())
+    await until(() => isRenewed(db), 'a first renewal')
+    await until(() => isRenewed(db), 'a second one, though the first still waits')
+  })
+  await until(async () => (await renewedIds(db)).includes(locked.id), 'then it is renewed too')
+  t.ok(leases.covers(free))
+  t.ok(leases.covers(locked))
+})
+
 /** Claims an operation, lets the lease run out, and claims the operation again. */
 async function claimTwice(service: TestService, worker: string) {
   const { call, db } = service
@@ -46,6 +64,20 @@ async function claimTwice(service: TestService, worker: string) {
   const lost = await claimOnce()
   await endClaims(service)
   return { trackingId, lost, held: await claimOnce() }
+}
+
+async function claimNew({ call, db }: TestService, worker: string): Promise<Claim> {
+  const client = newName('C')
+  await submit(call, 'CLIENT_CREATE', clientData(client))
+  return (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
+}
+
+async function renewedIds(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from loanops.operation where claimed_until > claimed_at + interval '10 seconds'`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Whether the leases have been renewed; takes what they were granted back, so that the next renewal shows too. */

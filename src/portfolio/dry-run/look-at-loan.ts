@@ -1,6 +1,7 @@
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Operation, Run } from '../../engine/operation.ts'
 import type { Held } from '../../ledger/held.ts'
+import { roundingRefusal } from '../../operations/exact-amount.ts'
 import type { Found, Looker } from './looker.ts'
 
 type Finding = Omit<Found, 'line'>
@@ -8,7 +9,7 @@ type Finding = Omit<Found, 'line'>
 /** Asks, step by step, what the ledger holds of a loan and its client. */
 export async function lookAtLoanRow(looker: Looker, steps: NewOperation[]): Promise<Finding> {
   const [client, loan, ...later] = steps as [NewOperation, NewOperation, ...NewOperation[]]
-  const refused = await refusalOf(looker, loan)
+  const refused = await refusalOf(looker, loan, later)
   if (refused !== null) return { finding: 'refused', reason: refused }
   const heldClient = await hold(looker, client)
   if (heldClient.state === 'differs') return differs(client, heldClient.how)
@@ -30,10 +31,20 @@ export async function lookAtLoanRow(looker: Looker, steps: NewOperation[]): Prom
   return { finding: 'in_ledger', reason: null }
 }
 
-async function refusalOf({ reference, lenders }: Looker, { data }: NewOperation) {
-  const product = lenders.get(String(data.lenderConfig))?.product ?? ''
-  if ((await reference.product(product)) !== undefined) return null
-  return `the ledger has no loan product ${product}`
+async function refusalOf(
+  { reference, lenders }: Looker,
+  { data }: NewOperation,
+  later: NewOperation[],
+): Promise<string | null> {
+  const name = lenders.get(String(data.lenderConfig))?.product ?? ''
+  const product = await reference.product(name)
+  if (product === undefined) return `the ledger has no loan product ${name}`
+  const amounts = [data.principal, ...later.map(one => one.data.transactionAmount)]
+  for (const amount of amounts) {
+    const rounded = roundingRefusal(product.currency, amount as number | undefined)
+    if (rounded !== undefined) return rounded.body.defaultUserMessage
+  }
+  return null
 }
 
 function hold(looker: Looker, { id, operationType, data }: NewOperation): Promise<Held> {

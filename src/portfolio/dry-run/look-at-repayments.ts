@@ -3,8 +3,9 @@ import type { Ledger } from '../../ledger/client.ts'
 import { dayText } from '../../ledger/dates.ts'
 import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
 import { lookUp } from '../../ledger/look-up.ts'
-import { repaymentAmong } from '../../ledger/repayment.ts'
+import { type LedgerRepayment, repaymentAmong } from '../../ledger/repayment.ts'
 import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
+import { roundingRefusal } from '../../operations/exact-amount.ts'
 import { type MigratedRepayment, repaymentOf } from '../kinds/migrated-repayment.ts'
 import { dayOf } from '../upload/day-text.ts'
 import type { Found } from './looker.ts'
@@ -23,18 +24,20 @@ export async function lookAtRepayments(
     const held = repaymentAmong(loan?.transactions ?? [], repayment)
     if (held.state === 'there') return { line, finding: 'in_ledger', reason: null }
     if (held.state === 'differs') return { line, finding: 'differs', reason: held.how }
-    const reason = isLoanComing ? null : objection(loan, repayment.day)
+    const reason = isLoanComing ? null : objection(loan, repayment)
     return { line, finding: reason === null ? 'new' : 'refused', reason }
   })
 }
 
-function objection(loan: LedgerLoan | undefined, day: string): string | null {
+function objection(loan: LedgerLoan | undefined, { day, amount }: LedgerRepayment): string | null {
   if (loan === undefined) return 'the ledger has no such loan'
   const { actualDisbursementDate } = loan.timeline
   if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)
     return `the loan is not disbursed: ${loan.status.value}`
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return `the loan takes no repayment: ${loan.status.value}`
+  const rounded = roundingRefusal(loan.currency, amount)
+  if (rounded !== undefined) return rounded.body.defaultUserMessage
   const disbursedOn = dayText(actualDisbursementDate)
   const isBefore = (dayOf(day)?.iso ?? '') < (dayOf(disbursedOn)?.iso ?? '')
   return isBefore ? `the loan was disbursed later, on ${disbursedOn}` : null

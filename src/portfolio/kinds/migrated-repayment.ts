@@ -3,6 +3,7 @@ import { loanSubject, operation, type Run } from '../../engine/operation.ts'
 import { refusal } from '../../engine/refusal.ts'
 import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
 import { absent } from '../../ledger/held.ts'
+import type { LedgerCurrency } from '../../ledger/loan.ts'
 import {
   heldRepayment,
   type LedgerRepayment,
@@ -12,6 +13,7 @@ import {
   standingReceipts,
 } from '../../ledger/repayment.ts'
 import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
+import { roundingRefusal } from '../../operations/exact-amount.ts'
 
 /** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
 export const migratedRepayment = operation({
@@ -39,24 +41,30 @@ export const migratedRepayment = operation({
   holds: (run, data) => heldRepayment(run, repaymentOf(data)),
 })
 
+/** What is true of a loan as long as only its rows run. */
+type Known = { currency: LedgerCurrency; receipts: Set<string> }
+
 /**
  * The loan's rows run one after the other: as long as nothing else of ours comes between, the first one's look at the
  * loan holds for all of them.
  */
 async function postOnce(run: Run, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
-  let receipts = run.handedOn as Set<string> | undefined
-  if (receipts === undefined || receipts.has(receipt)) {
+  let known = run.handedOn as Known | undefined
+  if (known === undefined || known.receipts.has(receipt)) {
     const loan = await run.ledger.read(loanWithTransactionsPath(repayment.loanExternalId))
     if (loan.outcome === 'refused') return loan
-    const { transactions = [] } = loan.body as LoanWithTransactions
+    const { transactions = [], currency } = loan.body as LoanWithTransactions
     const held = repaymentAmong(transactions, repayment)
     if (held.state === 'there') return { ...loan, body: held.body }
     if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
-    receipts = standingReceipts(transactions)
+    known = { currency, receipts: standingReceipts(transactions) }
   }
+  const rounded = roundingRefusal(known.currency, repayment.amount)
+  if (rounded !== undefined) return rounded
   const answer = await postRepayment(run, repayment)
-  if (answer.outcome === 'done') run.handOn(receipts.add(receipt))
+  known.receipts.add(receipt)
+  if (answer.outcome === 'done') run.handOn(known)
   return answer
 }
 

@@ -1,0 +1,15 @@
+import { type Refusal, refusal } from '../engine/refusal.ts'
+import { isExactIn, type LedgerCurrency } from '../ledger/loan.ts'
+
+/** Why the ledger may not get this amount, if it may not: it would book another one, and answer with success. */
+export function roundingRefusal(
+  currency: LedgerCurrency,
+  amount: number | string | undefined,
+): Refusal | undefined {
+  if (amount === undefined || isExactIn(currency, amount)) return undefined
+  return refusal(
+    '400',
+    'loanops.amount.not.exact',
+    `The ledger would round ${amount} ${currency.code} on this loan`,
+  )
+}

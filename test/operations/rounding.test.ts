@@ -1,0 +1,39 @@
+import t from 'tap'
+import { atLedger, control, disbursal, givenLoan, loanData } from '../support/loans.ts'
+import { operate, startTestService } from '../support/service.ts'
+
+t.test('an amount that the ledger would round is refused', async t => {
+  const service = await startTestService(t)
+  const { call } = service
+  await control(service, 'PUT', '/rounding', { product: 1, decimalPlaces: 0, inMultiplesOf: 50 })
+  const created = await givenLoan(call)
+  const approved = await givenLoan(call, 'approved')
+  const { clientExternalId: client } = await atLedger(
+    service,
+    'GET',
+    `/loans/external-id/${created}`,
+  )
+
+  const refused = async (name: string, data: object) =>
+    t.match(await operate(call, name, data), {
+      status: 'failed',
+      failure_response: {
+        httpStatusCode: '400',
+        errors: [{ userMessageGlobalisationCode: 'loanops.amount.not.exact' }],
+      },
+    })
+
+  t.test('by LOAN_CREATE', async () => {
+    await refused('LOAN_CREATE', { ...loanData('L-decimals', client), principal: 50_000.5 })
+    await refused('LOAN_CREATE', { ...loanData('L-multiples', client), principal: 50_020 })
+  })
+  t.test('by LOAN_UPDATE', () => refused('LOAN_UPDATE', { externalId: created, principal: 60_020 }))
+  t.test('by LOAN_DISBURSE', () =>
+    refused('LOAN_DISBURSE', { ...disbursal(approved), transactionAmount: 40_020 }),
+  )
+
+  t.test('but not one that it books as it is', async t => {
+    const data = { ...disbursal(approved), transactionAmount: 40_050 }
+    t.match(await operate(call, 'LOAN_DISBURSE', data), { status: 'success' })
+  })
+})
