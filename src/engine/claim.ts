@@ -106,18 +106,35 @@ export async function startClaims(
   return rows
 }
 
-/** Renews what is still ours. @returns those; the rest was claimed again, and the fence protects it */
+/**
+ * Renews what is still ours. A row that somebody has locked is left out until the next time: its attempt's start or end
+ * is being recorded. To wait for it would hold up the others, and end in a deadlock where two wait for each other.
+ * @returns what is still ours, and whether it was renewed; the rest was claimed again, and the fence protects it
+ */
 export async function renewClaims(
   db: Database,
   worker: string,
   claims: ClaimKey[],
-): Promise<ClaimKey[]> {
-  const { rows } = await sql<ClaimKey>`
-    update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
-        as held (id, attempt)
-     where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and o.status = 'processing'
-    returning o.id, o.attempt`.execute(db)
+): Promise<(ClaimKey & { isRenewed: boolean })[]> {
+  const { rows } = await sql<ClaimKey & { isRenewed: boolean }>`
+    with ours as (
+      select o.id, o.attempt
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+               as held (id, attempt)
+        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
+       where o.claimed_by = ${worker} and o.status = 'processing'
+    ), free as (
+      select o.id from ours join loanops.operation o on o.id = ours.id and o.attempt = ours.attempt
+       where o.claimed_by = ${worker} and o.status = 'processing'
+         for no key update of o skip locked
+    ), renewed as (
+      update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+        from free
+       where o.id = free.id
+      returning o.id
+    )
+    select ours.id, ours.attempt, renewed.id is not null as "isRenewed"
+      from ours left join renewed on renewed.id = ours.id`.execute(db)
   return rows
 }
 

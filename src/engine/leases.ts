@@ -39,8 +39,12 @@ export function keepLeases(
     const since = performance.now()
     try {
       const claims = asked.map(({ claim }) => claim)
-      const renewed = new Set((await renewClaims(db, worker, claims)).map(claimKey))
-      for (const lease of asked) lease.until = renewed.has(claimKey(lease.claim)) ? endOf(since) : 0
+      const ours = await renewClaims(db, worker, claims)
+      const isRenewed = new Map(ours.map(claim => [claimKey(claim), claim.isRenewed]))
+      for (const lease of asked) {
+        const renewed = isRenewed.get(claimKey(lease.claim))
+        if (renewed !== false) lease.until = renewed ? endOf(since) : 0
+      }
     } catch (error) {
       log.error({ err: error }, 'leases not renewed')
     }

@@ -22,10 +22,28 @@ t.test('a lost lease covers no write once the same process has claimed again', a
   t.teardown(() => leases.stop())
   const { lost, held } = await claimTwice(service, worker)
   leases.hold([lost, held], performance.now())
-  await until(() => isRenewed(service.db), 'a first renewal')
-  await until(() => isRenewed(service.db), 'a second one, so that the first has been heeded')
+  await until(() => isRenewed(service.db, held), 'a first renewal')
+  await until(() => isRenewed(service.db, held), 'a second one, so that the first has been heeded')
   t.notOk(leases.covers(lost))
   t.ok(leases.covers(held))
+})
+
+t.test('a lease is renewed while the end of another of its worker’s is being recorded', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const worker = newId()
+  const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
+  t.teardown(() => leases.stop())
+  const ending = await claimNew(service, worker)
+  const working = await claimNew(service, worker)
+  await service.db.transaction().execute(async trx => {
+    await sql`select from loanops.operation where id = ${ending.id} for update`.execute(trx)
+    leases.hold([ending, working], performance.now())
+    await until(() => isRenewed(service.db, working), 'a first renewal')
+    await until(() => isRenewed(service.db, working), 'a second one')
+  })
+  t.ok(leases.covers(ending))
+  t.ok(leases.covers(working))
+  await until(() => isRenewed(service.db, ending), 'what was locked is renewed too')
 })
 
 t.test('the late end of a lost claim changes nothing, also beside the end of the next', async t => {
@@ -48,11 +66,17 @@ async function claimTwice(service: TestService, worker: string) {
   return { trackingId, lost, held: await claimOnce() }
 }
 
-/** Whether the leases have been renewed; takes what they were granted back, so that the next renewal shows too. */
-async function isRenewed(db: Database): Promise<boolean> {
+async function claimNew({ call, db }: TestService, worker: string): Promise<Claim> {
+  const client = newName('C')
+  await submit(call, 'CLIENT_CREATE', clientData(client))
+  return (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
+}
+
+/** Whether the lease has been renewed; takes what it was granted back, so that the next renewal shows too. */
+async function isRenewed(db: Database, { id }: Claim): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.operation set claimed_until = claimed_at
-     where claimed_until > claimed_at + interval '10 seconds'`.execute(db)
+     where id = ${id} and claimed_until > claimed_at + interval '10 seconds'`.execute(db)
   return numAffectedRows === 1n
 }
 
