@@ -107,38 +107,35 @@ export async function startClaims(
 }
 
 /**
- * Renews what is still ours and not locked. Waiting for one row while it holds the others would hold up their results.
- * @returns those; the rest is locked, or was claimed again, and the fence protects it
+ * Renews what is still ours. A row that somebody has locked is left out until the next time: its attempt's start or end
+ * is being recorded. To wait for it would hold up the others, and end in a deadlock where two wait for each other.
+ * @returns what is still ours, and whether it was renewed; the rest was claimed again, and the fence protects it
  */
 export async function renewClaims(
   db: Database,
   worker: string,
   claims: ClaimKey[],
-): Promise<ClaimKey[]> {
-  const { rows } = await sql<ClaimKey>`
-    update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-      from (select o.id from loanops.operation o
-              join unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
-                as held (id, attempt) using (id, attempt)
-             where o.claimed_by = ${worker} and o.status = 'processing'
-               for update of o skip locked) free
-     where o.id = free.id
-    returning o.id, o.attempt`.execute(db)
+): Promise<(ClaimKey & { isRenewed: boolean })[]> {
+  const { rows } = await sql<ClaimKey & { isRenewed: boolean }>`
+    with ours as (
+      select o.id, o.attempt
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+               as held (id, attempt)
+        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
+       where o.claimed_by = ${worker} and o.status = 'processing'
+    ), free as (
+      select o.id from ours join loanops.operation o on o.id = ours.id and o.attempt = ours.attempt
+       where o.claimed_by = ${worker} and o.status = 'processing'
+         for no key update of o skip locked
+    ), renewed as (
+      update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+        from free
+       where o.id = free.id
+      returning o.id
+    )
+    select ours.id, ours.attempt, renewed.id is not null as "isRenewed"
+      from ours left join renewed on renewed.id = ours.id`.execute(db)
   return rows
-}
-
-/** Renews one claim as soon as nobody locks its row. @returns whether it is still ours */
-export async function renewClaim(
-  db: Database,
-  worker: string,
-  { id, attempt }: ClaimKey,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update loanops.operation set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-     where id = ${id} and attempt = ${attempt} and claimed_by = ${worker} and status = 'processing'`.execute(
-    db,
-  )
-  return numAffectedRows === 1n
 }
 
 /** Gives back a claim whose work was not begun, as if it had never been made. */

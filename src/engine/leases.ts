@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS, RENEW_EVERY_MS } from '../database/lease.ts'
-import { type Claim, claimKey, renewClaim, renewClaims } from './claim.ts'
+import { type Claim, claimKey, renewClaims } from './claim.ts'
 
 /** So long before its end a lease no longer covers a write: what is sent now must arrive while it still holds. */
 const MARGIN_MS = 1_000
@@ -21,9 +21,8 @@ export function keepLeases(
   log: { error(object: object, message: string): void },
   renewEveryMs = RENEW_EVERY_MS,
 ): Leases {
-  const held = new Map<string, Lease>()
+  const held = new Map<string, { claim: Claim; until: number }>()
   const renewing = setInterval(() => void renew(), renewEveryMs)
-  let isCatchingUp = false
 
   return {
     hold(claims, since) {
@@ -40,31 +39,16 @@ export function keepLeases(
     const since = performance.now()
     try {
       const claims = asked.map(({ claim }) => claim)
-      const renewed = new Set((await renewClaims(db, worker, claims)).map(claimKey))
-      const isRenewed = ({ claim }: Lease) => renewed.has(claimKey(claim))
-      for (const lease of asked.filter(isRenewed)) lease.until = endOf(since)
-      await catchUp(asked.filter(lease => !isRenewed(lease)))
+      const ours = await renewClaims(db, worker, claims)
+      const isRenewed = new Map(ours.map(claim => [claimKey(claim), claim.isRenewed]))
+      for (const lease of asked) {
+        const renewed = isRenewed.get(claimKey(lease.claim))
+        if (renewed !== false) lease.until = renewed ? endOf(since) : 0
+      }
     } catch (error) {
       log.error({ err: error }, 'leases not renewed')
     }
   }
-
-  /** One by one: some may be locked for as long as a statement may take. */
-  async function catchUp(leases: Lease[]): Promise<void> {
-    if (isCatchingUp) return
-    isCatchingUp = true
-    try {
-      for (const lease of leases) {
-        const since = performance.now()
-        if (!held.has(claimKey(lease.claim))) continue
-        lease.until = (await renewClaim(db, worker, lease.claim)) ? endOf(since) : 0
-      }
-    } finally {
-      isCatchingUp = false
-    }
-  }
 }
-
-type Lease = { claim: Claim; until: number }
 
 const endOf = (since: number) => since + LEASE_SECONDS * 1_000

@@ -4,7 +4,8 @@ import { type LedgerLoan, loanPath } from './loan.ts'
 /** What we use of a loan's transaction as the ledger shows it. */
 export type LedgerTransaction = {
   id: number
-  externalId: string
+  /** One that was booked by hand may have none. */
+  externalId?: string
   date: LedgerDay
   amount: number
   reversedOnDate?: LedgerDay

@@ -15,8 +15,13 @@ import {
   TAKE_REPAYMENTS,
 } from '../ledger/loan.ts'
 import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
-import { postRepayment } from '../ledger/repayment.ts'
-import { isStanding, type LedgerTransaction, transactionPath } from '../ledger/transaction.ts'
+import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
+import {
+  isStanding,
+  type LedgerTransaction,
+  loanWithTransactionsPath,
+  transactionPath,
+} from '../ledger/transaction.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
@@ -25,8 +30,11 @@ import { believe } from './trust.ts'
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
-type PayableLoan = LedgerLoan & { summary?: { totalOutstanding?: number } }
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
+type PayableLoan = LedgerLoan & {
+  summary?: { totalOutstanding?: number }
+  transactions?: Repayment[]
+}
 
 const reversedAtLedger = refusal(
   '409',
@@ -46,7 +54,7 @@ export function repayment(db: Database, config: Config): Operation {
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
     async run(run, { transaction_id, external_loan_id }) {
-      const found = await run.ledger.read(loanPath(external_loan_id))
+      const found = await run.ledger.read(loanWithTransactionsPath(external_loan_id))
       if (found.outcome === 'refused') {
         return found.status === 404
           ? refusal('404', 'loanops.loan_unknown', 'The ledger has no such loan')
@@ -62,8 +70,10 @@ export function repayment(db: Database, config: Config): Operation {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
-      const loanExternalId = external_loan_id
-      const answer = await postRepayment(run, { ...payment, ...payable, loanExternalId })
+      const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
+      const booked = bookedOn(loan, wanted)
+      if (booked !== undefined) return 'outcome' in booked ? booked : { ...found, ...booked }
+      const answer = await postRepayment(run, wanted)
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
@@ -106,6 +116,36 @@ function payableOn(
     return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
   return { day: believed.day }
 }
+
+/**
+ * What stands on the loan under the payment's receipt number, whoever booked it: a file that names no gateway, or a
+ * person. An equal one is the payment's repayment; one that differs keeps the payment from being booked beside it.
+ */
+function bookedOn(
+  loan: PayableLoan,
+  wanted: DuePayment & LedgerRepayment,
+): { body: object } | Refusal | undefined {
+  const { transactions = [] } = loan
+  const candidates = transactions.filter(
+    one => isStanding(one) && !isOfAnotherPayment(one, wanted.externalId),
+  )
+  const equal = candidates.find(
+    one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
+  )
+  if (equal !== undefined) return { body: repaymentAnswer(loan, equal) }
+  const held = repaymentAmong(candidates, wanted)
+  return held.state === 'differs'
+    ? refusal('409', 'loanops.differs.at.ledger', held.how)
+    : undefined
+}
+
+/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
+function isOfAnotherPayment({ externalId = '' }: LedgerTransaction, ours: string): boolean {
+  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+}
+
+const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
 async function duplicate(
