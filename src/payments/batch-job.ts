@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Databases } from '../database/database.ts'
+import type { Job } from '../queue/job.ts'
 import { openNap } from '../queue/nap.ts'
 import { work } from '../queue/queue.ts'
 import { claimBatch } from './batch-claim.ts'
@@ -20,12 +21,12 @@ export async function workBatches(
   { db, patient }: Databases,
   boss: PgBoss,
   options: BatchOptions,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<Job> {
   const nap = openNap()
   let isStopping = false
   const context: BatchContext = { db, patient, boss, ...options, isStopping: () => isStopping }
 
-  await work(boss, batchQueue, async jobs => {
+  const waking = await work(boss, batchQueue, async jobs => {
     if (jobs.some(({ data }) => data?.trigger === 'schedule'))
       await db.transaction().execute(trx => requestBatch(trx, boss, 'schedule'))
     nap.wake()
@@ -41,7 +42,7 @@ export async function workBatches(
     async stop() {
       isStopping = true
       nap.wake()
-      await running
+      await Promise.all([running, waking.stop()])
     },
   }
 

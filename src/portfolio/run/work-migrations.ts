@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Databases } from '../../database/database.ts'
+import type { Job } from '../../queue/job.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
 import type { Looker } from '../dry-run/looker.ts'
 import { sweepUploads } from '../upload/sweep-uploads.ts'
@@ -13,8 +14,6 @@ const EVERY_MS = 500
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
-export type MigrationsAtWork = { stop(): Promise<void> }
-
 /**
  * Looks after whatever runs: every worker does, and what one of them leaves the others take up. Not a queued job:
  * the state of a run stands in its rows, and needs nobody to be woken after a crash.
@@ -24,7 +23,7 @@ export function workMigrations(
   boss: PgBoss,
   looker: Looker,
   log: { error(object: object, message: string): void },
-): MigrationsAtWork {
+): Job {
   const stopping = new AbortController()
   const { signal } = stopping
   const restsUntil = new Map<string, number>()
