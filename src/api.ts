@@ -1,4 +1,5 @@
 import { fastifyHelmet } from '@fastify/helmet'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
@@ -8,6 +9,7 @@ import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
+import type { Catalogue } from './engine/operation.ts'
 import { clientError } from './http/client-error.ts'
 import { limitConnections } from './http/connections.ts'
 import { readJsonBodies } from './http/json-body.ts'
@@ -35,27 +37,64 @@ export type Services = {
   metrics: Metrics
   watch: Watch
 }
+type Limits = typeof httpLimits
+type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
+type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
-/** The HTTP side: role `worker` serves only the part that tells of its health. */
+/** Every route, by who may call it. The contract lists them in this order. */
+const ROUTES = {
+  /** Role `worker` serves these too. */
+  anybody: [opsRoutes],
+  /** Below /api, with the internal token. */
+  callers: [operationRoutes, migrationRoutes, accountRoutes, batchRoutes, paymentRoutes],
+  /** Below /api, where a signature says who sends. */
+  gateways: [webhookRoutes],
+} satisfies Record<string, Routes[]>
+
+/** The HTTP side of a role. */
 export async function buildApi(
   services: Services,
   config: Config,
   log: FastifyBaseLogger,
   limits = httpLimits,
 ): Promise<FastifyInstance> {
-  const { db, boss, health, metrics, watch } = services
+  const app = openServer(config, log, limits)
+  refuseWhileStopping(app)
+  measure(app, services.metrics)
+  // Served over plain HTTP, /docs could not load its own assets if browsers upgraded them to HTTPS.
+  const directives = { upgradeInsecureRequests: null }
+  await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
+  if (config.DOCS_ENABLED) await app.register(docsRoutes)
+  const catalogue = operationCatalogue(config.lenders)
+  const context: Context = { ...services, config, catalogue, limits }
+  await register(app, ROUTES.anybody, context)
+  if (config.ROLE !== 'worker') {
+    await app.register(
+      async api => {
+        await api.register(trusted => callersRoutes(trusted, context))
+        await register(api, ROUTES.gateways, context)
+      },
+      { prefix: '/api' },
+    )
+  }
+  return app
+}
+
+function openServer(config: Config, log: FastifyBaseLogger, limits: Limits): FastifyInstance {
   const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
-  const requireToken = requireInternalToken(config.INTERNAL_TOKEN)
   const app: FastifyInstance = fastify({
     loggerInstance: log,
     ...serverLimits,
     clientErrorHandler: clientError,
-    frameworkErrors: unreadablePath(requireToken, trackingPathRefusal),
+    frameworkErrors: unreadablePath(
+      requireInternalToken(config.INTERNAL_TOKEN),
+      trackingPathRefusal,
+    ),
     trustProxy: config.TRUST_PROXY.length > 0 ? config.TRUST_PROXY : false,
     genReqId: newId,
-    // One line per request would tell little and cost much; errors are logged, the rest is counted.
+    // One line per request would say little and cost much; errors are logged, everything else is counted.
     logController: new LogController({ disableRequestLogging: true }),
-    // Fastify's own answer to what comes during a stop is no problem+json: ours is, below.
+    // Fastify's own answer while it closes is not problem+json; `refuseWhileStopping` gives ours.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
@@ -64,6 +103,10 @@ export async function buildApi(
   app.setValidatorCompiler(validator)
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
+  return app
+}
+
+function refuseWhileStopping(app: FastifyInstance): void {
   let isStopping = false
   app.addHook('preClose', async () => {
     isStopping = true
@@ -71,6 +114,9 @@ export async function buildApi(
   app.addHook('onRequest', async () => {
     if (isStopping) throw new Unavailable('it is stopping')
   })
+}
+
+function measure(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     const labels = {
       method: request.method,
@@ -79,32 +125,17 @@ export async function buildApi(
     }
     metrics.httpSeconds.observe(labels, reply.elapsedTime / 1_000)
   })
+}
 
-  // Behind plain HTTP, an upgrade of /docs's own assets would lead nowhere.
-  const directives = { upgradeInsecureRequests: null }
-  await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
-  if (config.DOCS_ENABLED) await app.register(docsRoutes)
-  await app.register(opsRoutes(health, metrics))
-  if (config.ROLE === 'worker') return app
+async function callersRoutes(app: FastifyInstance, context: Context): Promise<void> {
+  app.addHook('onRequest', requireInternalToken(context.config.INTERNAL_TOKEN))
+  app.addHook('onRoute', closeQuery)
+  // A handler of its own, so that paths without a route require the token too.
+  app.setNotFoundHandler(notFound)
+  await app.register(accessTokens(context.db, context.config))
+  await register(app, ROUTES.callers, context)
+}
 
-  const catalogue = operationCatalogue(config.lenders)
-  await app.register(
-    async api => {
-      await api.register(async trusted => {
-        trusted.addHook('onRequest', requireToken)
-        trusted.addHook('onRoute', closeQuery)
-        // A handler of its own, so that the token is asked for also where there is nothing.
-        trusted.setNotFoundHandler(notFound)
-        await trusted.register(accessTokens(db, config))
-        await trusted.register(operationRoutes(db, boss, catalogue, watch, waiting))
-        await trusted.register(migrationRoutes(db, config, catalogue, longCalls))
-        await trusted.register(accountRoutes(db, config))
-        await trusted.register(batchRoutes(db, boss))
-        await trusted.register(paymentRoutes(db))
-      })
-      await api.register(webhookRoutes(db, boss, config, metrics, watch))
-    },
-    { prefix: '/api' },
-  )
-  return app
+async function register(app: FastifyInstance, list: Routes[], context: Context): Promise<void> {
+  for (const routes of list) await app.register(routes(context))
 }

@@ -57,7 +57,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     // Before any work is taken: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) {
-      worker = await startWorker({ db, patient }, boss, config, metrics, watch, log)
+      worker = await startWorker({ db, patient, boss, metrics, watch, log }, config)
       await housekeeping.start()
     }
     return { url, close }

@@ -65,7 +65,9 @@ const disableSchema = {
   response: { 204: Type.Null() },
 }
 
-export function accountRoutes(db: Database, config: Config): FastifyPluginAsyncTypebox {
+type Context = { db: Database; config: Config }
+
+export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
   const inTurn = turns(HASHES_AT_ONCE, MAX_WAITING)
   const login = openLogin(db, openAttempts(db), inTurn)
 

@@ -1,4 +1,19 @@
-/** What a process works on is its own for so long; a dead one's work goes on after it. */
+/** What a process works on is its own for so long; after that, others may take up a dead process's work. */
 export const LEASE_SECONDS = 10
 /** Three renewals may fail before a lease is lost. */
-export const RENEW_EVERY_MS = 3_000
+const RENEW_EVERY_MS = 3_000
+
+export type Renewal = { stop(): void }
+
+/**
+ * Renews a lease, or several, until it is stopped.
+ * @param onError hears of a renewal that failed; the next one makes up for it
+ */
+export function keepRenewing(
+  renew: () => Promise<unknown>,
+  onError: (error: unknown) => void = () => {},
+  everyMs = RENEW_EVERY_MS,
+): Renewal {
+  const timer = setInterval(() => void renew().catch(onError), everyMs)
+  return { stop: () => clearInterval(timer) }
+}

@@ -2,15 +2,14 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database/database.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { openNap } from '../queue/nap.ts'
+import type { Job } from '../queue/job.ts'
+import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { expiredSubjects, type Stretch } from './claim.ts'
 import { bulkQueue, liveQueue, type Origin, queueOf } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
 const LOOK_EVERY_MS = 1_000
-/** A look walks over all subjects that wait. However many they are, it takes at most this part of the time. */
-const PART_OF_TIME = 0.1
 /** Enough for all that a few dead processes held; the rest is found at once. */
 const MAX_AT_ONCE = 200
 /** What expires while the ledger is down is tried soon after it is back. */
@@ -24,30 +23,20 @@ export function startExpiry(
   db: Database,
   boss: PgBoss,
   { ledger, log }: { ledger: Pick<Ledger, 'breaker'>; log: Log },
-): { stop(): Promise<void> } {
-  const nap = openNap()
-  let isStopping = false
-  const running = run()
-
-  return {
-    stop() {
-      isStopping = true
-      nap.wake()
-      return running
-    },
-  }
-
-  async function run(): Promise<void> {
-    while (!isStopping) {
-      const startedAt = Date.now()
+): Job {
+  return startLoop(
+    async () => {
+      const startedAt = performance.now()
       const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
-      const isMore = await endExpiredClaims(db, boss, nextTryMs).catch(error => {
-        log.error({ err: error }, 'expired claims could not be ended')
-        return false
-      })
-      if (!isMore) await nap.rest(Math.max(LOOK_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME))
-    }
-  }
+      const isMore = await endExpiredClaims(db, boss, nextTryMs)
+      // A look walks over all subjects that wait.
+      return isMore ? 0 : restAfter(startedAt, LOOK_EVERY_MS)
+    },
+    {
+      everyMs: LOOK_EVERY_MS,
+      onError: error => log.error({ err: error }, 'expired claims could not be ended'),
+    },
+  )
 }
 
 type Log = { error(object: object, message: string): void }

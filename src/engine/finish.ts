@@ -15,19 +15,19 @@ export type Ended = { claim: Claim; key: string; answer: Answer | Refusal | null
 
 /**
  * Records how attempts ended, in one transaction.
- * @param whenFinal runs in it for those that became final, so that what depends on them is true at the same moment
+ * @param onFinal runs in it for those that became final, so that what depends on them is true at the same moment
  * @returns per attempt whether it counted: not where its lease had been lost to somebody else
  */
 export async function finishAttempts(
   db: Database,
   boss: PgBoss,
   ended: Ended[],
-  whenFinal: (trx: Trx, ended: Ended[]) => Promise<void>,
+  onFinal: (trx: Trx, ended: Ended[]) => Promise<void>,
 ): Promise<boolean[]> {
   const counted = await db.transaction().execute(async trx => {
     const nextTries = await recordEnds(trx, ended)
     const effective = ended.filter(({ claim }) => nextTries.has(claimKey(claim)))
-    await whenFinal(
+    await onFinal(
       trx,
       effective.filter(({ ending }) => ending.status !== 'processing'),
     )

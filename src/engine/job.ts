@@ -1,12 +1,32 @@
 import type { PgBoss } from 'pg-boss'
 import type { Lane } from '../ledger/slots.ts'
+import type { Job } from '../queue/job.ts'
 import { type Queue, work } from '../queue/queue.ts'
-import { liveQueue, type Wake } from './queue.ts'
-import type { Runner } from './runner.ts'
+import type { WorkerContext } from './feature.ts'
+import { bulkQueue, liveQueue, type Wake } from './queue.ts'
+import { type Runner, startRunner } from './runner.ts'
 
-/** Each wake-up begins its subject's work. */
-export function workOperations(boss: PgBoss, queue: Queue<Wake>, runner: Runner): Promise<void> {
-  const lane: Lane = queue === liveQueue ? 'live' : 'bulk'
+/** Runs what is accepted: each wake-up begins its subject's work. */
+export async function runOperations(context: WorkerContext): Promise<Job> {
+  const { db, boss, config, runnable } = context
+  const runner = startRunner(db, boss, {
+    ...context,
+    catalogue: runnable,
+    deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
+  })
+  const fetching = [
+    await workWakes(boss, liveQueue, 'live', runner),
+    await workWakes(boss, bulkQueue, 'bulk', runner),
+  ]
+  return {
+    // What is fetched already goes back with the runner's rest.
+    async stop() {
+      await Promise.all([runner.stop(), ...fetching.map(job => job.stop())])
+    },
+  }
+}
+
+function workWakes(boss: PgBoss, queue: Queue<Wake>, lane: Lane, runner: Runner): Promise<Job> {
   return work(boss, queue, async jobs => {
     await runner.work([...new Set(jobs.map(({ data }) => data.subject))], lane)
   })

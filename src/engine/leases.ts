@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts'
-import { LEASE_SECONDS, RENEW_EVERY_MS } from '../database/lease.ts'
+import { keepRenewing, LEASE_SECONDS } from '../database/lease.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
 /** So long before its end a lease no longer covers a write: what is sent now must arrive while it still holds. */
@@ -19,10 +19,11 @@ export function keepLeases(
   db: Database,
   worker: string,
   log: { error(object: object, message: string): void },
-  renewEveryMs = RENEW_EVERY_MS,
+  renewEveryMs?: number,
 ): Leases {
   const held = new Map<string, { claim: Claim; until: number }>()
-  const renewing = setInterval(() => void renew(), renewEveryMs)
+  const onError = (error: unknown) => log.error({ err: error }, 'leases not renewed')
+  const renewal = keepRenewing(renew, onError, renewEveryMs)
 
   return {
     hold(claims, since) {
@@ -30,23 +31,19 @@ export function keepLeases(
     },
     release: claim => void held.delete(claimKey(claim)),
     covers: claim => performance.now() < (held.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
-    stop: () => clearInterval(renewing),
+    stop: renewal.stop,
   }
 
   async function renew(): Promise<void> {
     if (held.size === 0) return
     const asked = [...held.values()]
     const since = performance.now()
-    try {
-      const claims = asked.map(({ claim }) => claim)
-      const ours = await renewClaims(db, worker, claims)
-      const isRenewed = new Map(ours.map(claim => [claimKey(claim), claim.isRenewed]))
-      for (const lease of asked) {
-        const renewed = isRenewed.get(claimKey(lease.claim))
-        if (renewed !== false) lease.until = renewed ? endOf(since) : 0
-      }
-    } catch (error) {
-      log.error({ err: error }, 'leases not renewed')
+    const claims = asked.map(({ claim }) => claim)
+    const ours = await renewClaims(db, worker, claims)
+    const isRenewed = new Map(ours.map(claim => [claimKey(claim), claim.isRenewed]))
+    for (const lease of asked) {
+      const renewed = isRenewed.get(claimKey(lease.claim))
+      if (renewed !== false) lease.until = renewed ? endOf(since) : 0
     }
   }
 }

@@ -32,7 +32,7 @@ export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   slots: Slots
   watch: Watch
   /** Runs in the transaction in which operations become final. */
-  whenFinal(trx: Trx, ended: Ended[]): Promise<void>
+  onFinal(trx: Trx, ended: Ended[]): Promise<void>
 }
 
 export type Runner = {
@@ -112,7 +112,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   function finishGroup(lane: Lane) {
     const finishing = watch.over(`${lane} results`)
     return groupCommit<Ended, boolean>(ended =>
-      finishing(() => finishAttempts(db, boss, ended, options.whenFinal)),
+      finishing(() => finishAttempts(db, boss, ended, options.onFinal)),
     )
   }
 

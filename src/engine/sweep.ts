@@ -1,14 +1,13 @@
 import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { openNap } from '../queue/nap.ts'
+import type { Job } from '../queue/job.ts'
+import { restAfter, startLoop } from '../queue/loop.ts'
 import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
 import type { Origin } from './queue.ts'
 
 /** A lost wake-up is made good within so long. */
 const SWEEP_EVERY_MS = 1_000
-/** With a hundred thousand subjects waiting a sweep takes long; the pause behind it is then longer still, so that sweeps take at most this part of the time. */
-const PART_OF_TIME = 0.1
 /** After an outage everything is overdue: so much at a time, the other workers sweep too. */
 const MAX_PER_SWEEP = 200
 /** How many operations try whether a ledger that fails does better again: among them is one that it does not stumble over. */
@@ -28,50 +27,30 @@ export function startSweep(
     log: { error(object: object, message: string): void }
   },
   runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
-): { stop(): Promise<void> } {
+): Job {
   const { ledger, deadlineSeconds, log } = options
   const watched = options.watch.over('sweep')
-  const nap = openNap()
-  let isStopping = false
   let triedUpTo = ''
-  const sweeping = run()
+  const onError = (error: unknown) => log.error({ err: error }, 'the sweep failed')
+  return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
-  return {
-    stop() {
-      isStopping = true
-      nap.wake()
-      return sweeping
-    },
-  }
-
-  async function run(): Promise<void> {
-    // How long a failure took says nothing of the work: a connection may have died under it.
-    const report = (error: unknown) => {
-      log.error({ err: error }, 'the sweep failed')
-      return SWEEP_EVERY_MS
-    }
-    while (!isStopping) {
-      // Not timed: at a ledger that hangs a probe takes as long as a call may.
-      if (ledger.breaker.isOpen()) await ledger.probe().catch(report)
-      await nap.rest(await restAfter(sweep()).catch(report))
-    }
-  }
-
-  async function restAfter(sweeping: Promise<boolean>): Promise<number> {
-    const startedAt = Date.now()
-    if (await sweeping) return ROOM_EVERY_MS
-    return Math.max(SWEEP_EVERY_MS, (Date.now() - startedAt) / PART_OF_TIME)
+  async function probeAndSweep(stopping: AbortSignal): Promise<number> {
+    // Not timed: at a ledger that hangs a probe takes as long as a call may.
+    if (ledger.breaker.isOpen()) await ledger.probe().catch(onError)
+    const startedAt = performance.now()
+    // With a hundred thousand subjects waiting a sweep takes long, and the rest behind it is longer still.
+    return (await sweep(stopping)) ? ROOM_EVERY_MS : restAfter(startedAt, SWEEP_EVERY_MS)
   }
 
   /** @returns whether more was found than was taken */
-  async function sweep(): Promise<boolean> {
+  async function sweep(stopping: AbortSignal): Promise<boolean> {
     const origins = runner.origins()
     if (origins.length === 0) return true
     let room = MAX_PER_SWEEP
     for (let stretch: Stretch = START; stretch.next !== null && room > 0; ) {
       const after = stretch.next
       stretch = await watched(() => stretchBehind(after, origins, room))
-      if (isStopping) return false
+      if (stopping.aborted) return false
       await runner.take(stretch.subjects)
       room -= stretch.subjects.length
     }

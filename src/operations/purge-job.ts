@@ -1,20 +1,17 @@
-import type { FastifyBaseLogger } from 'fastify'
-import type { PgBoss } from 'pg-boss'
-import type { Database } from '../database/database.ts'
+import type { WorkerContext } from '../engine/feature.ts'
+import type { Job } from '../queue/job.ts'
 import { work } from '../queue/queue.ts'
 import { purgeOperations } from './purge.ts'
-import { purgeQueue } from './purge-queue.ts'
+import { purgeQueue, schedulePurge } from './purge-queue.ts'
 
-/** Does what the schedule asks for. */
-export function workPurge(
-  db: Database,
-  boss: PgBoss,
-  options: { retentionDays: number; log: FastifyBaseLogger },
-): Promise<void> {
+/** Removes the personal data of old operations, on the schedule. */
+export async function runPurges({ patient, boss, config, log }: WorkerContext): Promise<Job> {
+  const { OPERATION_RETENTION_DAYS: retentionDays } = config
+  await schedulePurge(boss, config)
   return work(boss, purgeQueue, async () => {
     // A job that was already there when the setting was switched off.
-    if (options.retentionDays === 0) return
-    const purged = await purgeOperations(db, options.retentionDays)
-    options.log.info({ purged }, 'personal data of finished operations purged')
+    if (retentionDays === 0) return
+    const purged = await purgeOperations(patient, retentionDays)
+    log.info({ purged }, 'personal data of finished operations purged')
   })
 }

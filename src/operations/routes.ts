@@ -20,15 +20,18 @@ import { operateBody, operateValidator } from './validate.ts'
 const MAX_WAIT_SECONDS = 30
 const tags = ['operations']
 
-export function operationRoutes(
-  db: Database,
-  boss: PgBoss,
-  catalogue: Catalogue,
-  watch: Watch,
-  mostWaiting: number,
-): FastifyPluginAsyncTypebox {
+type Context = {
+  db: Database
+  boss: PgBoss
+  catalogue: Catalogue
+  watch: Watch
+  limits: { waiting: number }
+}
+
+export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, boss, catalogue, watch, limits } = context
   const validate = operateValidator(catalogue)
-  const final = awaitFinal(db, mostWaiting)
+  const final = awaitFinal(db, limits.waiting)
   const watched = watch.over('intake')
   const accept = groupCommit(
     (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),

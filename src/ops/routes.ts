@@ -6,8 +6,10 @@ import type { Metrics } from './metrics.ts'
 const tags = ['health']
 const Readiness = Type.Object({}, { additionalProperties: true })
 
+type Context = { health: Health; metrics: Metrics }
+
 /** What every process answers, whatever its role, without a token. */
-export function opsRoutes(health: Health, metrics: Metrics): FastifyPluginAsyncTypebox {
+export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/healthz',

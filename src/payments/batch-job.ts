@@ -2,7 +2,8 @@ import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Databases } from '../database/database.ts'
-import { openNap } from '../queue/nap.ts'
+import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
 import { work } from '../queue/queue.ts'
 import { claimBatch } from './batch-claim.ts'
 import { batchQueue } from './queue.ts'
@@ -20,15 +21,15 @@ export async function workBatches(
   { db, patient }: Databases,
   boss: PgBoss,
   options: BatchOptions,
-): Promise<{ stop(): Promise<void> }> {
-  const nap = openNap()
-  let isStopping = false
-  const context: BatchContext = { db, patient, boss, ...options, isStopping: () => isStopping }
-
-  await work(boss, batchQueue, async jobs => {
+): Promise<Job> {
+  const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
+    everyMs: LOOK_EVERY_MS,
+    onError: error => options.log.error({ err: error }, 'a batch run broke off; it will go on'),
+  })
+  const waking = await work(boss, batchQueue, async jobs => {
     if (jobs.some(({ data }) => data?.trigger === 'schedule'))
       await db.transaction().execute(trx => requestBatch(trx, boss, 'schedule'))
-    nap.wake()
+    loop.wake()
   })
   await boss.schedule(
     batchQueue.name,
@@ -36,30 +37,18 @@ export async function workBatches(
     { trigger: 'schedule' },
     { tz: options.LEDGER_TIMEZONE },
   )
-  const running = run()
   return {
     async stop() {
-      isStopping = true
-      nap.wake()
-      await running
+      await Promise.all([loop.stop(), waking.stop()])
     },
   }
 
-  async function run(): Promise<void> {
-    while (!isStopping) {
-      const isMore = await runNext().catch(error => {
-        options.log.error({ err: error }, 'a batch run broke off; it will go on')
-        return false
-      })
-      if (!isMore) await nap.rest(LOOK_EVERY_MS)
-    }
-  }
-
   /** @returns whether one was ended, and another may wait */
-  async function runNext(): Promise<boolean> {
+  async function runNext(stopping: AbortSignal): Promise<boolean> {
     const claim = await claimBatch(db)
     if (claim === undefined) return false
     crashPoint('batch.claimed')
-    return runBatch(context, claim)
+    const isStopping = () => stopping.aborted
+    return runBatch({ db, patient, boss, ...options, isStopping }, claim)
   }
 }

@@ -18,8 +18,10 @@ const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered,
   suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
   post_seconds::float8, last_error`
 
-/** Batch runs: asked for, and told. */
-export function batchRoutes(db: Database, boss: PgBoss): FastifyPluginAsyncTypebox {
+type Context = { db: Database; boss: PgBoss }
+
+/** Batch runs: requested and listed. */
+export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/payments/batch',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import type { Job } from '../queue/job.ts'
 
 /** As often as Prometheus usually asks; more processes and more scrapes ask the database no oftener. */
 const EVERY_MS = 15_000
@@ -17,7 +18,7 @@ export function paymentGauges(
   db: Database,
   log: { warn(object: object, message: string): void },
   everyMs = EVERY_MS,
-): { stop(): void } {
+): Job {
   const registers = [registry]
   const lag = new Gauge({
     name: 'loanops_payment_lag_seconds',

@@ -18,7 +18,7 @@ const params = Type.Object({
 })
 
 /** What became of each payment, and the way out of suspense. */
-export function paymentRoutes(db: Database): FastifyPluginAsyncTypebox {
+export function paymentRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/payments',

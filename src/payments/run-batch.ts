@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Databases } from '../database/database.ts'
-import { RENEW_EVERY_MS } from '../database/lease.ts'
+import { keepRenewing } from '../database/lease.ts'
 import { awaitSaved } from './await-saved.ts'
 import { type Batch, BatchLeft } from './batch.ts'
 import { type BatchClaim, endBatch, releaseBatch, renewBatch } from './batch-claim.ts'
@@ -25,9 +25,9 @@ export type BatchContext = Databases & {
  */
 export async function runBatch(context: BatchContext, claim: BatchClaim): Promise<boolean> {
   let isLost = false
-  const renewing = setInterval(async () => {
-    isLost ||= !(await renewBatch(context.db, claim).catch(() => true))
-  }, RENEW_EVERY_MS)
+  const renewal = keepRenewing(async () => {
+    isLost ||= !(await renewBatch(context.db, claim))
+  })
   const batch: Batch = {
     ...context,
     db: context.patient,
@@ -51,7 +51,7 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
     if (isLeft) return false
     throw error
   } finally {
-    clearInterval(renewing)
+    renewal.stop()
   }
 
   async function timed(stage: string, run: (batch: Batch) => Promise<void>): Promise<void> {

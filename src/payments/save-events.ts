@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
+import type { Job } from '../queue/job.ts'
 import { insertJobs, work } from '../queue/queue.ts'
 import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
@@ -17,7 +18,7 @@ export type SaveOptions = {
 }
 
 /** Saves queued events into their raw tables. A job that is run again finds its events there. */
-export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<void> {
+export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<Job> {
   return work(boss, eventQueue, async jobs => {
     const events = jobs.flatMap(({ data }) => data.events)
     try {

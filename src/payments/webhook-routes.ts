@@ -27,14 +27,11 @@ const InvalidSignature = createError(
 
 const MAX_BODY_BYTES = 1024 * 1024
 
+type Context = { db: Database; boss: PgBoss; config: Config; metrics: Metrics; watch: Watch }
+
 /** Takes what the gateways send, without a token: a signature says who sent it. */
-export function webhookRoutes(
-  db: Database,
-  boss: PgBoss,
-  config: Config,
-  metrics: Metrics,
-  watch: Watch,
-): FastifyPluginAsyncTypebox {
+export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, boss, config, metrics, watch } = context
   const { lenders } = config
   const enqueue = enqueueEvents(db, boss, watch)
 

@@ -46,15 +46,18 @@ const LONG_UPLOADS_AT_ONCE = 4
 /** Apart from the uploads, which would keep a run, retry or cancel waiting for as long as one of them takes. */
 const LONG_RUN_CALLS_AT_ONCE = 2
 
-export function migrationRoutes(
-  db: Database,
-  config: Config,
-  catalogue: Catalogue,
-  mostLongCalls: number,
-): FastifyPluginAsyncTypebox {
+type Context = {
+  db: Database
+  config: Config
+  catalogue: Catalogue
+  limits: { longCalls: number }
+}
+
+export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, config, catalogue, limits } = context
   const kinds = migrationKinds(catalogue)
   const columns = Object.values(kinds).map(describeColumns).join('\n\n')
-  const limitLongCalls = atMost(mostLongCalls, 'uploads, downloads or retries are under way')
+  const limitLongCalls = atMost(limits.longCalls, 'uploads, downloads or retries are under way')
 
   return async app => {
     // We say ourselves that a file is too large: thrown, the caller would not hear it.

@@ -1,7 +1,13 @@
-import { fromKysely, type Job, PgBoss, type Queue as QueueOptions, type WorkOptions } from 'pg-boss'
-
+import {
+  fromKysely,
+  PgBoss,
+  type Job as QueuedJob,
+  type Queue as QueueOptions,
+  type WorkOptions,
+} from 'pg-boss'
 import { LONG_STATEMENT_MS, poolConfig, type Trx } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
+import type { Job } from './job.ts'
 
 /** A queue with its promise: `options` is what PostgreSQL keeps, `work` how a worker takes from it. */
 export type Queue<Data extends object> = {
@@ -82,13 +88,14 @@ export async function insertJobs<Data extends object>(
   await boss.insert(queue.name, rows, { db: fromKysely(trx), returnId: false })
 }
 
-/** Takes jobs of a queue until the boss stops; `localConcurrency` says how many batches may be under way at once here. */
+/** Takes a queue's jobs until it is stopped; what is not fetched by then is another worker's. */
 export async function work<Data extends object>(
   boss: PgBoss,
   queue: Queue<Data>,
-  handler: (jobs: Job<Data>[]) => Promise<unknown>,
-): Promise<void> {
+  handler: (jobs: QueuedJob<Data>[]) => Promise<unknown>,
+): Promise<Job> {
   await boss.work<Data>(queue.name, queue.work, jobs => handler(jobs).catch(fail))
+  return { stop: () => boss.offWork(queue.name, { wait: false }) }
 }
 
 /** pg-boss keeps every member of an error in the job's output. */

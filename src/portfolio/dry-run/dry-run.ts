@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { LEASE_SECONDS, RENEW_EVERY_MS } from '../../database/lease.ts'
+import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
 import { newId } from '../../ids.ts'
 import type { DryRun } from '../record.ts'
 import { markProgress } from '../run/mark-progress.ts'
@@ -34,8 +34,8 @@ export async function dryRun(
     await summarize(db, id)
     return false
   }
-  // A renewal that fails is made up for by the next one; at worst two look at the same.
-  const renewal = setInterval(() => void lease(db, id).catch(() => undefined), RENEW_EVERY_MS)
+  // Lost leases go unnoticed: at worst two workers look at the same loans.
+  const renewal = keepRenewing(() => lease(db, id))
   try {
     const looks = await Promise.allSettled(
       loans.map(async loan => lookUntilRead(looker, loan, await rowsOf(db, id, loan), stopping)),
@@ -47,7 +47,7 @@ export async function dryRun(
     })
     await keep(db, id, { from: lookedUpTo, to: last }, findings)
   } finally {
-    clearInterval(renewal)
+    renewal.stop()
   }
   return true
 }

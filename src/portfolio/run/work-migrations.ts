@@ -1,7 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Databases } from '../../database/database.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
 import type { Looker } from '../dry-run/looker.ts'
 import { sweepUploads } from '../upload/sweep-uploads.ts'
@@ -13,8 +14,6 @@ const EVERY_MS = 500
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
-export type MigrationsAtWork = { stop(): Promise<void> }
-
 /**
  * Looks after whatever runs: every worker does, and what one of them leaves the others take up. Not a queued job:
  * the state of a run stands in its rows, and needs nobody to be woken after a crash.
@@ -24,37 +23,35 @@ export function workMigrations(
   boss: PgBoss,
   looker: Looker,
   log: { error(object: object, message: string): void },
-): MigrationsAtWork {
-  const stopping = new AbortController()
-  const { signal } = stopping
+): Job {
   const restsUntil = new Map<string, number>()
   // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
   const loops = [
-    again(() => inTurn(false, id => feed(patient, boss, looker.kinds, id))),
-    again(() => inTurn(true, id => dryRun(patient, looker, id, signal))),
-    again(() => sweepUploads(patient, signal).then(() => false), SWEEP_EVERY_MS),
+    again(signal => inTurn(false, signal, id => feed(patient, boss, looker.kinds, id))),
+    again(signal => inTurn(true, signal, id => dryRun(patient, looker, id, signal))),
+    again(async signal => {
+      await sweepUploads(patient, signal)
+      return SWEEP_EVERY_MS
+    }, SWEEP_EVERY_MS),
   ]
 
   return {
     async stop() {
-      stopping.abort()
-      await Promise.all(loops)
+      await Promise.all(loops.map(loop => loop.stop()))
     },
   }
 
-  /** Looks until the stop; at once again where a look says that there is more to do. */
-  async function again(look: () => Promise<boolean>, everyMs = EVERY_MS): Promise<void> {
-    while (!signal.aborted) {
-      const hasMore = await look().catch(error => {
-        log.error({ err: error }, 'migrations are not looked after; they will be')
-        return false
-      })
-      if (!hasMore) await setTimeout(everyMs, undefined, { signal }).catch(() => undefined)
-    }
+  function again(look: (signal: AbortSignal) => Promise<number>, everyMs = EVERY_MS): Job {
+    const onError = (error: unknown) => log.error({ err: error }, 'migration loop failed; retrying')
+    return startLoop(look, { everyMs, onError })
   }
 
   /** One step of each that runs: none of them waits for the end of another. */
-  async function inTurn(isDryRun: boolean, step: (id: string) => Promise<boolean>) {
+  async function inTurn(
+    isDryRun: boolean,
+    signal: AbortSignal,
+    step: (id: string) => Promise<boolean>,
+  ): Promise<number> {
     let hasMore = false
     for (const id of await running(isDryRun)) {
       if (signal.aborted) break
@@ -65,10 +62,10 @@ export function workMigrations(
       } catch (error) {
         if (signal.aborted) break
         restsUntil.set(id, Date.now() + REST_MS)
-        log.error({ err: error, migration: id }, 'a migration is not looked after; it will be')
+        log.error({ err: error, migration: id }, 'a step of a migration failed; it is retried')
       }
     }
-    return hasMore
+    return hasMore ? 0 : EVERY_MS
   }
 
   async function running(isDryRun: boolean): Promise<string[]> {

@@ -1,0 +1,45 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { PgBoss } from 'pg-boss'
+import type { Config } from '../config.ts'
+import type { Database, Databases, Trx } from '../database/database.ts'
+import type { Watch } from '../database/watch.ts'
+import type { Ledger } from '../ledger/client.ts'
+import type { Reference } from '../ledger/reference.ts'
+import type { Slots } from '../ledger/slots.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import type { Job } from '../queue/job.ts'
+import type { Queue } from '../queue/queue.ts'
+import type { Ended } from './finish.ts'
+import type { Catalogue, Operation } from './operation.ts'
+
+/** What every job of a worker may use. */
+export type WorkerContext = Databases & {
+  boss: PgBoss
+  config: Config
+  metrics: Metrics
+  watch: Watch
+  log: FastifyBaseLogger
+  ledger: Ledger
+  reference: Reference
+  slots: Slots
+  /** The operations that callers may request. */
+  catalogue: Catalogue
+  /** The same, and those that features request themselves. */
+  runnable: Catalogue
+  /** Every feature's listener, in their order. */
+  onFinal(trx: Trx, ended: Ended[]): Promise<void>
+}
+
+type StartJob = (context: WorkerContext) => Job | Promise<Job>
+
+/** What a feature brings to a worker. */
+export type Feature = {
+  /** For `migrate` to create, in this order. */
+  queues?: Queue<object>[]
+  /** Operations that only the feature itself requests. */
+  operations?(db: Database, config: Config): Operation[]
+  jobs?: StartJob[]
+  gauges?: StartJob[]
+  /** Runs in the transaction that makes operations final: what depends on them becomes true at the same moment. */
+  onFinal?(trx: Trx, ended: Ended[], metrics: Metrics): Promise<void>
+}

@@ -1,0 +1,45 @@
+import type { Feature, WorkerContext } from '../engine/feature.ts'
+import { type LedgerLoan, loanPath } from '../ledger/loan.ts'
+import { lookUp } from '../ledger/look-up.ts'
+import type { Job } from '../queue/job.ts'
+import { allowNetworks } from './allow-networks.ts'
+import { workBatches } from './batch-job.ts'
+import { paymentGauges } from './gauges.ts'
+import { batchQueue, deadEventQueue, eventQueue } from './queue.ts'
+import { recordPostings } from './record-postings.ts'
+import { repayment } from './repayment.ts'
+import { workEvents } from './save-events.ts'
+
+export const paymentsFeature: Feature = {
+  // The dead letters' queue before the one that names it.
+  queues: [deadEventQueue, eventQueue, batchQueue],
+  operations: (db, config) => [repayment(db, config)],
+  jobs: [saveEvents, runBatches],
+  gauges: [({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log)],
+  async onFinal(trx, ended, metrics) {
+    const { overpaid } = await recordPostings(trx, ended)
+    metrics.overpaidRepayments.inc(overpaid)
+  },
+}
+
+async function saveEvents({ db, boss, config, metrics, log }: WorkerContext): Promise<Job> {
+  await allowNetworks(db, config.lenders)
+  return workEvents(db, boss, {
+    onRepeats: (gateway, repeats) => metrics.repeatedEvents.inc({ gateway }, repeats),
+    log,
+  })
+}
+
+function runBatches(context: WorkerContext): Promise<Job> {
+  const { boss, config, metrics, ledger, slots, log } = context
+  return workBatches(context, boss, {
+    ...config,
+    productOf: loan =>
+      slots.run('bulk', async () => {
+        const found = await lookUp<LedgerLoan>(ledger, loanPath(loan))
+        return found?.loanProductName
+      }),
+    onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),
+    log,
+  })
+}

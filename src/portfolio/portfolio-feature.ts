@@ -1,0 +1,21 @@
+import type { Feature, WorkerContext } from '../engine/feature.ts'
+import type { Job } from '../queue/job.ts'
+import { migrationKinds } from './kinds/kinds.ts'
+import { migratedRepayment } from './kinds/migrated-repayment.ts'
+import { settleRows } from './run/rows-final.ts'
+import { workMigrations } from './run/work-migrations.ts'
+
+export const portfolioFeature: Feature = {
+  operations: () => [migratedRepayment],
+  jobs: [runMigrations],
+  async onFinal(trx, ended, metrics) {
+    for (const [state, count] of await settleRows(trx, ended))
+      metrics.migrationRows.inc({ state }, count)
+  },
+}
+
+function runMigrations(context: WorkerContext): Job {
+  const { boss, config, catalogue, log } = context
+  const kinds = migrationKinds(catalogue)
+  return workMigrations(context, boss, { ...context, lenders: config.lenders, kinds }, log)
+}

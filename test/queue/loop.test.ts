@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import t from 'tap'
+import { startLoop } from '../../src/queue/loop.ts'
+
+const NEVER_MS = 3_600_000
+const unexpected = (error: unknown) => t.error(error)
+
+t.test('a loop that is woken while it looks skips its rest', async t => {
+  let looks = 0
+  const { promise: lookedTwice, resolve } = Promise.withResolvers<void>()
+  const { promise: looking, resolve: endLook } = Promise.withResolvers<void>()
+  const loop = startLoop(
+    async () => {
+      if (++looks === 2) resolve()
+      await looking
+      return NEVER_MS
+    },
+    { everyMs: NEVER_MS, onError: unexpected },
+  )
+  loop.wake()
+  endLook()
+  await lookedTwice
+  await loop.stop()
+  t.equal(looks, 2)
+})
+
+t.test('a loop reports a look that fails, rests, and looks again', async t => {
+  const errors: unknown[] = []
+  let looks = 0
+  const { promise: lookedTwice, resolve } = Promise.withResolvers<void>()
+  const loop = startLoop(
+    async () => {
+      if (++looks === 1) throw new Error('connection lost')
+      resolve()
+      return NEVER_MS
+    },
+    { everyMs: 1, onError: error => errors.push(error) },
+  )
+  await lookedTwice
+  await loop.stop()
+  t.match(errors, [{ message: 'connection lost' }])
+})
+
+t.test('stopping a loop tells its look, waits for it, and starts no other', async t => {
+  let looks = 0
+  const ended: string[] = []
+  const loop = startLoop(
+    async stopping => {
+      looks++
+      await once(stopping, 'abort')
+      ended.push('look')
+      return 0
+    },
+    { everyMs: NEVER_MS, onError: unexpected },
+  )
+  await loop.stop()
+  t.same(ended, ['look'])
+  t.equal(looks, 1)
+})
