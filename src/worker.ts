@@ -8,8 +8,7 @@ import { bulkQueue, liveQueue } from './engine/queue.ts'
 import { startRunner } from './engine/runner.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { openLedger } from './ledger/client.ts'
-import { type LedgerLoan, loanPath } from './ledger/loan.ts'
-import { lookUp } from './ledger/look-up.ts'
+import { findLoan } from './ledger/loan-calls.ts'
 import { openReference } from './ledger/reference.ts'
 import { openSlots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
@@ -100,7 +99,7 @@ export async function startWorker(
     ...config,
     productOf: loan =>
       slots.run('bulk', async () => {
-        const found = await lookUp<LedgerLoan>(ledger, loanPath(loan))
+        const found = await findLoan(ledger, loan)
         return found?.loanProductName
       }),
     onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),

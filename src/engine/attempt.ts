@@ -141,8 +141,8 @@ function watched(context: AttemptContext) {
     mayHaveArrived: () => isSent && calls.written?.leftNothing !== true,
     ledger: {
       ...context.ledger,
-      async read(path: string) {
-        const answer = await context.ledger.read(path)
+      async read<Body>(path: string) {
+        const answer = await context.ledger.read<Body>(path)
         lastRead = answer
         return answer
       },

@@ -10,10 +10,9 @@ import {
   type LedgerCharge,
   type LedgerLoan,
   loanAnswer,
-  loanPath,
   SUBMITTED,
 } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { findLoanWithCharges, readLoanWithCharges, updateLoan } from '../ledger/loan-calls.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 
 const schema = Type.Object(
@@ -37,10 +36,10 @@ export const loanUpdate = operation({
   externalId: data => data.externalId,
   subject: data => loanSubject(data.externalId),
 
-  async run({ ledger, key }, { externalId, ...changes }) {
-    const found = await ledger.read(loanPath(externalId, '?associations=charges'))
+  async run(run, { externalId, ...changes }) {
+    const found = await readLoanWithCharges(run.ledger, externalId)
     if (found.outcome === 'refused') return found
-    const body = merged(found.body as LedgerLoan, changes)
+    const body = merged(found.body, changes)
     if (!Number.isInteger(body.repaymentEvery)) {
       const { loanTermFrequency, numberOfRepayments } = body
       return refusal(
@@ -49,17 +48,11 @@ export const loanUpdate = operation({
         `The loan would have a term of ${loanTermFrequency}, which is no multiple of its ${numberOfRepayments} repayments`,
       )
     }
-    return ledger.write({
-      method: 'PUT',
-      path: loanPath(externalId),
-      body,
-      key,
-      promisedId: 'loanId',
-    })
+    return updateLoan(run, externalId, body)
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(externalId, '?associations=charges'))
+    const loan = await findLoanWithCharges(ledger, externalId)
     if (loan === undefined || !has(loan, changes)) return absent
     const body = { ...loanAnswer(loan), changes: asChanges(loan, changes) }
     return foundIn(SUBMITTED, loan, body)

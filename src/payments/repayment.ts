@@ -7,16 +7,10 @@ import { type Operation, operation, type Run } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isSameDay } from '../ledger/dates.ts'
 import { absent, there } from '../ledger/held.ts'
-import {
-  isExactIn,
-  type LedgerLoan,
-  loanAnswer,
-  loanPath,
-  TAKE_REPAYMENTS,
-} from '../ledger/loan.ts'
-import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
+import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
+import { findLoan, findLoanAnswer, findTransaction, readLoan } from '../ledger/loan-calls.ts'
 import { postRepayment } from '../ledger/repayment.ts'
-import { isStanding, type LedgerTransaction, transactionPath } from '../ledger/transaction.ts'
+import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
@@ -46,13 +40,13 @@ export function repayment(db: Database, config: Config): Operation {
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
     async run(run, { transaction_id, external_loan_id }) {
-      const found = await run.ledger.read(loanPath(external_loan_id))
+      const found = await readLoan(run.ledger, external_loan_id)
       if (found.outcome === 'refused') {
         return found.status === 404
           ? refusal('404', 'loanops.loan_unknown', 'The ledger has no such loan')
           : found
       }
-      const loan = found.body as PayableLoan
+      const loan: PayableLoan = found.body
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
       await run.reference.paymentTypeId()
       if (hasNetworks)
@@ -76,7 +70,7 @@ export function repayment(db: Database, config: Config): Operation {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
       const booked = await postedRepayment(run, payment, external_loan_id)
       if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
-      const loan = await lookUp<LedgerLoan>(run.ledger, loanPath(external_loan_id))
+      const loan = await findLoan(run.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
@@ -125,12 +119,12 @@ async function duplicate(
   // Whatever it was for: its external id stays taken, and only another one can be posted.
   if (!isStanding(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
-  const loan = await lookUpAnswer(run.ledger, loanPath(loanId))
-  return loan && { ...loan, body: repaymentAnswer(loan.body as LedgerLoan, booked) }
+  const loan = await findLoanAnswer(run.ledger, loanId)
+  return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
 }
 
 function postedRepayment({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
-  return lookUp<Repayment>(ledger, transactionPath(loanId, externalId))
+  return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 
 /** Of any day that was told: an event that came since it was sent may have told an earlier one. */

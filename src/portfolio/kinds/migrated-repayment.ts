@@ -3,6 +3,7 @@ import { loanSubject, operation, type Run } from '../../engine/operation.ts'
 import { refusal } from '../../engine/refusal.ts'
 import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
 import { absent } from '../../ledger/held.ts'
+import { readLoanWithTransactions } from '../../ledger/loan-calls.ts'
 import {
   heldRepayment,
   type LedgerRepayment,
@@ -11,7 +12,6 @@ import {
   repaymentAmong,
   standingReceipts,
 } from '../../ledger/repayment.ts'
-import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
 
 /** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
 export const migratedRepayment = operation({
@@ -47,9 +47,9 @@ async function postOnce(run: Run, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let receipts = run.handedOn as Set<string> | undefined
   if (receipts === undefined || receipts.has(receipt)) {
-    const loan = await run.ledger.read(loanWithTransactionsPath(repayment.loanExternalId))
+    const loan = await readLoanWithTransactions(run.ledger, repayment.loanExternalId)
     if (loan.outcome === 'refused') return loan
-    const { transactions = [] } = loan.body as LoanWithTransactions
+    const { transactions = [] } = loan.body
     const held = repaymentAmong(transactions, repayment)
     if (held.state === 'there') return { ...loan, body: held.body }
     if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
