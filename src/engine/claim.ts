@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import type { Data, Resolution } from './operation.ts'
-import { ORIGINS, type Origin } from './queue.ts'
+import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
 /** A wake-up that is this late was lost: its worker died, or the database was away. */
 const LATE_SECONDS = 2
@@ -14,6 +14,8 @@ export type Claim = {
   seq: string
   operationType: string
   origin: Origin
+  /** Whether it has succeeded where the ledger refuses it, but has what it asks for already. */
+  takesEqualAsDone: boolean
   subject: string
   externalId: string
   data: Data
@@ -74,7 +76,8 @@ export async function claimHeads(
        where o.id = head.id
       returning o.*
     )
-    select id, seq, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
+    select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
+           subject, external_id as "externalId", data, attempt,
            unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (

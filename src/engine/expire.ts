@@ -5,7 +5,8 @@ import type { Ledger } from '../ledger/client.ts'
 import { openNap } from '../queue/nap.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { expiredSubjects, type Stretch } from './claim.ts'
-import { bulkQueue, liveQueue, type Origin, queueOf } from './queue.ts'
+import type { Origin } from './origin.ts'
+import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
 const LOOK_EVERY_MS = 1_000

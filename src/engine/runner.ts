@@ -6,15 +6,16 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
-import { type AttemptContext, attempt } from './attempt.ts'
+import { attempt } from './attempt.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
+import type { AttemptContext } from './current-attempt.ts'
 import { brokenOff } from './decide.ts'
 import { startExpiry } from './expire.ts'
 import { type Ended, finishAttempts } from './finish.ts'
 import { type HandOver, openHandOver } from './hand-over.ts'
 import { keepLeases } from './leases.ts'
 import type { Catalogue } from './operation.ts'
-import { ORIGINS, type Origin } from './queue.ts'
+import { laneOf, ORIGINS, type Origin } from './origin.ts'
 import { openStarts } from './starts.ts'
 import { startSweep } from './sweep.ts'
 import { wakeWaitingFor } from './waiting.ts'
@@ -24,8 +25,6 @@ const MAX_AHEAD = 32
 /** How long we go on trying to record a result while the database is away; then the lease ends and another worker reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_KEEPING_MS = 500
-
-const laneOf = (origin: Origin): Lane => (origin === 'api' ? 'live' : 'bulk')
 
 export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue

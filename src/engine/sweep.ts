@@ -3,7 +3,7 @@ import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { openNap } from '../queue/nap.ts'
 import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
-import type { Origin } from './queue.ts'
+import type { Origin } from './origin.ts'
 
 /** A lost wake-up is made good within so long. */
 const SWEEP_EVERY_MS = 1_000
