@@ -27,7 +27,7 @@ import type { Operation } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 /** One attempt: looks first where an earlier one may have arrived, writes, and says how the operation is left. */
-export async function attempt(
+export async function runAttempt(
   context: AttemptContext,
   operation: Operation,
   claim: Claim,
@@ -37,7 +37,7 @@ export async function attempt(
   try {
     const early = (await lookFirst(current)) ?? refuseEarly(current)
     if (early !== undefined) return early
-    const answer = await operation.run(current.run, claim.data)
+    const answer = await operation.run(current.attempt, claim.data)
     return await afterTheWrite(current, answer)
   } catch (error) {
     return afterAnError(current, error)
@@ -72,16 +72,16 @@ async function afterTheWrite(current: CurrentAttempt, answer: Answer | Refusal):
 
 /** A refusal is believed only where nothing shows that what was asked for is there. */
 async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
-  const { operation, claim, calls, run } = current
+  const { operation, claim, calls, attempt } = current
   // It may only speak of a duplicate: an earlier attempt may have arrived after our look, or, where something was
   // remembered, this same write may have come twice.
-  const mayHaveComeTwice = run.seen !== null && calls.written() !== null
+  const mayHaveComeTwice = attempt.seen !== null && calls.written() !== null
   if (claim.lookFirst || mayHaveComeTwice) {
     const held = await look(current)
     if (held.state === 'there') return ended(current, answer, success(held))
   }
   if (claim.takesEqualAsDone) {
-    const held = await (operation.holds ?? operation.find)(run, claim.data)
+    const held = await (operation.holds ?? operation.find)(attempt, claim.data)
     if (held.state === 'there') return ended(current, answer, success(held))
     if (held.state === 'differs') {
       const difference = refusal('409', 'loanops.differs.at.ledger', held.how)

@@ -8,7 +8,7 @@ import type { Claim } from './claim.ts'
 import { decide, type Ending } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
-import type { Operation, Run } from './operation.ts'
+import type { Attempt, Operation } from './operation.ts'
 import type { Refusal } from './refusal.ts'
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
 
@@ -28,7 +28,7 @@ export type CurrentAttempt = {
   claim: Claim
   key: string
   calls: WatchedLedger
-  run: Run
+  attempt: Attempt
   isLooking: boolean
   /** What a look said: only the key tells whether our write came first. */
   hasMovedOn: boolean
@@ -42,27 +42,27 @@ export function begin(
 ): CurrentAttempt {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
   const calls = watchLedger(context.ledger, context.mayWrite)
-  const run: Run = {
+  const attempt: Attempt = {
     ledger: calls.ledger,
     reference: context.reference,
     id: claim.id,
     key,
     seen: claim.seen,
     async remember(seen) {
-      run.seen = seen
+      attempt.seen = seen
       await context.remember(claim, seen)
       crashPoint('remember.committed')
     },
     handedOn: handOver.take(claim),
     handOn: value => handOver.leave(claim, value),
   }
-  return { context, operation, claim, key, calls, run, isLooking: false, hasMovedOn: false }
+  return { context, operation, claim, key, calls, attempt, isLooking: false, hasMovedOn: false }
 }
 
 export async function look(current: CurrentAttempt): Promise<Held> {
-  const { operation, claim, run } = current
+  const { operation, claim, attempt } = current
   current.isLooking = true
-  const held = await operation.find(run, claim.data)
+  const held = await operation.find(attempt, claim.data)
   current.isLooking = false
   current.hasMovedOn = held.state === 'moved_on'
   // The ledger took it, and held it for a second person: whoever approved it may have gone on from there.

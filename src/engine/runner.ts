@@ -6,7 +6,7 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
-import { attempt } from './attempt.ts'
+import { runAttempt } from './attempt.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
 import type { AttemptContext } from './current-attempt.ts'
 import { brokenOff } from './decide.ts'
@@ -130,7 +130,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     const startable = ORIGINS.filter(origin => slots.free(laneOf(origin)) >= wanted.length)
     const made = await claimHeads(db, worker, wanted, startable)
     if (made.length > 0) crashPoint('claim.committed')
-    leases.hold(made, since)
+    leases.add(made, since)
     const bySubject = new Map(made.map(claim => [claim.subject, claim]))
     return subjects.map(subject => {
       const claim = bySubject.get(subject)
@@ -193,7 +193,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     // What the attempt reads first does not wait for it; a write does.
     const started = start()
     const mayWrite = async () => (await started) && leases.covers(claim)
-    const ended = await attempt({ ...context, mayWrite }, operation, claim, handOver)
+    const ended = await runAttempt({ ...context, mayWrite }, operation, claim, handOver)
     if (ended.answer !== null && 'method' in ended.answer)
       ledger.breaker.note(claim.subject, ended.answer)
     return ended

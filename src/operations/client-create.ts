@@ -31,9 +31,9 @@ export const clientCreate = operation({
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
 
-  run: (run, data) =>
-    createClient(run, {
-      officeId: run.reference.officeId,
+  run: (attempt, data) =>
+    createClient(attempt, {
+      officeId: attempt.reference.officeId,
       legalFormId: PERSON,
       active: true,
       ...data,

@@ -30,11 +30,11 @@ export const clientUpdate = operation({
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
 
-  async run(run, { externalId, ...changes }) {
-    const found = await readClient(run.ledger, externalId)
+  async run(attempt, { externalId, ...changes }) {
+    const found = await readClient(attempt.ledger, externalId)
     if (found.outcome === 'refused') return found
     const names = namesOf(found.body, changes)
-    return updateClient(run, externalId, { ...names, ...changes, ...dayFormat })
+    return updateClient(attempt, externalId, { ...names, ...changes, ...dayFormat })
   },
 
   async find({ ledger }, { externalId, ...changes }) {

@@ -13,11 +13,11 @@ export const loanApprove = operation({
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
-  async run(run, { external_loan_id, approvedOnDate }) {
-    const found = await readLoan(run.ledger, external_loan_id)
+  async run(attempt, { external_loan_id, approvedOnDate }) {
+    const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
     const expected = found.body.timeline.expectedDisbursementDate
-    return approveLoan(run, external_loan_id, {
+    return approveLoan(attempt, external_loan_id, {
       approvedOnDate,
       // Fineract refuses an approval after the expected disbursement; an expected day that is later stays as it is.
       expectedDisbursementDate:

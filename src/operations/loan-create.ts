@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { clientSubject, loanSubject, operation, type Run } from '../engine/operation.ts'
+import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
@@ -50,9 +50,9 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     subject: data => loanSubject(data.externalId),
     waitsFor: data => clientSubject(data.clientId),
 
-    async run(run, data) {
+    async run(attempt, data) {
       const productName = productOf(data.lenderConfig)
-      const product = await run.reference.product(productName)
+      const product = await attempt.reference.product(productName)
       if (product === undefined) {
         return refusal(
           '404',
@@ -60,9 +60,9 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
           `The ledger has no loan product ${productName}`,
         )
       }
-      const client = await readClient(run.ledger, data.clientId)
+      const client = await readClient(attempt.ledger, data.clientId)
       if (client.outcome === 'refused') return client
-      return submitLoan(run, application(data, product, client.body))
+      return submitLoan(attempt, application(data, product, client.body))
     },
 
     async find({ ledger }, data) {
@@ -73,7 +73,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     holds,
   })
 
-  async function holds({ ledger }: Run, data: Static<typeof schema>): Promise<Held> {
+  async function holds({ ledger }: Attempt, data: Static<typeof schema>): Promise<Held> {
     const loan = await findLoan(ledger, data.externalId)
     if (loan === undefined) return absent
     return compared(loanAnswer(loan), differences(loan, data))

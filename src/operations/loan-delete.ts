@@ -12,12 +12,12 @@ export const loanDelete = operation({
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
-  async run(run, { external_loan_id }) {
-    const found = await readLoan(run.ledger, external_loan_id)
+  async run(attempt, { external_loan_id }) {
+    const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
     // Afterwards there is nothing left to read: only this tells "deleted by us" from "never there".
-    await run.remember(loanAnswer(found.body))
-    return deleteLoan(run, external_loan_id)
+    await attempt.remember(loanAnswer(found.body))
+    return deleteLoan(attempt, external_loan_id)
   },
 
   async find({ ledger, seen }, { external_loan_id }) {

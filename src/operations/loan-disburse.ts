@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { loanSubject, operation, type Run } from '../engine/operation.ts'
+import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { Amount, closed, Day, ExternalId, Text } from '../http/fields.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
@@ -35,17 +35,17 @@ export const loanDisburse = operation({
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
-  async run(run, data) {
+  async run(attempt, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
     const receipt =
-      utr_payment_id === undefined ? {} : await receiptOf(run.reference, utr_payment_id)
-    return disburseLoan(run, external_loan_id, {
+      utr_payment_id === undefined ? {} : await receiptOf(attempt.reference, utr_payment_id)
+    return disburseLoan(attempt, external_loan_id, {
       actualDisbursementDate,
       // Left out, Fineract disburses the whole approved principal.
       ...(transactionAmount === undefined ? {} : { transactionAmount }),
       // Ours, so that the disbursement can be found when the answer is lost.
-      externalId: run.id,
+      externalId: attempt.id,
       ...receipt,
       ...(note === undefined ? {} : { note }),
       ...dayFormat,
@@ -87,7 +87,7 @@ type Disbursement = {
   utr_payment_id?: string
 }
 
-async function holds({ ledger }: Run, wanted: Disbursement): Promise<Held> {
+async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
   const { external_loan_id, actualDisbursementDate: day } = wanted
   const loan = await findLoanWithTransactions(ledger, external_loan_id)
   if (loan === undefined) return absent

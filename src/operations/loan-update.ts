@@ -36,8 +36,8 @@ export const loanUpdate = operation({
   externalId: data => data.externalId,
   subject: data => loanSubject(data.externalId),
 
-  async run(run, { externalId, ...changes }) {
-    const found = await readLoanWithCharges(run.ledger, externalId)
+  async run(attempt, { externalId, ...changes }) {
+    const found = await readLoanWithCharges(attempt.ledger, externalId)
     if (found.outcome === 'refused') return found
     const body = merged(found.body, changes)
     if (!Number.isInteger(body.repaymentEvery)) {
@@ -48,7 +48,7 @@ export const loanUpdate = operation({
         `The loan would have a term of ${loanTermFrequency}, which is no multiple of its ${numberOfRepayments} repayments`,
       )
     }
-    return updateLoan(run, externalId, body)
+    return updateLoan(attempt, externalId, body)
   },
 
   async find({ ledger }, { externalId, ...changes }) {

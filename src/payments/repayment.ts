@@ -3,7 +3,7 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { type Operation, operation, type Run } from '../engine/operation.ts'
+import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isSameDay } from '../ledger/dates.ts'
 import { absent, there } from '../ledger/held.ts'
@@ -103,7 +103,7 @@ function payableOn(
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
 async function duplicate(
-  run: Run,
+  run: Attempt,
   payment: DuePayment,
   loanId: string,
   otherLoans: () => Promise<string[]>,
@@ -123,7 +123,7 @@ async function duplicate(
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
 }
 
-function postedRepayment({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
+function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId: string) {
   return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 

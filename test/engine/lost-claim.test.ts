@@ -21,7 +21,7 @@ t.test('a lost lease covers no write once the same process has claimed again', a
   const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
   t.teardown(() => leases.stop())
   const { lost, held } = await claimTwice(service, worker)
-  leases.hold([lost, held], performance.now())
+  leases.add([lost, held], performance.now())
   await until(() => isRenewed(service.db), 'a first renewal')
   await until(() => isRenewed(service.db), 'a second one, so that the first has been heeded')
   t.notOk(leases.covers(lost))

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { loanSubject, operation, type Run } from '../../engine/operation.ts'
+import { type Attempt, loanSubject, operation } from '../../engine/operation.ts'
 import { refusal } from '../../engine/refusal.ts'
 import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
 import { absent } from '../../ledger/held.ts'
@@ -43,7 +43,7 @@ export const migratedRepayment = operation({
  * The loan's rows run one after the other: as long as nothing else of ours comes between, the first one's look at the
  * loan holds for all of them.
  */
-async function postOnce(run: Run, repayment: LedgerRepayment) {
+async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let receipts = run.handedOn as Set<string> | undefined
   if (receipts === undefined || receipts.has(receipt)) {
