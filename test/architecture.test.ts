@@ -64,6 +64,15 @@ t.test('the sandbox stands alone, and only the starting files import it', async 
   }
 })
 
+t.test('the paths of the ledger stand in src/ledger only', async t => {
+  const LEDGER_PATH =
+    /['"`]\/(clients|loans|paymenttypes|loanproducts)\b|\/external-id\/|\/transactions\b|\?(command|associations)=/
+  for (const [file, text] of texts) {
+    if (['ledger', 'sandbox'].includes(placeOf(file))) continue
+    t.notMatch(text, LEDGER_PATH, file)
+  }
+})
+
 t.test('no file is a dumping ground or larger than one can hold in mind', async t => {
   const sizes = [...texts.values()].map(text => text.split('\n').length - 1).sort((a, b) => a - b)
   t.ok((sizes[Math.floor(sizes.length / 2)] as number) <= MEDIAN_LINES, 'the median')

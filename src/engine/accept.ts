@@ -7,7 +7,8 @@ import type { Database, Trx } from '../database/database.ts'
 import { newId } from '../ids.ts'
 import { insertJobs } from '../queue/queue.ts'
 import type { Data, Operation } from './operation.ts'
-import { type Origin, queueOf } from './queue.ts'
+import type { Origin } from './origin.ts'
+import { queueOf } from './queue.ts'
 
 const IdempotencyKeyReused = createError(
   'IDEMPOTENCY_KEY_REUSED',

@@ -2,22 +2,25 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import type { Data, Resolution } from './operation.ts'
-import { ORIGINS, type Origin } from './queue.ts'
+import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
 /** A wake-up that is this late was lost: its worker died, or the database was away. */
 const LATE_SECONDS = 2
 
-/** An operation that this process has to itself until the lease ends; `attempt` fences what it writes. */
+/** An operation that this process has to itself until the lease ends. */
 export type Claim = {
   id: string
   /** Its place in the order of acceptance: a bigint. */
   seq: string
   operationType: string
   origin: Origin
+  /** Whether it has succeeded where the ledger refuses it, but has what it asks for already. */
+  takesEqualAsDone: boolean
   subject: string
   externalId: string
   data: Data
-  attempt: number
+  /** How often the operation has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
+  number: number
   /** Whether it is on record that its attempt begins; until then nothing may be written. */
   isStarted: boolean
   lookFirst: boolean
@@ -36,8 +39,8 @@ export type Claim = {
 }
 
 /** Tells a claim from others of the same operation: a process may claim again what it had lost. */
-export type ClaimKey = Pick<Claim, 'id' | 'attempt'>
-export const claimKey = ({ id, attempt }: ClaimKey) => `${id}:${attempt}`
+export type ClaimKey = Pick<Claim, 'id' | 'number'>
+export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
 /**
  * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
@@ -74,7 +77,8 @@ export async function claimHeads(
        where o.id = head.id
       returning o.*
     )
-    select id, seq, operation_type as "operationType", origin, subject, external_id as "externalId", data, attempt,
+    select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
+           subject, external_id as "externalId", data, attempt as number,
            unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
@@ -99,10 +103,10 @@ export async function startClaims(
 ): Promise<ClaimKey[]> {
   const { rows } = await sql<ClaimKey>`
     update loanops.operation o set unstarted_attempt = null
-      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
         as starting (id, attempt)
      where o.id = starting.id and o.attempt = starting.attempt and o.claimed_by = ${worker} and o.status = 'processing'
-    returning o.id, o.attempt`.execute(db)
+    returning o.id, o.attempt as number`.execute(db)
   return rows
 }
 
@@ -119,7 +123,7 @@ export async function renewClaims(
   const { rows } = await sql<ClaimKey & { isRenewed: boolean }>`
     with ours as (
       select o.id, o.attempt
-        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempt }) => attempt)}::integer[])
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
                as held (id, attempt)
         join loanops.operation o on o.id = held.id and o.attempt = held.attempt
        where o.claimed_by = ${worker} and o.status = 'processing'
@@ -133,27 +137,27 @@ export async function renewClaims(
        where o.id = free.id
       returning o.id
     )
-    select ours.id, ours.attempt, renewed.id is not null as "isRenewed"
+    select ours.id, ours.attempt as number, renewed.id is not null as "isRenewed"
       from ours left join renewed on renewed.id = ours.id`.execute(db)
   return rows
 }
 
 /** Gives back a claim whose work was not begun, as if it had never been made. */
-export async function handBack(db: Database, { id, attempt }: Claim): Promise<void> {
+export async function handBack(db: Database, { id, number }: Claim): Promise<void> {
   await sql`
     update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
-     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db)
+     where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
 }
 
 /** Keeps what an operation saw at the ledger before its write. @returns false when the lease was lost */
 export async function rememberSeen(
   db: Database,
-  { id, attempt }: Claim,
+  { id, number }: Claim,
   seen: unknown,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.operation set seen = ${JSON.stringify(seen)}::json
-     where id = ${id} and attempt = ${attempt} and status = 'processing' and claimed_by is not null`.execute(
+     where id = ${id} and attempt = ${number} and status = 'processing' and claimed_by is not null`.execute(
     db,
   )
   return numAffectedRows === 1n

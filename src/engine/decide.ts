@@ -179,7 +179,7 @@ function retryLater(claim: Claim, { message }: { message: string }) {
   return {
     status: 'processing' as const,
     lastError: message,
-    nextTryMs: backOff(claim.attempt),
+    nextTryMs: backOff(claim.number),
     lookFirst: claim.lookFirst,
     isUnknown: false,
     wantsNewKey: false,
@@ -187,9 +187,9 @@ function retryLater(claim: Claim, { message }: { message: string }) {
   }
 }
 
-/** Doubles with each attempt; a random half keeps thousands of them from coming at one moment. */
-function backOff(attempt: number): number {
-  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 16))
+/** Doubles with each claim; a random half keeps thousands of them from coming at one moment. */
+function backOff(claims: number): number {
+  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(claims - 1, 16))
   return full / 2 + (Math.random() * full) / 2
 }
 

@@ -6,7 +6,8 @@ import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { expiredSubjects, type Stretch } from './claim.ts'
-import { bulkQueue, liveQueue, type Origin, queueOf } from './queue.ts'
+import type { Origin } from './origin.ts'
+import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 
 /** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
 const LOOK_EVERY_MS = 1_000

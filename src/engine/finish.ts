@@ -103,7 +103,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
       select id, attempt, started_at, clock_timestamp(), method, path, http_status, outcome, idempotency_key
         from attempted where id not in (select id from repeated)
     )
-    select * from finished`.execute(trx)
+    select id, attempt as number, "nextTryAt" from finished`.execute(trx)
   return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
 }
 
@@ -113,7 +113,7 @@ function row({ claim, key, answer, ending }: Ended) {
   const isCall = answer !== null && 'method' in answer
   return {
     id: claim.id,
-    attempt: claim.attempt,
+    attempt: claim.number,
     status: ending.status,
     response: isOpen ? null : ending.response,
     error_message: ending.status === 'failed' ? ending.errorMessage : null,

@@ -7,7 +7,7 @@ const MARGIN_MS = 1_000
 
 export type Leases = {
   /** @param since `performance.now()` from before the claims were asked for */
-  hold(claims: Claim[], since: number): void
+  add(claims: Claim[], since: number): void
   release(claim: Claim): void
   /** Whether the lease surely holds for a write, by our own clock: this process may have been frozen meanwhile. */
   covers(claim: Claim): boolean
@@ -26,7 +26,7 @@ export function keepLeases(
   const renewal = keepRenewing(renew, onError, renewEveryMs)
 
   return {
-    hold(claims, since) {
+    add(claims, since) {
       for (const claim of claims) held.set(claimKey(claim), { claim, until: endOf(since) })
     },
     release: claim => void held.delete(claimKey(claim)),

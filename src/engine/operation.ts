@@ -8,8 +8,8 @@ import type { Refusal } from './refusal.ts'
 /** An operation's data as JSON, before its own schema says more. */
 export type Data = Record<string, unknown>
 
-/** What a run may use. */
-export type Run = {
+/** One attempt, as its operation sees it. */
+export type Attempt = {
   ledger: Ledger
   reference: Reference
   /** The operation's UUID. */
@@ -39,14 +39,14 @@ export type Operation<Schema extends TObject = TObject> = {
   /** The client whose earlier operations have to end first. */
   waitsFor?(data: Static<Schema>): string
   /** Writes; or answers a refusal, the ledger's or ours, where a read before it said so. */
-  run(run: Run, data: Static<Schema>): Promise<Answer | Refusal>
+  run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
   /** Looks for the effect of an earlier attempt. @throws LedgerTrouble when the ledger does not say */
-  find(run: Run, data: Static<Schema>): Promise<Held>
+  find(attempt: Attempt, data: Static<Schema>): Promise<Held>
   /**
    * What the ledger holds of this already, whoever made it: a migration takes what is equal as done, and says how
    * the rest differs. Where it is missing, `find` answers it. @throws LedgerTrouble when the ledger does not say
    */
-  holds?(run: Run, data: Static<Schema>): Promise<Held>
+  holds?(attempt: Attempt, data: Static<Schema>): Promise<Held>
 }
 
 /** Keeps an operation's own types while it is written; the catalogue forgets them. */

@@ -1,4 +1,5 @@
 import { type Queue, WATCHED } from '../queue/queue.ts'
+import { laneOf, type Origin } from './origin.ts'
 
 /** A wake-up: this subject may have work. What the work is, and its order, stands in loanops.operation. */
 export type Wake = { subject: string }
@@ -32,6 +33,4 @@ export const liveQueue: Queue<Wake> = {
 /** Batches and migrations: a queue of their own, so that a live operation never stands behind thousands of theirs. One at a time: its lane waits for its slots anyway. */
 export const bulkQueue: Queue<Wake> = { name: 'operation-bulk', options, work }
 
-export const ORIGINS = ['api', 'payment', 'migration'] as const
-export type Origin = (typeof ORIGINS)[number]
-export const queueOf = (origin: Origin) => (origin === 'api' ? liveQueue : bulkQueue)
+export const queueOf = (origin: Origin) => (laneOf(origin) === 'live' ? liveQueue : bulkQueue)

@@ -6,15 +6,16 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
-import { type AttemptContext, attempt } from './attempt.ts'
+import { runAttempt } from './attempt.ts'
 import { type Claim, claimHeads, handBack, markUnavailable, rememberSeen } from './claim.ts'
+import type { AttemptContext } from './current-attempt.ts'
 import { brokenOff } from './decide.ts'
 import { startExpiry } from './expire.ts'
 import { type Ended, finishAttempts } from './finish.ts'
 import { type HandOver, openHandOver } from './hand-over.ts'
 import { keepLeases } from './leases.ts'
 import type { Catalogue } from './operation.ts'
-import { ORIGINS, type Origin } from './queue.ts'
+import { laneOf, ORIGINS, type Origin } from './origin.ts'
 import { openStarts } from './starts.ts'
 import { startSweep } from './sweep.ts'
 import { wakeWaitingFor } from './waiting.ts'
@@ -24,8 +25,6 @@ const MAX_AHEAD = 32
 /** How long we go on trying to record a result while the database is away; then the lease ends and another worker reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_KEEPING_MS = 500
-
-const laneOf = (origin: Origin): Lane => (origin === 'api' ? 'live' : 'bulk')
 
 export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
@@ -131,7 +130,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     const startable = ORIGINS.filter(origin => slots.free(laneOf(origin)) >= wanted.length)
     const made = await claimHeads(db, worker, wanted, startable)
     if (made.length > 0) crashPoint('claim.committed')
-    leases.hold(made, since)
+    leases.add(made, since)
     const bySubject = new Map(made.map(claim => [claim.subject, claim]))
     return subjects.map(subject => {
       const claim = bySubject.get(subject)
@@ -194,7 +193,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     // What the attempt reads first does not wait for it; a write does.
     const started = start()
     const mayWrite = async () => (await started) && leases.covers(claim)
-    const ended = await attempt({ ...context, mayWrite }, operation, claim, handOver)
+    const ended = await runAttempt({ ...context, mayWrite }, operation, claim, handOver)
     if (ended.answer !== null && 'method' in ended.answer)
       ledger.breaker.note(claim.subject, ended.answer)
     return ended

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
-import type { Origin } from './queue.ts'
+import type { Origin } from './origin.ts'
 
 /** A lost wake-up is made good within so long. */
 const SWEEP_EVERY_MS = 1_000

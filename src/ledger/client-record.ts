@@ -1,6 +1,8 @@
+import type { Ledger, Reading, Writer } from './client.ts'
 import type { LedgerDay } from './dates.ts'
 import { isSameDay } from './dates.ts'
 import { dayThere, difference } from './held.ts'
+import { lookUp } from './look-up.ts'
 
 /** What we use of a client as the ledger shows it. One with a full name has neither first nor last name. */
 export type LedgerClient = {
@@ -24,7 +26,27 @@ export type ClientFields = {
   activationDate?: string
 }
 
-export const clientPath = (externalId: string) => `/clients/external-id/${externalId}`
+const clientPath = (externalId: string) => `/clients/external-id/${externalId}`
+
+export function readClient(
+  ledger: Pick<Ledger, 'read'>,
+  externalId: string,
+): Promise<Reading<LedgerClient>> {
+  return ledger.read(clientPath(externalId))
+}
+
+export function findClient(ledger: Pick<Ledger, 'read'>, externalId: string) {
+  return lookUp<LedgerClient>(ledger, clientPath(externalId))
+}
+
+export function createClient({ ledger, key }: Writer, body: object) {
+  return ledger.write({ method: 'POST', path: '/clients', body, key, promisedId: 'clientId' })
+}
+
+export function updateClient({ ledger, key }: Writer, externalId: string, body: object) {
+  const path = clientPath(externalId)
+  return ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' })
+}
 
 /** Whether the client holds each of the given fields. */
 export function hasClientFields(client: LedgerClient, fields: ClientFields): boolean {

@@ -29,10 +29,14 @@ export type Write = {
   promisedId: 'clientId' | 'loanId' | 'resourceId'
 }
 
+export type Done<Body> = Answer & { outcome: 'done'; body: Body }
+/** What a read found, or the ledger's refusal (404: it is not there). */
+export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
+
 /** The ledger as everything above sees it: reads that answer or throw, writes that always answer. */
 export type Ledger = {
-  /** @returns the body, or the ledger's refusal (404: it is not there). @throws LedgerTrouble when it did not say */
-  read(path: string): Promise<Answer & { outcome: 'done' | 'refused' }>
+  /** @throws LedgerTrouble when the ledger did not say */
+  read<Body>(path: string): Promise<Reading<Body>>
   write(write: Write): Promise<Answer>
   /** Asks the smallest question, to learn whether a ledger that was down is back. */
   probe(): Promise<void>
@@ -43,6 +47,9 @@ export type Ledger = {
   /** Ends the calls that are under way; what became of them at the ledger is then unknown. */
   cutOff(): Promise<void>
 }
+
+/** What a write needs: under its key the ledger takes it once. */
+export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
 
 type Settings = Pick<
   Config,
@@ -80,10 +87,10 @@ export function openLedger(settings: Settings): Ledger {
   const breaker = openBreaker()
 
   return {
-    async read(path) {
+    async read<Body>(path: string) {
       const answer = await call({ method: 'GET', path }, classifyRead)
       if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
-      return answer as Answer & { outcome: 'done' | 'refused' }
+      return answer as Reading<Body>
     },
     write({ promisedId, ...request }) {
       return call(request, received => classifyWrite(received, promisedId))

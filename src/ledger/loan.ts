@@ -60,8 +60,6 @@ export const ACTIVE = 300
 /** On loans that are closed or overpaid too, Fineract takes repayments without a word; on no others. */
 export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 
-export const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
-
 /** Whether the ledger books exactly this amount: any other it rounds without a word. */
 export function isExactIn(
   { decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,

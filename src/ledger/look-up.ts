@@ -1,5 +1,5 @@
-import { type Answer, LedgerTrouble } from './answer.ts'
-import type { Ledger } from './client.ts'
+import { LedgerTrouble } from './answer.ts'
+import type { Done, Ledger } from './client.ts'
 
 const NOT_FOUND = 404
 
@@ -12,16 +12,16 @@ export async function lookUp<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,
 ): Promise<T | undefined> {
-  const answer = await lookUpAnswer(ledger, path)
-  return answer?.body as T | undefined
+  const answer = await lookUpAnswer<T>(ledger, path)
+  return answer?.body
 }
 
 /** The same, with all that came back. */
-export async function lookUpAnswer(
+export async function lookUpAnswer<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,
-): Promise<Answer | undefined> {
-  const answer = await ledger.read(path)
+): Promise<Done<T> | undefined> {
+  const answer = await ledger.read<T>(path)
   if (answer.outcome === 'done') return answer
   if (answer.status === NOT_FOUND) return undefined
   throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })

@@ -1,11 +1,10 @@
 import type { Answer } from './answer.ts'
-import type { Ledger } from './client.ts'
+import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './dates.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
-import { loanPath } from './loan.ts'
-import { lookUp } from './look-up.ts'
+import { findTransaction, repayLoan } from './loan-calls.ts'
 import type { Reference } from './reference.ts'
-import { isStanding, type LedgerTransaction, transactionPath } from './transaction.ts'
+import { isStanding, type LedgerTransaction } from './transaction.ts'
 
 /** A repayment as the ledger keeps it. The amount is a decimal text: it goes there as it is. */
 export type LedgerRepayment = {
@@ -23,24 +22,18 @@ const MAX_RECEIPT_CHARACTERS = 50
 export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
 export async function postRepayment(
-  { ledger, reference, key }: { ledger: Ledger; reference: Reference; key: string },
+  { reference, ...writer }: Writer & { reference: Reference },
   { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
 ): Promise<Answer> {
   const paymentTypeId = await reference.paymentTypeId()
-  return ledger.write({
-    method: 'POST',
-    path: loanPath(loanExternalId, '/transactions?command=repayment'),
-    body: {
-      transactionDate: day,
-      transactionAmount: amount,
-      externalId,
-      paymentTypeId,
-      receiptNumber: receiptOf(receiptNumber),
-      ...(note === undefined ? {} : { note }),
-      ...dayFormat,
-    },
-    key,
-    promisedId: 'resourceId',
+  return repayLoan(writer, loanExternalId, {
+    transactionDate: day,
+    transactionAmount: amount,
+    externalId,
+    paymentTypeId,
+    receiptNumber: receiptOf(receiptNumber),
+    ...(note === undefined ? {} : { note }),
+    ...dayFormat,
   })
 }
 
@@ -49,8 +42,7 @@ export async function heldRepayment(
   { ledger }: { ledger: Ledger },
   wanted: LedgerRepayment,
 ): Promise<Held> {
-  const path = transactionPath(wanted.loanExternalId, wanted.externalId)
-  const transaction = await lookUp<LedgerTransaction>(ledger, path)
+  const transaction = await findTransaction(ledger, wanted.loanExternalId, wanted.externalId)
   if (transaction === undefined) return absent
   return comparedRepayment(transaction, wanted)
 }

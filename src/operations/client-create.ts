@@ -4,13 +4,12 @@ import { closed, Day, ExternalId, Text } from '../http/fields.ts'
 import {
   clientAnswer,
   clientDifferences,
-  clientPath,
+  createClient,
+  findClient,
   hasClientFields,
-  type LedgerClient,
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
 import { absent, compared, there } from '../ledger/held.ts'
-import { lookUp } from '../ledger/look-up.ts'
 
 /** Fineract: a person, not an entity. */
 const PERSON = 1
@@ -32,23 +31,17 @@ export const clientCreate = operation({
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
 
-  run: ({ ledger, reference, key }, data) =>
-    ledger.write({
-      method: 'POST',
-      path: '/clients',
-      body: {
-        officeId: reference.officeId,
-        legalFormId: PERSON,
-        active: true,
-        ...data,
-        ...dayFormat,
-      },
-      key,
-      promisedId: 'clientId',
+  run: (attempt, data) =>
+    createClient(attempt, {
+      officeId: attempt.reference.officeId,
+      legalFormId: PERSON,
+      active: true,
+      ...data,
+      ...dayFormat,
     }),
 
   async find({ ledger }, data) {
-    const client = await lookUp<LedgerClient>(ledger, clientPath(data.externalId))
+    const client = await findClient(ledger, data.externalId)
     if (client === undefined) return absent
     if (!hasClientFields(client, data)) return absent
     const body = clientAnswer(client)
@@ -56,7 +49,7 @@ export const clientCreate = operation({
   },
 
   async holds({ ledger }, data) {
-    const client = await lookUp<LedgerClient>(ledger, clientPath(data.externalId))
+    const client = await findClient(ledger, data.externalId)
     if (client === undefined) return absent
     return compared(clientAnswer(client), clientDifferences(client, data))
   },

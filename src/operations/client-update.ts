@@ -4,13 +4,14 @@ import { closed, Day, ExternalId, Text } from '../http/fields.ts'
 import {
   type ClientFields,
   clientAnswer,
-  clientPath,
+  findClient,
   hasClientFields,
   type LedgerClient,
+  readClient,
+  updateClient,
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
 import { absent, there } from '../ledger/held.ts'
-import { lookUp } from '../ledger/look-up.ts'
 
 export const clientUpdate = operation({
   name: 'CLIENT_UPDATE',
@@ -29,20 +30,15 @@ export const clientUpdate = operation({
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
 
-  async run({ ledger, key }, { externalId, ...changes }) {
-    const found = await ledger.read(clientPath(externalId))
+  async run(attempt, { externalId, ...changes }) {
+    const found = await readClient(attempt.ledger, externalId)
     if (found.outcome === 'refused') return found
-    return ledger.write({
-      method: 'PUT',
-      path: clientPath(externalId),
-      body: { ...namesOf(found.body as LedgerClient, changes), ...changes, ...dayFormat },
-      key,
-      promisedId: 'clientId',
-    })
+    const names = namesOf(found.body, changes)
+    return updateClient(attempt, externalId, { ...names, ...changes, ...dayFormat })
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const client = await lookUp<LedgerClient>(ledger, clientPath(externalId))
+    const client = await findClient(ledger, externalId)
     if (client === undefined) return absent
     if (!hasClientFields(client, changes)) return absent
     const format = changes.activationDate === undefined ? {} : dayFormat

@@ -3,8 +3,8 @@ import { loanSubject, operation } from '../engine/operation.ts'
 import { closed, Day, ExternalId } from '../http/fields.ts'
 import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference, type Held } from '../ledger/held.ts'
-import { APPROVED, foundIn, type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loan.ts'
+import { approveLoan, findLoan, readLoan } from '../ledger/loan-calls.ts'
 
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',
@@ -13,34 +13,28 @@ export const loanApprove = operation({
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
-  async run({ ledger, key }, { external_loan_id, approvedOnDate }) {
-    const found = await ledger.read(loanPath(external_loan_id))
+  async run(attempt, { external_loan_id, approvedOnDate }) {
+    const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
-    const expected = (found.body as LedgerLoan).timeline.expectedDisbursementDate
-    return ledger.write({
-      method: 'POST',
-      path: loanPath(external_loan_id, '?command=approve'),
-      body: {
-        approvedOnDate,
-        // Fineract refuses an approval after the expected disbursement; an expected day that is later stays as it is.
-        expectedDisbursementDate:
-          expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate),
-        ...dayFormat,
-      },
-      key,
-      promisedId: 'loanId',
+    const expected = found.body.timeline.expectedDisbursementDate
+    return approveLoan(attempt, external_loan_id, {
+      approvedOnDate,
+      // Fineract refuses an approval after the expected disbursement; an expected day that is later stays as it is.
+      expectedDisbursementDate:
+        expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate),
+      ...dayFormat,
     })
   },
 
   async find({ ledger }, { external_loan_id, approvedOnDate }) {
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    const loan = await findLoan(ledger, external_loan_id)
     if (loan === undefined) return absent
     const held = heldApproval(loan, approvedOnDate)
     return held.state === 'there' ? foundIn(APPROVED, loan, held.body) : absent
   },
 
   async holds({ ledger }, { external_loan_id, approvedOnDate }) {
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    const loan = await findLoan(ledger, external_loan_id)
     return loan === undefined ? absent : heldApproval(loan, approvedOnDate)
   },
 })

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { clientSubject, loanSubject, operation, type Run } from '../engine/operation.ts'
+import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
-import { clientPath, type LedgerClient } from '../ledger/client-record.ts'
+import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference, type Held } from '../ledger/held.ts'
 import {
@@ -11,10 +11,9 @@ import {
   foundIn,
   type LedgerLoan,
   loanAnswer,
-  loanPath,
   SUBMITTED,
 } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
 import type { LoanProduct } from '../ledger/reference.ts'
 import type { Lender } from '../lenders.ts'
 import { roundingRefusal } from './exact-amount.ts'
@@ -52,9 +51,9 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     subject: data => loanSubject(data.externalId),
     waitsFor: data => clientSubject(data.clientId),
 
-    async run({ ledger, reference, key }, data) {
+    async run(attempt, data) {
       const productName = productOf(data.lenderConfig)
-      const product = await reference.product(productName)
+      const product = await attempt.reference.product(productName)
       if (product === undefined) {
         return refusal(
           '404',
@@ -64,27 +63,21 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       }
       const rounded = roundingRefusal(product.currency, data.principal)
       if (rounded !== undefined) return rounded
-      const client = await ledger.read(clientPath(data.clientId))
+      const client = await readClient(attempt.ledger, data.clientId)
       if (client.outcome === 'refused') return client
-      return ledger.write({
-        method: 'POST',
-        path: '/loans',
-        body: application(data, product, client.body as LedgerClient),
-        key,
-        promisedId: 'loanId',
-      })
+      return submitLoan(attempt, application(data, product, client.body))
     },
 
     async find({ ledger }, data) {
-      const loan = await lookUp<LedgerLoan>(ledger, loanPath(data.externalId))
+      const loan = await findLoan(ledger, data.externalId)
       if (loan === undefined || differences(loan, data).length > 0) return absent
       return foundIn(SUBMITTED, loan)
     },
     holds,
   })
 
-  async function holds({ ledger }: Run, data: Static<typeof schema>): Promise<Held> {
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(data.externalId))
+  async function holds({ ledger }: Attempt, data: Static<typeof schema>): Promise<Held> {
+    const loan = await findLoan(ledger, data.externalId)
     if (loan === undefined) return absent
     return compared(loanAnswer(loan), differences(loan, data))
   }

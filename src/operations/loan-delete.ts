@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { closed, ExternalId } from '../http/fields.ts'
 import { absent, there } from '../ledger/held.ts'
-import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { loanAnswer } from '../ledger/loan.ts'
+import { deleteLoan, findLoan, readLoan } from '../ledger/loan-calls.ts'
 
 export const loanDelete = operation({
   name: 'LOAN_DELETE',
@@ -12,22 +12,17 @@ export const loanDelete = operation({
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
-  async run({ ledger, key, remember }, { external_loan_id }) {
-    const found = await ledger.read(loanPath(external_loan_id))
+  async run(attempt, { external_loan_id }) {
+    const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
     // Afterwards there is nothing left to read: only this tells "deleted by us" from "never there".
-    await remember(loanAnswer(found.body as LedgerLoan))
-    return ledger.write({
-      method: 'DELETE',
-      path: loanPath(external_loan_id),
-      key,
-      promisedId: 'loanId',
-    })
+    await attempt.remember(loanAnswer(found.body))
+    return deleteLoan(attempt, external_loan_id)
   },
 
   async find({ ledger, seen }, { external_loan_id }) {
     if (seen === null) return absent
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    const loan = await findLoan(ledger, external_loan_id)
     return loan === undefined ? there(seen as object) : absent
   },
 })

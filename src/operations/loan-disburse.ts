@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox'
-import { loanSubject, operation, type Run } from '../engine/operation.ts'
+import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { Amount, closed, Day, ExternalId, Text } from '../http/fields.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
-import { type LedgerLoan, loanAnswer, loanPath } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
-import type { Reference } from '../ledger/reference.ts'
+import { loanAnswer } from '../ledger/loan.ts'
 import {
-  isStanding,
-  type LedgerTransaction,
-  type LoanWithTransactions,
-  loanWithTransactionsPath,
-  transactionPath,
-} from '../ledger/transaction.ts'
+  disburseLoan,
+  findLoan,
+  findLoanWithTransactions,
+  findTransaction,
+  readLoan,
+} from '../ledger/loan-calls.ts'
+import type { Reference } from '../ledger/reference.ts'
+import { isStanding } from '../ledger/transaction.ts'
 import { roundingRefusal } from './exact-amount.ts'
 
 export const loanDisburse = operation({
@@ -38,44 +38,36 @@ export const loanDisburse = operation({
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
-  async run({ ledger, reference, id, key }, data) {
+  async run(attempt, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
-    const rounded = await rounding(ledger, external_loan_id, transactionAmount)
+    const rounded = await rounding(attempt.ledger, external_loan_id, transactionAmount)
     if (rounded !== undefined) return rounded
-    const receipt = utr_payment_id === undefined ? {} : await receiptOf(reference, utr_payment_id)
-    return ledger.write({
-      method: 'POST',
-      path: loanPath(external_loan_id, '?command=disburse'),
-      body: {
-        actualDisbursementDate,
-        // Left out, Fineract disburses the whole approved principal.
-        ...(transactionAmount === undefined ? {} : { transactionAmount }),
-        // Ours, so that the disbursement can be found when the answer is lost.
-        externalId: id,
-        ...receipt,
-        ...(note === undefined ? {} : { note }),
-        ...dayFormat,
-      },
-      key,
-      promisedId: 'loanId',
+    const receipt =
+      utr_payment_id === undefined ? {} : await receiptOf(attempt.reference, utr_payment_id)
+    return disburseLoan(attempt, external_loan_id, {
+      actualDisbursementDate,
+      // Left out, Fineract disburses the whole approved principal.
+      ...(transactionAmount === undefined ? {} : { transactionAmount }),
+      // Ours, so that the disbursement can be found when the answer is lost.
+      externalId: attempt.id,
+      ...receipt,
+      ...(note === undefined ? {} : { note }),
+      ...dayFormat,
     })
   },
 
   async find({ ledger, reference, id }, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
-    const disbursement = await lookUp<LedgerTransaction>(
-      ledger,
-      transactionPath(external_loan_id, id),
-    )
+    const disbursement = await findTransaction(ledger, external_loan_id, id)
     const isOurs =
       disbursement !== undefined &&
       isStanding(disbursement) &&
       isSameDay(disbursement.date, actualDisbursementDate) &&
       (transactionAmount === undefined || disbursement.amount === transactionAmount)
     if (!isOurs) return absent
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(external_loan_id))
+    const loan = await findLoan(ledger, external_loan_id)
     if (loan === undefined) return absent
     return there({
       ...loanAnswer(loan),
@@ -100,12 +92,9 @@ type Disbursement = {
   utr_payment_id?: string
 }
 
-async function holds({ ledger }: Run, wanted: Disbursement): Promise<Held> {
+async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
   const { external_loan_id, actualDisbursementDate: day } = wanted
-  const loan = await lookUp<LoanWithTransactions>(
-    ledger,
-    loanWithTransactionsPath(external_loan_id),
-  )
+  const loan = await findLoanWithTransactions(ledger, external_loan_id)
   if (loan === undefined) return absent
   const { actualDisbursementDate } = loan.timeline
   if (actualDisbursementDate === undefined) return absent
@@ -131,8 +120,8 @@ async function holds({ ledger }: Run, wanted: Disbursement): Promise<Held> {
 /** A loan that is not there is left to the write, whose refusal says more. */
 async function rounding(ledger: Ledger, loanExternalId: string, amount: number | undefined) {
   if (amount === undefined) return undefined
-  const { outcome, body } = await ledger.read(loanPath(loanExternalId))
-  return outcome === 'done' ? roundingRefusal((body as LedgerLoan).currency, amount) : undefined
+  const loan = await readLoan(ledger, loanExternalId)
+  return loan.outcome === 'done' ? roundingRefusal(loan.body.currency, amount) : undefined
 }
 
 /** Fineract drops a receipt number without a payment type in silence. */

@@ -10,10 +10,9 @@ import {
   type LedgerCharge,
   type LedgerLoan,
   loanAnswer,
-  loanPath,
   SUBMITTED,
 } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { findLoanWithCharges, readLoanWithCharges, updateLoan } from '../ledger/loan-calls.ts'
 import { roundingRefusal } from './exact-amount.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 
@@ -38,13 +37,12 @@ export const loanUpdate = operation({
   externalId: data => data.externalId,
   subject: data => loanSubject(data.externalId),
 
-  async run({ ledger, key }, { externalId, ...changes }) {
-    const found = await ledger.read(loanPath(externalId, '?associations=charges'))
+  async run(attempt, { externalId, ...changes }) {
+    const found = await readLoanWithCharges(attempt.ledger, externalId)
     if (found.outcome === 'refused') return found
-    const loan = found.body as LedgerLoan
-    const rounded = roundingRefusal(loan.currency, changes.principal)
+    const rounded = roundingRefusal(found.body.currency, changes.principal)
     if (rounded !== undefined) return rounded
-    const body = merged(loan, changes)
+    const body = merged(found.body, changes)
     if (!Number.isInteger(body.repaymentEvery)) {
       const { loanTermFrequency, numberOfRepayments } = body
       return refusal(
@@ -53,17 +51,11 @@ export const loanUpdate = operation({
         `The loan would have a term of ${loanTermFrequency}, which is no multiple of its ${numberOfRepayments} repayments`,
       )
     }
-    return ledger.write({
-      method: 'PUT',
-      path: loanPath(externalId),
-      body,
-      key,
-      promisedId: 'loanId',
-    })
+    return updateLoan(attempt, externalId, body)
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const loan = await lookUp<LedgerLoan>(ledger, loanPath(externalId, '?associations=charges'))
+    const loan = await findLoanWithCharges(ledger, externalId)
     if (loan === undefined || !has(loan, changes)) return absent
     const body = { ...loanAnswer(loan), changes: asChanges(loan, changes) }
     return foundIn(SUBMITTED, loan, body)

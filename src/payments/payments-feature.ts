@@ -1,6 +1,5 @@
 import type { Feature, WorkerContext } from '../engine/feature.ts'
-import { type LedgerLoan, loanPath } from '../ledger/loan.ts'
-import { lookUp } from '../ledger/look-up.ts'
+import { findLoan } from '../ledger/loan-calls.ts'
 import type { Job } from '../queue/job.ts'
 import { allowNetworks } from './allow-networks.ts'
 import { workBatches } from './batch-job.ts'
@@ -36,7 +35,7 @@ function runBatches(context: WorkerContext): Promise<Job> {
     ...config,
     productOf: loan =>
       slots.run('bulk', async () => {
-        const found = await lookUp<LedgerLoan>(ledger, loanPath(loan))
+        const found = await findLoan(ledger, loan)
         return found?.loanProductName
       }),
     onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),

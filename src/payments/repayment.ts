@@ -3,25 +3,19 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { type Operation, operation, type Run } from '../engine/operation.ts'
+import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isSameDay } from '../ledger/dates.ts'
 import { absent, there } from '../ledger/held.ts'
+import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
 import {
-  isExactIn,
-  type LedgerLoan,
-  loanAnswer,
-  loanPath,
-  TAKE_REPAYMENTS,
-} from '../ledger/loan.ts'
-import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
+  findLoan,
+  findLoanAnswer,
+  findTransaction,
+  readLoanWithTransactions,
+} from '../ledger/loan-calls.ts'
 import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
-import {
-  isStanding,
-  type LedgerTransaction,
-  loanWithTransactionsPath,
-  transactionPath,
-} from '../ledger/transaction.ts'
+import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
@@ -54,13 +48,13 @@ export function repayment(db: Database, config: Config): Operation {
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
     async run(run, { transaction_id, external_loan_id }) {
-      const found = await run.ledger.read(loanWithTransactionsPath(external_loan_id))
+      const found = await readLoanWithTransactions(run.ledger, external_loan_id)
       if (found.outcome === 'refused') {
         return found.status === 404
           ? refusal('404', 'loanops.loan_unknown', 'The ledger has no such loan')
           : found
       }
-      const loan = found.body as PayableLoan
+      const loan: PayableLoan = found.body
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
       await run.reference.paymentTypeId()
       if (hasNetworks)
@@ -86,7 +80,7 @@ export function repayment(db: Database, config: Config): Operation {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
       const booked = await postedRepayment(run, payment, external_loan_id)
       if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
-      const loan = await lookUp<LedgerLoan>(run.ledger, loanPath(external_loan_id))
+      const loan = await findLoan(run.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
@@ -149,7 +143,7 @@ const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
 async function duplicate(
-  run: Run,
+  run: Attempt,
   payment: DuePayment,
   loanId: string,
   otherLoans: () => Promise<string[]>,
@@ -165,12 +159,12 @@ async function duplicate(
   // Whatever it was for: its external id stays taken, and only another one can be posted.
   if (!isStanding(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
-  const loan = await lookUpAnswer(run.ledger, loanPath(loanId))
-  return loan && { ...loan, body: repaymentAnswer(loan.body as LedgerLoan, booked) }
+  const loan = await findLoanAnswer(run.ledger, loanId)
+  return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
 }
 
-function postedRepayment({ ledger }: Run, { externalId }: DuePayment, loanId: string) {
-  return lookUp<Repayment>(ledger, transactionPath(loanId, externalId))
+function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId: string) {
+  return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 
 /** Of any day that was told: an event that came since it was sent may have told an earlier one. */

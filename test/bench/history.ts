@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../../src/database/database.ts'
 import { newOperation } from '../../src/engine/accept.ts'
 import { claimHeads, overdueSubjects, renewClaims } from '../../src/engine/claim.ts'
-import { ORIGINS } from '../../src/engine/queue.ts'
+import { ORIGINS } from '../../src/engine/origin.ts'
 import { readyLoans } from '../../src/engine/waiting.ts'
 import { newId } from '../../src/ids.ts'
 import { clientCreate } from '../../src/operations/client-create.ts'
@@ -49,7 +49,7 @@ async function addFinished(trx: Trx, from: number): Promise<void> {
 /** Pages that each statement of an operation's life touches. */
 export async function pagesPerStatement(stage: Stage): Promise<Map<string, number>> {
   const worker = newId()
-  const claim = { id: newId(), attempt: 1 } as Parameters<typeof renewClaims>[2][number]
+  const claim = { id: newId(), number: 1 } as Parameters<typeof renewClaims>[2][number]
   const row = newOperation(clientCreate, clientData('C-X'), null)
   const statements: Record<string, (db: Database) => Promise<unknown>> = {
     insert: db =>

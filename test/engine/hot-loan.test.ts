@@ -12,7 +12,7 @@ import {
   renewClaims,
 } from '../../src/engine/claim.ts'
 import { recordEnds } from '../../src/engine/finish.ts'
-import { ORIGINS } from '../../src/engine/queue.ts'
+import { ORIGINS } from '../../src/engine/origin.ts'
 import { readyLoans } from '../../src/engine/waiting.ts'
 import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find.ts'

@@ -21,7 +21,7 @@ t.test('a lost lease covers no write once the same process has claimed again', a
   const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
   t.teardown(() => leases.stop())
   const { lost, held } = await claimTwice(service, worker)
-  leases.hold([lost, held], performance.now())
+  leases.add([lost, held], performance.now())
   await until(() => isRenewed(service.db, held), 'a first renewal')
   await until(() => isRenewed(service.db, held), 'a second one, so that the first has been heeded')
   t.notOk(leases.covers(lost))
@@ -37,7 +37,7 @@ t.test('a lease is renewed while the end of another of its worker’s is being r
   const working = await claimNew(service, worker)
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${ending.id} for update`.execute(trx)
-    leases.hold([ending, working], performance.now())
+    leases.add([ending, working], performance.now())
     await until(() => isRenewed(service.db, working), 'a first renewal')
     await until(() => isRenewed(service.db, working), 'a second one')
   })

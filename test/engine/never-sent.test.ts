@@ -75,14 +75,14 @@ t.test('a claim of a process that records no starts counts as started', async t 
   const client = newName('C')
   const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
   const claim = () => claimHeads(service.db, newId(), [`client:${client}`], [])
-  t.match(await claim(), [{ attempt: 1, isStarted: false }])
+  t.match(await claim(), [{ number: 1, isStarted: false }])
   await sql`
     update loanops.operation
        set claimed_by = gen_random_uuid(), claimed_at = now(), attempt = attempt + 1`.execute(
     service.db,
   )
   await endClaims(service)
-  t.match(await claim(), [{ attempt: 3, lookFirst: true, unknownSince: Date }])
+  t.match(await claim(), [{ number: 3, lookFirst: true, unknownSince: Date }])
   matchEach(t, await attemptsOf(service, id), [{ attempt: 2, outcome: 'unknown' }])
 })
 

@@ -1,5 +1,5 @@
 import type { NewOperation } from '../../engine/accept.ts'
-import type { Operation, Run } from '../../engine/operation.ts'
+import type { Attempt, Operation } from '../../engine/operation.ts'
 import type { Held } from '../../ledger/held.ts'
 import { roundingRefusal } from '../../operations/exact-amount.ts'
 import type { Found, Looker } from './looker.ts'
@@ -49,7 +49,7 @@ async function refusalOf(
 
 function hold(looker: Looker, { id, operationType, data }: NewOperation): Promise<Held> {
   const operation = looker.catalogue.get(operationType) as Operation
-  const run: Run = {
+  const run: Attempt = {
     ledger: looker.ledger,
     reference: looker.reference,
     id,

@@ -2,9 +2,8 @@ import type { NewOperation } from '../../engine/accept.ts'
 import type { Ledger } from '../../ledger/client.ts'
 import { dayText } from '../../ledger/dates.ts'
 import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
-import { lookUp } from '../../ledger/look-up.ts'
+import { findLoanWithTransactions, type LoanWithTransactions } from '../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../ledger/repayment.ts'
-import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
 import { roundingRefusal } from '../../operations/exact-amount.ts'
 import { type MigratedRepayment, repaymentOf } from '../kinds/migrated-repayment.ts'
 import { dayOf } from '../upload/day-text.ts'
@@ -18,7 +17,7 @@ export async function lookAtRepayments(
   loanExternalId: string,
   rows: Row[],
 ): Promise<Found[]> {
-  const loan = await lookUp<LoanWithTransactions>(ledger, loanWithTransactionsPath(loanExternalId))
+  const loan = await findLoanWithTransactions(ledger, loanExternalId)
   return rows.map(({ line, isLoanComing, steps }) => {
     const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
     const held = repaymentAmong(loan?.transactions ?? [], repayment)

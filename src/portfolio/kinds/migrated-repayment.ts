@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { loanSubject, operation, type Run } from '../../engine/operation.ts'
+import { type Attempt, loanSubject, operation } from '../../engine/operation.ts'
 import { refusal } from '../../engine/refusal.ts'
 import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
 import { absent } from '../../ledger/held.ts'
 import type { LedgerCurrency } from '../../ledger/loan.ts'
+import { readLoanWithTransactions } from '../../ledger/loan-calls.ts'
 import {
   heldRepayment,
   type LedgerRepayment,
@@ -12,7 +13,6 @@ import {
   repaymentAmong,
   standingReceipts,
 } from '../../ledger/repayment.ts'
-import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
 import { roundingRefusal } from '../../operations/exact-amount.ts'
 
 /** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
@@ -48,13 +48,13 @@ type Known = { currency: LedgerCurrency; receipts: Set<string> }
  * The loan's rows run one after the other: as long as nothing else of ours comes between, the first one's look at the
  * loan holds for all of them.
  */
-async function postOnce(run: Run, repayment: LedgerRepayment) {
+async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let known = run.handedOn as Known | undefined
   if (known === undefined || known.receipts.has(receipt)) {
-    const loan = await run.ledger.read(loanWithTransactionsPath(repayment.loanExternalId))
+    const loan = await readLoanWithTransactions(run.ledger, repayment.loanExternalId)
     if (loan.outcome === 'refused') return loan
-    const { transactions = [], currency } = loan.body as LoanWithTransactions
+    const { transactions = [], currency } = loan.body
     const held = repaymentAmong(transactions, repayment)
     if (held.state === 'there') return { ...loan, body: held.body }
     if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)

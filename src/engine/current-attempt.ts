@@ -1,0 +1,97 @@
+import { crashPoint } from '../crash-point.ts'
+import { idOf } from '../ids.ts'
+import type { Answer } from '../ledger/answer.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { type Held, there } from '../ledger/held.ts'
+import type { Reference } from '../ledger/reference.ts'
+import type { Claim } from './claim.ts'
+import { decide, type Ending } from './decide.ts'
+import type { Ended } from './finish.ts'
+import type { HandOver } from './hand-over.ts'
+import type { Attempt, Operation } from './operation.ts'
+import type { Refusal } from './refusal.ts'
+import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
+
+export type AttemptContext = {
+  ledger: Ledger
+  reference: Reference
+  deadlineSeconds: number
+  /** Whether a write may leave: its start is on record, and the claim covers it, which somebody else may have by now. */
+  mayWrite(): Promise<boolean>
+  remember(claim: Claim, seen: unknown): Promise<void>
+  log: { error(object: object, message: string): void }
+}
+
+export type CurrentAttempt = {
+  context: AttemptContext
+  operation: Operation
+  claim: Claim
+  key: string
+  calls: WatchedLedger
+  attempt: Attempt
+  isLooking: boolean
+  /** What a look said: only the key tells whether our write came first. */
+  hasMovedOn: boolean
+}
+
+export function begin(
+  context: AttemptContext,
+  operation: Operation,
+  claim: Claim,
+  handOver: HandOver,
+): CurrentAttempt {
+  const key = idOf(`${claim.id}:${claim.keyGeneration}`)
+  const calls = watchLedger(context.ledger, context.mayWrite)
+  const attempt: Attempt = {
+    ledger: calls.ledger,
+    reference: context.reference,
+    id: claim.id,
+    key,
+    seen: claim.seen,
+    async remember(seen) {
+      attempt.seen = seen
+      await context.remember(claim, seen)
+      crashPoint('remember.committed')
+    },
+    handedOn: handOver.take(claim),
+    handOn: value => handOver.leave(claim, value),
+  }
+  return { context, operation, claim, key, calls, attempt, isLooking: false, hasMovedOn: false }
+}
+
+export async function look(current: CurrentAttempt): Promise<Held> {
+  const { operation, claim, attempt } = current
+  current.isLooking = true
+  const held = await operation.find(attempt, claim.data)
+  current.isLooking = false
+  current.hasMovedOn = held.state === 'moved_on'
+  // The ledger took it, and held it for a second person: whoever approved it may have gone on from there.
+  const wasTaken = claim.waitingFor === 'ledger_approval'
+  return held.state === 'moved_on' && wasTaken ? there(held.body) : held
+}
+
+export function ended(
+  { claim, key }: CurrentAttempt,
+  answer: Answer | Refusal | null,
+  ending: Ending,
+): Ended {
+  return { claim, key, answer, ending }
+}
+
+export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ended {
+  return ended(current, answer, decide(current.claim, current.key, answer))
+}
+
+/** @param answer of the ledger, where it is not the reason */
+export function refused(
+  current: CurrentAttempt,
+  reason: Refusal,
+  answer: Answer | Refusal | null = null,
+): Ended {
+  return ended(current, answer, decide(current.claim, current.key, reason))
+}
+
+export const success = (held: Held & { state: 'there' }): Ending => ({
+  status: 'success',
+  response: held.body,
+})

@@ -1,0 +1,41 @@
+import { crashPoint } from '../crash-point.ts'
+import type { Answer } from '../ledger/answer.ts'
+import type { Ledger, Write } from '../ledger/client.ts'
+
+/** The ledger as one attempt uses it, and what the attempt has learned and sent so far. */
+export type WatchedLedger = {
+  ledger: Ledger
+  /** The last read's answer: where it shows the effect, it decides the attempt. */
+  lastRead(): Answer | null
+  /** The answer to the write; null where there is none. */
+  written(): Answer | null
+  mayHaveArrived(): boolean
+}
+
+export function watchLedger(ledger: Ledger, mayWrite: () => Promise<boolean>): WatchedLedger {
+  let lastRead: Answer | null = null
+  let written: Answer | null = null
+  let isSent = false
+
+  return {
+    lastRead: () => lastRead && { ...lastRead, outcome: 'done' },
+    written: () => written,
+    mayHaveArrived: () => isSent && written?.leftNothing !== true,
+    ledger: {
+      ...ledger,
+      async read<Body>(path: string) {
+        const answer = await ledger.read<Body>(path)
+        lastRead = answer
+        return answer
+      },
+      async write(write: Write) {
+        crashPoint('write.unsent')
+        if (!(await mayWrite())) throw new Error('the lease was lost before the write')
+        isSent = true
+        written = await ledger.write(write)
+        crashPoint('write.answered')
+        return written
+      },
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { Ledger, Reading, Writer } from './client.ts'
+import type { LedgerLoan } from './loan.ts'
+import { lookUp, lookUpAnswer } from './look-up.ts'
+import type { LedgerTransaction } from './transaction.ts'
+
+type Reader = Pick<Ledger, 'read'>
+export type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
+
+const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
+const WITH_CHARGES = '?associations=charges'
+const WITH_TRANSACTIONS = '?associations=transactions'
+
+export function readLoan(ledger: Reader, externalId: string): Promise<Reading<LedgerLoan>> {
+  return ledger.read(loanPath(externalId))
+}
+
+export function readLoanWithCharges(
+  ledger: Reader,
+  externalId: string,
+): Promise<Reading<LedgerLoan>> {
+  return ledger.read(loanPath(externalId, WITH_CHARGES))
+}
+
+export function readLoanWithTransactions(
+  ledger: Reader,
+  externalId: string,
+): Promise<Reading<LoanWithTransactions>> {
+  return ledger.read(loanPath(externalId, WITH_TRANSACTIONS))
+}
+
+export function findLoan(ledger: Reader, externalId: string) {
+  return lookUp<LedgerLoan>(ledger, loanPath(externalId))
+}
+
+/** The loan with all that came back. */
+export function findLoanAnswer(ledger: Reader, externalId: string) {
+  return lookUpAnswer<LedgerLoan>(ledger, loanPath(externalId))
+}
+
+export function findLoanWithCharges(ledger: Reader, externalId: string) {
+  return lookUp<LedgerLoan>(ledger, loanPath(externalId, WITH_CHARGES))
+}
+
+export function findLoanWithTransactions(ledger: Reader, externalId: string) {
+  return lookUp<LoanWithTransactions>(ledger, loanPath(externalId, WITH_TRANSACTIONS))
+}
+
+/** A transaction that was undone is found too. */
+export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(
+  ledger: Reader,
+  loanExternalId: string,
+  externalId: string,
+) {
+  return lookUp<T>(ledger, loanPath(loanExternalId, `/transactions/external-id/${externalId}`))
+}
+
+export function submitLoan({ ledger, key }: Writer, body: object) {
+  return ledger.write({ method: 'POST', path: '/loans', body, key, promisedId: 'loanId' })
+}
+
+export function updateLoan({ ledger, key }: Writer, externalId: string, body: object) {
+  const path = loanPath(externalId)
+  return ledger.write({ method: 'PUT', path, body, key, promisedId: 'loanId' })
+}
+
+export function approveLoan({ ledger, key }: Writer, externalId: string, body: object) {
+  const path = loanPath(externalId, '?command=approve')
+  return ledger.write({ method: 'POST', path, body, key, promisedId: 'loanId' })
+}
+
+export function disburseLoan({ ledger, key }: Writer, externalId: string, body: object) {
+  const path = loanPath(externalId, '?command=disburse')
+  return ledger.write({ method: 'POST', path, body, key, promisedId: 'loanId' })
+}
+
+export function deleteLoan({ ledger, key }: Writer, externalId: string) {
+  return ledger.write({ method: 'DELETE', path: loanPath(externalId), key, promisedId: 'loanId' })
+}
+
+export function repayLoan({ ledger, key }: Writer, externalId: string, body: object) {
+  const path = loanPath(externalId, '/transactions?command=repayment')
+  return ledger.write({ method: 'POST', path, body, key, promisedId: 'resourceId' })
+}
