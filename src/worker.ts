@@ -23,8 +23,7 @@ import { batchQueue, deadEventQueue, eventQueue } from './payments/queue.ts'
 import { recordPostings } from './payments/record-postings.ts'
 import { repayment } from './payments/repayment.ts'
 import { workEvents } from './payments/save-events.ts'
-import { migrationKinds } from './portfolio/kinds/kinds.ts'
-import { migratedRepayment } from './portfolio/kinds/migrated-repayment.ts'
+import { migrationKinds, migrationOperations } from './portfolio/kinds/kinds.ts'
 import { settleRows } from './portfolio/run/rows-final.ts'
 import { workMigrations } from './portfolio/run/work-migrations.ts'
 import type { Queue } from './queue/queue.ts'
@@ -73,7 +72,7 @@ export async function startWorker(
     catalogue: new Map([
       ...catalogue,
       [repaymentOperation.name, repaymentOperation],
-      [migratedRepayment.name, migratedRepayment],
+      ...migrationOperations(),
     ]),
     deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
     async whenFinal(trx, ended) {

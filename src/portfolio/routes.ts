@@ -12,7 +12,7 @@ import { closed } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { UUID } from '../ids.ts'
 import { findLayout, findMigration, listMigrations } from './find-migration.ts'
-import { migrationKinds } from './kinds/kinds.ts'
+import { kindOf, migrationKinds } from './kinds/kinds.ts'
 import {
   MigrationItem,
   MigrationList,
@@ -53,7 +53,7 @@ export function migrationRoutes(
   mostLongCalls: number,
 ): FastifyPluginAsyncTypebox {
   const kinds = migrationKinds(catalogue)
-  const columns = Object.values(kinds).map(describeColumns).join('\n\n')
+  const columns = [...kinds.values()].map(describeColumns).join('\n\n')
   const limitLongCalls = atMost(mostLongCalls, 'uploads, downloads or retries are under way')
 
   return async app => {
@@ -92,7 +92,7 @@ export function migrationRoutes(
         return reply
           .type(CSV)
           .header('content-disposition', `attachment; filename="${type}.csv"`)
-          .send(template(kinds[type]))
+          .send(template(kindOf(kinds.values(), type)))
       },
     )
 
@@ -116,8 +116,8 @@ export function migrationRoutes(
       },
       async (request, reply) => {
         const asker = await askerOf(request)
-        const id = await takeUpload(request, (type, file) =>
-          upload({ db, patient: forUploads }, kinds[type], file, asker),
+        const id = await takeUpload(request, kinds, (kind, file) =>
+          upload({ db, patient: forUploads }, kind, file, asker),
         )
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })

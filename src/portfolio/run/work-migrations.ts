@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Databases } from '../../database/database.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
-import type { Looker } from '../dry-run/looker.ts'
+import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { sweepUploads } from '../upload/sweep-uploads.ts'
 import { feed } from './feed.ts'
 
@@ -22,7 +22,7 @@ export type MigrationsAtWork = { stop(): Promise<void> }
 export function workMigrations(
   { db, patient }: Databases,
   boss: PgBoss,
-  looker: Looker,
+  runner: DryRunner,
   log: { error(object: object, message: string): void },
 ): MigrationsAtWork {
   const stopping = new AbortController()
@@ -30,8 +30,8 @@ export function workMigrations(
   const restsUntil = new Map<string, number>()
   // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
   const loops = [
-    again(() => inTurn(false, id => feed(patient, boss, looker.kinds, id))),
-    again(() => inTurn(true, id => dryRun(patient, looker, id, signal))),
+    again(() => inTurn(false, id => feed(patient, boss, runner.kinds, id))),
+    again(() => inTurn(true, id => dryRun(patient, runner, id, signal))),
     again(() => sweepUploads(patient, signal).then(() => false), SWEEP_EVERY_MS),
   ]
 
@@ -71,10 +71,12 @@ export function workMigrations(
     return hasMore
   }
 
+  /** Those of a type that only a newer version knows are left to it. */
   async function running(isDryRun: boolean): Promise<string[]> {
     const { rows } = await sql<{ id: string }>`
       select id from loanops.migration
-       where status = 'running' and is_dry_run = ${isDryRun} order by id`.execute(db)
+       where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...runner.kinds.keys()]})
+       order by id`.execute(db)
     return rows.map(({ id }) => id)
   }
 }

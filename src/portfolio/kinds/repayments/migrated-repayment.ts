@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { loanSubject, operation, type Run } from '../../engine/operation.ts'
-import { refusal } from '../../engine/refusal.ts'
-import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
-import { absent } from '../../ledger/held.ts'
+import { loanSubject, operation, type Run } from '../../../engine/operation.ts'
+import { refusal } from '../../../engine/refusal.ts'
+import { closed, Day, ExternalId, Text } from '../../../http/fields.ts'
+import { absent } from '../../../ledger/held.ts'
 import {
   heldRepayment,
   type LedgerRepayment,
@@ -10,8 +10,8 @@ import {
   receiptOf,
   repaymentAmong,
   standingReceipts,
-} from '../../ledger/repayment.ts'
-import { type LoanWithTransactions, loanWithTransactionsPath } from '../../ledger/transaction.ts'
+} from '../../../ledger/repayment.ts'
+import { type LoanWithTransactions, loanWithTransactionsPath } from '../../../ledger/transaction.ts'
 
 /** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
 export const migratedRepayment = operation({
