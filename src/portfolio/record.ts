@@ -1,6 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../http/fields.ts'
+import { UUID } from '../ids.ts'
 import { kinds } from './kinds/kinds.ts'
+
+export const MigrationId = Type.String({ pattern: UUID, description: 'a migration id' })
+export const ofOneMigration = Type.Object({ id: MigrationId })
 
 const Count = Type.Integer({ minimum: 0 })
 
