@@ -217,8 +217,7 @@ create table loanops.migration (
   marked_before_at timestamp with time zone,
   marked_before_rows integer,
   constraint migration_pkey PRIMARY KEY (id),
-  constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text]))),
-  constraint migration_type_check CHECK ((type = ANY (ARRAY['loans'::text, 'repayments'::text])))
+  constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text])))
 );
 CREATE INDEX migration_running ON loanops.migration USING btree (id) WHERE (status = 'running'::text);
 

@@ -1,12 +1,11 @@
 import type { Feature, WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
-import { migrationKinds } from './kinds/kinds.ts'
-import { migratedRepayment } from './kinds/migrated-repayment.ts'
+import { migrationKinds, migrationOperations } from './kinds/kinds.ts'
 import { settleRows } from './run/rows-final.ts'
 import { workMigrations } from './run/work-migrations.ts'
 
 export const portfolioFeature: Feature = {
-  operations: () => [migratedRepayment],
+  operations: () => [...migrationOperations().values()],
   jobs: [runMigrations],
   async onFinal(trx, ended, metrics) {
     for (const [state, count] of await settleRows(trx, ended))

@@ -1,10 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../http/fields.ts'
-import { MIGRATION_TYPES } from './kinds/kind.ts'
+import { UUID } from '../ids.ts'
+import { kinds } from './kinds/kinds.ts'
+
+export const MigrationId = Type.String({ pattern: UUID, description: 'a migration id' })
+export const ofOneMigration = Type.Object({ id: MigrationId })
 
 const Count = Type.Integer({ minimum: 0 })
 
-export const MigrationTypeName = oneOf(MIGRATION_TYPES)
+export const MigrationTypeName = oneOf(kinds.map(({ type }) => type))
 export const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
 
 const Finding = Type.Object({

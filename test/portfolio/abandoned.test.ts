@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import type { Config } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
 import { operationCatalogue } from '../../src/operations/catalogue.ts'
-import { migrationKinds } from '../../src/portfolio/kinds/kinds.ts'
+import { kindOf, migrationKinds } from '../../src/portfolio/kinds/kinds.ts'
 import { sweepUploads } from '../../src/portfolio/upload/sweep-uploads.ts'
 import { upload } from '../../src/portfolio/upload/upload.ts'
 import { uploadCsv } from '../support/migrate.ts'
@@ -72,7 +73,7 @@ t.test('a sweep that is broken off is taken up by the next one', async t => {
 t.test('an upload that still arrives after a day is not swept', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { db, config } = service
-  const kind = migrationKinds(operationCatalogue(config.lenders)).repayments
+  const kind = repaymentsOf(config)
   let id = ''
   async function* slowFile() {
     const [header, row] = repaymentsCsv({}).split('\n')
@@ -101,7 +102,7 @@ t.test('an upload that still arrives after a day is not swept', async t => {
 
 t.test('an upload that was taken for abandoned is refused, and leaves no rows', async t => {
   const { db, config } = await startTestService(t, { ROLE: 'api' })
-  const kind = migrationKinds(operationCatalogue(config.lenders)).repayments
+  const kind = repaymentsOf(config)
   async function* frozenFile() {
     const [header, row] = repaymentsCsv({}).split('\n')
     yield Buffer.from(`${header}\n${`${row}\n`.repeat(2_000)}`)
@@ -135,3 +136,6 @@ async function countRows(db: Database): Promise<number> {
     select count(*)::integer as count from loanops.migration_row`.execute(db)
   return rows[0]?.count ?? 0
 }
+
+const repaymentsOf = ({ lenders }: Config) =>
+  kindOf(migrationKinds(operationCatalogue(lenders)).values(), 'repayments')

@@ -27,7 +27,10 @@ t.test('what runs beside what', async t => {
     await run(retried)
     await act(retried, 'cancel')
     await run(ofLoans)
-    const refusal = { status: 409, body: { detail: /^Its loans are on their way.*/ } }
+    const refusal = {
+      status: 409,
+      body: { detail: /^Migration .* is running loans on the same loans/ },
+    }
     t.match(await run(started), refusal)
     t.match(await act(retried, 'retry'), refusal)
     t.match(await run(await repayments('OTHER-A')), { status: 202 })
@@ -44,7 +47,10 @@ t.test('what runs beside what', async t => {
     await run(retried)
     await act(retried, 'cancel')
     await run(ofRepayments)
-    const refusal = { status: 409, body: { detail: /^Repayments on its loans are on their way.*/ } }
+    const refusal = {
+      status: 409,
+      body: { detail: /^Migration .* is running repayments on the same loans/ },
+    }
     t.match(await run(started), refusal)
     t.match(await act(retried, 'retry'), refusal)
     t.match(await run(await loans('OTHER-B')), { status: 202 })

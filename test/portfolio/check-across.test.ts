@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { Database, Trx } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
+import { loanRules } from '../../src/portfolio/kinds/loans/rules.ts'
 import { checkAcross } from '../../src/portfolio/upload/check-across.ts'
 import { buffersOf } from '../support/buffers.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -18,7 +19,7 @@ t.test('a number that every client has is told without a look at each pair of ro
     select ${id}, line, 'valid', '[]', 'C-' || line, array['A', 'B', '9999999999', null, null]
       from generate_series(2, ${ROWS}::integer + 1) line`.execute(db)
   await sql`select loanops.analyze_migration_rows()`.execute(db)
-  const check = (trx: Database) => checkAcross(trx as Trx, 'loans', id)
+  const check = (trx: Database) => checkAcross(trx as Trx, loanRules, id)
   const [touched] = await buffersOf(ownerUrl, check)
   t.ok(
     (touched?.rows as number) <= MAX_TIMES * ROWS,

@@ -322,7 +322,7 @@ t.test('a run', async t => {
     )
     await call('POST', '/api/migration/run', { migration_id: loans.migration_id })
     const early = await call('POST', '/api/migration/run', { migration_id: body.migration_id })
-    t.match(early, { status: 409, body: { detail: /Its loans are on their way/ } })
+    t.match(early, { status: 409, body: { detail: /is running loans on the same loans/ } })
     await fetch(`${ledger.controlUrl}/faults`, { method: 'DELETE' })
     await ended(service, loans.migration_id)
     t.equal(

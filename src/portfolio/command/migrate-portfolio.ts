@@ -6,6 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
 import { listOf } from '../../config.ts'
+import type { Kind } from '../kinds/kind.ts'
+import { kinds } from '../kinds/kinds.ts'
+import { rankOf } from '../kinds/order.ts'
 import type { MigrationRecord } from '../record.ts'
 import { delimiterOf } from '../upload/header.ts'
 import { showProgress } from './progress.ts'
@@ -33,8 +36,8 @@ export async function migratePortfolio(
   if (files.length === 0) throw new Error(`Name at least one file: ${USAGE}`)
   const call = caller(env)
   const typed = await Promise.all(files.map(async file => ({ file, type: await typeOf(file) })))
-  // Loans go before their repayments, however they were named.
-  for (const { file, type } of typed.sort((a, b) => a.type.localeCompare(b.type)))
+  // What others build on goes first, in whatever order the files were named.
+  for (const { file, type } of typed.sort((a, b) => rankOf(a.type) - rankOf(b.type)))
     await migrateFile(call, file, type, wanted)
 }
 
@@ -136,13 +139,14 @@ function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
   throw new Error('INTERNAL_TOKEN is not set, and no service was started here with "npm start"')
 }
 
-/** By its header: only repayments have a payment's reference. */
-async function typeOf(file: string): Promise<'loans' | 'repayments'> {
+/** By its header; where no kind recognises it, the answer to the upload will say what is wrong with it. */
+async function typeOf(file: string): Promise<string> {
   const lines = createInterface({ input: createReadStream(file) })
   for await (const header of lines) {
     lines.close()
     const columns = header.split(delimiterOf(header)).map(cell => cell.replaceAll('"', '').trim())
-    return columns.includes('payment_reference') ? 'repayments' : 'loans'
+    const kind = kinds.find(({ isHeader }) => isHeader(columns)) ?? (kinds[0] as Kind)
+    return kind.type
   }
   throw new Error(`${file} is empty`)
 }

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
 import { newId } from '../../ids.ts'
+import { kindOf } from '../kinds/kinds.ts'
 import type { DryRun } from '../record.ts'
 import { markProgress } from '../run/mark-progress.ts'
 import { utc } from '../utc.ts'
-import type { RowToLookAt } from './look.ts'
+import type { DryRunner, Row } from './look-at-loan.ts'
 import { lookUntilRead } from './look-until-read.ts'
-import type { Looker } from './looker.ts'
 
 /** Loans that are looked at before their findings are kept: what a worker that dies has to look at again. */
 const LOANS_AT_ONCE = 20
@@ -21,12 +21,14 @@ const me = newId()
  */
 export async function dryRun(
   db: Database,
-  looker: Looker,
+  runner: DryRunner,
   id: string,
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const lookedUpTo = await lease(db, id)
-  if (lookedUpTo === undefined) return false
+  const leased = await lease(db, id)
+  if (leased === undefined) return false
+  const { type, columns, lookedUpTo } = leased
+  const kind = kindOf(runner.kinds.values(), type)
   await markProgress(db, id)
   const loans = await nextLoans(db, id, lookedUpTo)
   const last = loans.at(-1)
@@ -38,7 +40,10 @@ export async function dryRun(
   const renewal = keepRenewing(() => lease(db, id))
   try {
     const looks = await Promise.allSettled(
-      loans.map(async loan => lookUntilRead(looker, loan, await rowsOf(db, id, loan), stopping)),
+      loans.map(async loan => {
+        const rows = await rowsOf(db, id, loan, kind.buildsOn)
+        return lookUntilRead(runner, { loan, kind, columns, rows }, stopping)
+      }),
     )
     // Only now, so that none of them goes on reading behind our back.
     const findings = looks.flatMap(one => {
@@ -52,15 +57,17 @@ export async function dryRun(
   return true
 }
 
+type Leased = { type: string; columns: string[]; lookedUpTo: string }
+
 /** @returns up to where it has looked, or undefined where it is not ours to go on */
-async function lease(db: Database, id: string): Promise<string | undefined> {
-  const { rows } = await sql<{ lookedUpTo: string }>`
+async function lease(db: Database, id: string): Promise<Leased | undefined> {
+  const { rows } = await sql<Leased>`
     update loanops.migration
        set worked_by = ${me}, worked_until = now() + make_interval(secs => ${LEASE_SECONDS})
      where id = ${id} and status = 'running' and is_dry_run
        and (worked_by is null or worked_by = ${me} or worked_until < now())
-    returning coalesce(looked_up_to, '') as "lookedUpTo"`.execute(db)
-  return rows[0]?.lookedUpTo
+    returning type, columns, coalesce(looked_up_to, '') as "lookedUpTo"`.execute(db)
+  return rows[0]
 }
 
 async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<string[]> {
@@ -71,9 +78,9 @@ async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<
   return rows.map(({ loan }) => loan)
 }
 
-async function rowsOf(db: Database, id: string, loan: string): Promise<RowToLookAt[]> {
-  const { rows } = await sql<RowToLookAt>`
-    select r.line, r.cells, m.type, m.columns,
+async function rowsOf(db: Database, id: string, loan: string, buildsOn: string[]): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select r.line, r.cells,
            exists (select from loanops.migration f cross join lateral (
                      -- One after the other, because each state has its own index.
                      select from loanops.migration_row
@@ -81,9 +88,8 @@ async function rowsOf(db: Database, id: string, loan: string): Promise<RowToLook
                      union all
                      select from loanops.migration_row
                       where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'running') l
-                    where f.type = 'loans' and f.status = 'running' and not f.is_dry_run) as "isLoanComing"
+                    where f.type = any(${buildsOn}) and f.status = 'running' and not f.is_dry_run) as "isLoanComing"
       from loanops.migration_row r
-      join loanops.migration m on m.id = r.migration_id
      where r.migration_id = ${id} and r.loan_external_id = ${loan} and r.state = 'valid'
      order by r.line`.execute(db)
   return rows

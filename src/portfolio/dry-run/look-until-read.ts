@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { lookAtLoan, type RowToLookAt } from './look.ts'
-import type { Found, Looker } from './looker.ts'
+import type { Found, Looker } from '../kinds/looker.ts'
+import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
 /** A read that fails may be an accident; one that fails so often in a row is the loan's. */
 const MAX_TRIES = 3
@@ -11,17 +11,16 @@ const TRY_AGAIN_MS = 250
  * @throws LedgerTrouble where the ledger as a whole does not answer
  */
 export async function lookUntilRead(
-  looker: Looker,
-  loan: string,
-  rows: RowToLookAt[],
+  runner: DryRunner,
+  loan: LoanRows,
   stopping: AbortSignal,
 ): Promise<Found[]> {
   for (let tries = 1; ; tries++) {
     try {
-      return await lookAtLoan(looker, loan, rows, stopping)
+      return await lookAtLoan(runner, loan, stopping)
     } catch (error) {
-      if (stopping.aborted || !(await answersOtherwise(looker))) throw error
-      if (tries === MAX_TRIES) return rows.map(({ line }) => unread(line, error as Error))
+      if (stopping.aborted || !(await answersOtherwise(runner))) throw error
+      if (tries === MAX_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }
     await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
   }

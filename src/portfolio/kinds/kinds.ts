@@ -1,11 +1,27 @@
+import { Unavailable } from '../../database/unavailable.ts'
 import type { Catalogue } from '../../engine/operation.ts'
-import type { Kind, MigrationType } from './kind.ts'
-import { loanKind } from './loan-kind.ts'
-import { repaymentKind } from './repayment-kind.ts'
+import type { Kind, RowReader } from './kind.ts'
+import { loans } from './loans/loans.ts'
+import { repayments } from './repayments/repayments.ts'
 
-export type Kinds = Record<MigrationType, Kind>
+/** What can be uploaded. `migrate-portfolio` takes a file whose header no kind recognises for the first. */
+export const kinds: Kind[] = [loans, repayments]
 
-/** What can be uploaded. */
+export type ReadyKind = Kind & RowReader
+export type Kinds = ReadonlyMap<string, ReadyKind>
+
+/** The kinds by their type, each ready to read rows. */
 export function migrationKinds(catalogue: Catalogue): Kinds {
-  return { loans: loanKind(catalogue), repayments: repaymentKind }
+  return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
+}
+
+/** What only an uploaded row can become. */
+export const migrationOperations = (): Catalogue =>
+  new Map(kinds.flatMap(kind => kind.operations.map(one => [one.name, one])))
+
+/** @throws Unavailable for a type that only a newer version of the service knows */
+export function kindOf<K extends Kind>(known: Iterable<K>, type: string): K {
+  const kind = [...known].find(one => one.type === type)
+  if (kind === undefined) throw new Unavailable(`this version does not know the type ${type}`)
+  return kind
 }

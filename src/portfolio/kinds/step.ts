@@ -1,9 +1,9 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type NewOperation, newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
-import { DAY_RULE, dayOf } from '../upload/day-text.ts'
-import { numberOf } from '../upload/number-text.ts'
+import { DAY_RULE, dayOf } from './day-text.ts'
 import type { Fields } from './kind.ts'
+import { numberOf } from './number-text.ts'
 
 type Reading = 'text' | 'number' | 'day'
 /** Which column fills a field of an operation, and how its text is read. */

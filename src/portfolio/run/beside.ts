@@ -1,28 +1,27 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
-import type { MigrationType } from '../kinds/kind.ts'
+import { typesApartFrom } from '../kinds/order.ts'
 import { lockStarts } from './run-lock.ts'
 
-const OTHERS_RUN = {
-  loans: 'Repayments on its loans are on their way',
-  repayments: 'Its loans are on their way',
-}
-
 /**
- * Loans and the repayments on them do not run side by side: a repayment that comes too early fails and stops its loan.
- * Holds back every other start until the transaction ends, so call it last before the run is marked as running.
+ * Kinds that build on each other do not run side by side on the same loan: a repayment that comes before its loan fails,
+ * and stops the others of its loan. Holds back every other start until the transaction ends, so call it last before the run is marked as running.
  * @throws Conflict
  */
-export async function refuseBesideOther(trx: Trx, id: string, type: MigrationType): Promise<void> {
+export async function refuseBesideOther(trx: Trx, id: string, type: string): Promise<void> {
   await lockStarts(trx)
-  const { rows } = await sql<{ id: string }>`
-    select m.id from loanops.migration m
-     where m.type <> ${type} and m.status = 'running' and not m.is_dry_run
+  const { rows } = await sql<{ id: string; type: string }>`
+    select m.id, m.type from loanops.migration m
+     where m.type = any(${typesApartFrom(type)}) and m.status = 'running' and not m.is_dry_run
        and (${shareLoan('valid', 'valid')} or ${shareLoan('valid', 'running')}
          or ${shareLoan('running', 'valid')} or ${shareLoan('running', 'running')})
      limit 1`.execute(trx)
-  if (rows[0]) throw new Conflict(`${OTHERS_RUN[type]}, in the migration ${rows[0].id}`)
+  const [other] = rows
+  if (other)
+    throw new Conflict(
+      `Migration ${other.id} is running ${other.type} on the same loans: wait for its end`,
+    )
 
   /** States are compared one by one, because each has its own index. */
   function shareLoan(mine: string, theirs: string) {

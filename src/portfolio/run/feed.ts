@@ -3,8 +3,8 @@ import type { PgBoss } from 'pg-boss'
 import type { Database, Trx } from '../../database/database.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { idOf } from '../../ids.ts'
-import { fieldsOf, type MigrationType } from '../kinds/kind.ts'
-import type { Kinds } from '../kinds/kinds.ts'
+import { fieldsOf } from '../kinds/kind.ts'
+import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 100
 /** Rows on their way at once: some seconds' work for the ledger, and no more than a cancel takes back quickly. */
 const MAX_UNDER_WAY = 1_000
 
-type Run = { id: string; type: MigrationType; columns: string[]; run: number }
+type Run = { id: string; type: string; columns: string[]; run: number }
 type Row = { line: number; cells: string }
 
 /**
@@ -70,7 +70,7 @@ async function takeNext(trx: Trx, id: string): Promise<Row[]> {
 }
 
 async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows: Row[]) {
-  const kind = kinds[run.type]
+  const kind = kindOf(kinds.values(), run.type)
   const wanted = rows.map(({ line, cells }) => ({
     line,
     operations: kind.steps(fieldsOf(run.columns, JSON.parse(cells) as string[])),

@@ -4,7 +4,7 @@ import type { Databases } from '../../database/database.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
-import type { Looker } from '../dry-run/looker.ts'
+import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { sweepUploads } from '../upload/sweep-uploads.ts'
 import { feed } from './feed.ts'
 
@@ -21,14 +21,14 @@ const SWEEP_EVERY_MS = 60 * 60_000
 export function workMigrations(
   { db, patient }: Databases,
   boss: PgBoss,
-  looker: Looker,
+  runner: DryRunner,
   log: { error(object: object, message: string): void },
 ): Job {
   const restsUntil = new Map<string, number>()
   // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
   const loops = [
-    again(signal => inTurn(false, signal, id => feed(patient, boss, looker.kinds, id))),
-    again(signal => inTurn(true, signal, id => dryRun(patient, looker, id, signal))),
+    again(signal => inTurn(false, signal, id => feed(patient, boss, runner.kinds, id))),
+    again(signal => inTurn(true, signal, id => dryRun(patient, runner, id, signal))),
     again(async signal => {
       await sweepUploads(patient, signal)
       return SWEEP_EVERY_MS
@@ -68,10 +68,12 @@ export function workMigrations(
     return hasMore ? 0 : EVERY_MS
   }
 
+  /** Those of a type that only a newer version knows are left to it. */
   async function running(isDryRun: boolean): Promise<string[]> {
     const { rows } = await sql<{ id: string }>`
       select id from loanops.migration
-       where status = 'running' and is_dry_run = ${isDryRun} order by id`.execute(db)
+       where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...runner.kinds.keys()]})
+       order by id`.execute(db)
     return rows.map(({ id }) => id)
   }
 }

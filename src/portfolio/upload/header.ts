@@ -1,4 +1,4 @@
-import { type Column, REASON } from './column.ts'
+import { type Column, REASON } from '../kinds/column.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** Tabs come from copied tables, semicolons from Excel where the comma is in the numbers. */

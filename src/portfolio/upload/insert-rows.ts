@@ -14,7 +14,8 @@ export async function insertRows(
   rows: NewRow[],
   isAgain: boolean,
 ): Promise<void> {
-  const column = (value: (row: NewRow) => string | null) => arrayLiteral(rows.map(value))
+  const column = (value: (row: NewRow) => string | null | undefined) =>
+    arrayLiteral(rows.map(value))
   await sql`
     insert into loanops.migration_row (migration_id, line, state, cells, loan_external_id, client_external_id,
       client_fields, payment_key, receipt_number, on_date, disbursed_on, reason)
@@ -36,7 +37,7 @@ const SPECIAL = /["\\]/
 const EACH_SPECIAL = /["\\]/g
 
 /** PostgreSQL's own form of an array; pg's would be made one value at a time. */
-function arrayLiteral(values: (string | null)[]): string {
+function arrayLiteral(values: (string | null | undefined)[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {
     const value = values[i]

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { letTakeLong } from '../../http/client-error.ts'
 import { FieldErrors, PayloadTooLarge } from '../../http/problem.ts'
-import { MIGRATION_TYPES, type MigrationType } from '../kinds/kind.ts'
+import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 
 const MAX_FILE_BYTES = 1024 ** 3
 /** A caller that sends nothing for so long holds a connection for nothing. */
@@ -12,12 +12,16 @@ const SILENCE_MS = 30_000
  * Takes the parts of an upload as they come: `type` first, then `file`, which is handed on while it arrives.
  * @throws FieldErrors, PayloadTooLarge
  */
-export async function takeUpload<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
+export async function takeUpload<T>(
+  request: FastifyRequest,
+  kinds: Kinds,
+  take: Take<T>,
+): Promise<T> {
   if (!request.isMultipart())
     throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be multipart/form-data' }])
   letTakeLong(request.raw, SILENCE_MS)
   try {
-    return await takeParts(request, take)
+    return await takeParts(request, kinds, take)
   } finally {
     // What is not read holds up the caller, who would not hear why.
     request.raw.unpipe()
@@ -25,22 +29,21 @@ export async function takeUpload<T>(request: FastifyRequest, take: Take<T>): Pro
   }
 }
 
-type Take<T> = (type: MigrationType, file: AsyncIterable<Buffer>) => Promise<T>
+type Take<T> = (kind: ReadyKind, file: AsyncIterable<Buffer>) => Promise<T>
 
-async function takeParts<T>(request: FastifyRequest, take: Take<T>): Promise<T> {
+async function takeParts<T>(request: FastifyRequest, kinds: Kinds, take: Take<T>): Promise<T> {
   // One more of each than there may be, to name it.
   const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
   const parts = legible(request.parts({ limits }))
-  let type: MigrationType | undefined
+  let kind: ReadyKind | undefined
   for await (const part of parts) {
     if (part.type === 'field') {
-      if (type !== undefined) throw wrong(`/${part.fieldname}`, 'is one part too many')
-      type = typeOf(part.fieldname, part.value)
+      if (kind !== undefined) throw wrong(`/${part.fieldname}`, 'is one part too many')
+      kind = kindOf(kinds, part.fieldname, part.value)
     } else {
       if (part.fieldname !== 'file') throw wrong(`/${part.fieldname}`, 'is not a known field')
-      if (type === undefined)
-        throw wrong('/type', `is required before the file: ${MIGRATION_TYPES.join(' or ')}`)
-      return await take(type, lastPart(part.file, parts))
+      if (kind === undefined) throw wrong('/type', `is required before the file: ${typesOf(kinds)}`)
+      return await take(kind, lastPart(part.file, parts))
     }
   }
   throw wrong('/file', 'is required')
@@ -56,12 +59,14 @@ async function* lastPart(
   if (!done) throw wrong(`/${value.fieldname}`, 'comes after the file, which is the last part')
 }
 
-function typeOf(name: string, value: unknown): MigrationType {
+function kindOf(kinds: Kinds, name: string, value: unknown): ReadyKind {
   if (name !== 'type') throw wrong(`/${name}`, 'is not a known field')
-  const type = MIGRATION_TYPES.find(known => known === value)
-  if (type === undefined) throw wrong('/type', `must be ${MIGRATION_TYPES.join(' or ')}`)
-  return type
+  const kind = typeof value === 'string' ? kinds.get(value) : undefined
+  if (kind === undefined) throw wrong('/type', `must be ${typesOf(kinds)}`)
+  return kind
 }
+
+const typesOf = (kinds: Kinds) => [...kinds.keys()].join(' or ')
 
 const wrong = (path: string, message: string) =>
   new FieldErrors('INVALID_PAYLOAD', [{ path, message }])

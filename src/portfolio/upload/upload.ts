@@ -3,14 +3,16 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
-import { type CheckedRow, fieldsOf, type Kind } from '../kinds/kind.ts'
+import { fieldsOf } from '../kinds/kind.ts'
+import type { ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
 import { unescapeFormula } from './csv-line.ts'
 import { decode } from './decode.ts'
 import { deleteRows } from './delete-rows.ts'
 import { columnsOf } from './header.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
-import { type CsvRow, readCsv } from './read-csv.ts'
+import { readCsv } from './read-csv.ts'
+import type { CsvRow } from './row-batches.ts'
 import { throughOutage } from './through-outage.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
@@ -28,7 +30,7 @@ const BEAT_EVERY_MS = 60_000
  */
 export async function upload(
   { db, patient }: { db: Database; patient: Database },
-  kind: Kind,
+  kind: ReadyKind,
   file: AsyncIterable<Buffer>,
   asker: Asker,
   beatEveryMs = BEAT_EVERY_MS,
@@ -62,7 +64,7 @@ async function beat(db: Database, id: string) {
 /** Ends an upload of so many rows, once: an answer that was lost does not count its errors twice. */
 async function check(
   trx: Trx,
-  kind: Kind,
+  kind: ReadyKind,
   { id, rows }: { id: string; rows: number },
   asker: Asker,
 ) {
@@ -72,7 +74,7 @@ async function check(
   if (found[0].status !== 'uploading') return
   // A million rows are sorted here.
   await sql`set local work_mem = '64MB'`.execute(trx)
-  await checkAcross(trx, kind.type, id)
+  await checkAcross(trx, kind.rules, id)
   const { numAffectedRows } = await sql`
     update loanops.migration m
        set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
@@ -91,7 +93,7 @@ async function check(
 /** @returns how many rows the file has */
 async function keepRows(
   db: Database,
-  kind: Kind,
+  kind: ReadyKind,
   id: string,
   file: AsyncIterable<Buffer>,
 ): Promise<number> {
@@ -126,7 +128,7 @@ async function keepRows(
     // In every file: one that comes from errors.csv may have lost its column of reasons.
     const cells = came.map(unescapeFormula)
     const misfit = misfitOf(cells, columns)
-    if (misfit !== null) return { line, cells: cells.map(readable), ...unread, errors: [misfit] }
+    if (misfit !== null) return { line, cells: cells.map(readable), errors: [misfit] }
     return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
   }
 }
@@ -138,16 +140,6 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
     await sql`set local synchronous_commit = off`.execute(trx)
     await insertRows(trx, id, rows, isAgain)
   })
-}
-
-const unread: Omit<CheckedRow, 'errors'> = {
-  loanExternalId: null,
-  clientExternalId: null,
-  clientFields: null,
-  paymentKey: null,
-  receiptNumber: null,
-  onDate: null,
-  disbursedOn: null,
 }
 
 /** What keeps a row from being read at all. */

@@ -1,6 +1,6 @@
-import type { Operation } from '../../engine/operation.ts'
-import type { Fields } from './kind.ts'
-import { type FieldOf, type Step, step } from './step.ts'
+import type { Operation } from '../../../engine/operation.ts'
+import type { Fields } from '../kind.ts'
+import { type FieldOf, type Step, step } from '../step.ts'
 
 /** The operations that a loan's row asks for, in their order: as many as it has dates. */
 export function loanSteps(operation: (name: string) => Operation): (fields: Fields) => Step[] {

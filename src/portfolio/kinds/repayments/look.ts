@@ -1,21 +1,17 @@
-import type { NewOperation } from '../../engine/accept.ts'
-import type { Ledger } from '../../ledger/client.ts'
-import { dayText } from '../../ledger/dates.ts'
-import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
-import { findLoanWithTransactions, type LoanWithTransactions } from '../../ledger/loan-calls.ts'
-import { type LedgerRepayment, repaymentAmong } from '../../ledger/repayment.ts'
-import { roundingRefusal } from '../../operations/exact-amount.ts'
-import { type MigratedRepayment, repaymentOf } from '../kinds/migrated-repayment.ts'
-import { dayOf } from '../upload/day-text.ts'
-import type { Found } from './looker.ts'
-
-type Row = { line: number; isLoanComing: boolean; steps: NewOperation[] }
+import { dayText } from '../../../ledger/dates.ts'
+import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
+import { findLoanWithTransactions, type LoanWithTransactions } from '../../../ledger/loan-calls.ts'
+import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
+import { roundingRefusal } from '../../../operations/exact-amount.ts'
+import { dayOf } from '../day-text.ts'
+import type { Found, Looker, RowToLookAt } from '../looker.ts'
+import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
 /** Holds a loan's repayments against all its transactions, which are read at once. */
 export async function lookAtRepayments(
-  ledger: Ledger,
+  { ledger }: Looker,
+  rows: RowToLookAt[],
   loanExternalId: string,
-  rows: Row[],
 ): Promise<Found[]> {
   const loan = await findLoanWithTransactions(ledger, loanExternalId)
   return rows.map(({ line, isLoanComing, steps }) => {

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { type Attempt, loanSubject, operation } from '../../engine/operation.ts'
-import { refusal } from '../../engine/refusal.ts'
-import { closed, Day, ExternalId, Text } from '../../http/fields.ts'
-import { absent } from '../../ledger/held.ts'
-import type { LedgerCurrency } from '../../ledger/loan.ts'
-import { readLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { type Attempt, loanSubject, operation } from '../../../engine/operation.ts'
+import { refusal } from '../../../engine/refusal.ts'
+import { closed, Day, ExternalId, Text } from '../../../http/fields.ts'
+import { absent } from '../../../ledger/held.ts'
+import type { LedgerCurrency } from '../../../ledger/loan.ts'
+import { readLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import {
   heldRepayment,
   type LedgerRepayment,
@@ -12,8 +12,8 @@ import {
   receiptOf,
   repaymentAmong,
   standingReceipts,
-} from '../../ledger/repayment.ts'
-import { roundingRefusal } from '../../operations/exact-amount.ts'
+} from '../../../ledger/repayment.ts'
+import { roundingRefusal } from '../../../operations/exact-amount.ts'
 
 /** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
 export const migratedRepayment = operation({

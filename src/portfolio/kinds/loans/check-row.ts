@@ -1,19 +1,10 @@
-import type { Catalogue, Operation } from '../../engine/operation.ts'
-import { dayOf } from '../upload/day-text.ts'
-import { numberOf } from '../upload/number-text.ts'
-import type { CheckedRow, Fields, Kind } from './kind.ts'
-import { loanColumns } from './loan-columns.ts'
-import { loanSteps } from './loan-steps.ts'
-import { shortenedNumbers } from './shortened-number.ts'
+import { dayOf } from '../day-text.ts'
+import type { CheckedRow, Fields } from '../kind.ts'
+import { numberOf } from '../number-text.ts'
+import { shortenedNumbers } from '../shortened-number.ts'
+import type { Step } from '../step.ts'
+import { CLIENT_COLUMNS } from './client-columns.ts'
 
-/** In this order in `client_fields`. */
-export const CLIENT_COLUMNS = [
-  'client_firstname',
-  'client_lastname',
-  'client_mobile_no',
-  'client_email_address',
-  'client_activation_date',
-]
 /** Texts, even where they are nothing but digits. */
 const CODES = ['client_external_id', 'loan_external_id', 'client_mobile_no', 'utr_payment_id']
 const MAX_ID_CHARACTERS = 100
@@ -25,31 +16,21 @@ const DAYS = [
   'disbursed_on_date',
 ]
 
-/** Loans with their clients, as far as submitted, approved or disbursed. */
-export function loanKind(catalogue: Catalogue): Kind {
-  const steps = loanSteps(name => catalogue.get(name) as Operation)
-
+/** @param steps the operations that the row asks for */
+export function checkRow(fields: Fields, steps: Step[]): CheckedRow {
   return {
-    type: 'loans',
-    columns: loanColumns,
-    check: (fields): CheckedRow => ({
-      errors: [
-        ...new Set([
-          ...Object.values(steps(fields)).flatMap(one => one.check(fields)),
-          ...shortenedNumbers(fields, CODES),
-          ...incomplete(fields),
-          ...outOfOrder(fields),
-        ]),
-      ],
-      loanExternalId: fields.loan_external_id ?? null,
-      clientExternalId: indexable(fields.client_external_id),
-      clientFields: CLIENT_COLUMNS.map(name => sameForm(fields[name])),
-      paymentKey: null,
-      receiptNumber: null,
-      onDate: null,
-      disbursedOn: dayOf(fields.disbursed_on_date ?? '')?.iso ?? null,
-    }),
-    steps: fields => steps(fields).map(one => one.make(withAmount(fields))),
+    errors: [
+      ...new Set([
+        ...steps.flatMap(one => one.check(fields)),
+        ...shortenedNumbers(fields, CODES),
+        ...incomplete(fields),
+        ...outOfOrder(fields),
+      ]),
+    ],
+    loanExternalId: fields.loan_external_id,
+    clientExternalId: indexable(fields.client_external_id),
+    clientFields: CLIENT_COLUMNS.map(name => sameForm(fields[name])),
+    disbursedOn: dayOf(fields.disbursed_on_date ?? '')?.iso,
   }
 }
 
@@ -60,12 +41,6 @@ const indexable = (id: string | undefined) =>
 /** A day may be written in two ways, and is the same. */
 const sameForm = (cell: string | undefined) =>
   cell === undefined ? null : (dayOf(cell)?.iso ?? cell)
-
-/** Said outright, so that the disbursement can be held against the ledger's. */
-const withAmount = (fields: Fields): Fields => ({
-  ...fields,
-  disbursed_amount: fields.disbursed_amount ?? (fields.principal as string),
-})
 
 function incomplete(fields: Fields): string[] {
   const errors: string[] = []

@@ -1,4 +1,4 @@
-import { optional, required } from '../upload/column.ts'
+import { optional, required } from '../column.ts'
 
 /** One row per loan. One that stops at submitted or approved leaves the later dates empty. */
 export const loanColumns = [

@@ -1,0 +1,21 @@
+import type { NewOperation } from '../../engine/accept.ts'
+import type { Attempt, Operation } from '../../engine/operation.ts'
+import type { Held } from '../../ledger/held.ts'
+import type { Looker } from './looker.ts'
+
+/** What the ledger holds of this operation already, whoever made it. @throws LedgerTrouble when the ledger does not say */
+export function hold(looker: Looker, { id, operationType, data }: NewOperation): Promise<Held> {
+  const operation = looker.catalogue.get(operationType) as Operation
+  const run: Attempt = {
+    ledger: looker.ledger,
+    reference: looker.reference,
+    id,
+    // Nothing is written: none of these is used.
+    key: '',
+    seen: null,
+    remember: async () => undefined,
+    handedOn: undefined,
+    handOn: () => undefined,
+  }
+  return (operation.holds ?? operation.find)(run, data)
+}

@@ -1,0 +1,8 @@
+/** In this order in `client_fields`. */
+export const CLIENT_COLUMNS = [
+  'client_firstname',
+  'client_lastname',
+  'client_mobile_no',
+  'client_email_address',
+  'client_activation_date',
+]

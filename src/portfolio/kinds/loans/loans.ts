@@ -1,0 +1,31 @@
+import type { Operation } from '../../../engine/operation.ts'
+import type { Fields, Kind } from '../kind.ts'
+import { checkRow } from './check-row.ts'
+import { loanColumns } from './columns.ts'
+import { lookAtLoans } from './look.ts'
+import { loanRules } from './rules.ts'
+import { loanSteps } from './steps.ts'
+
+/** Loans with their clients, as far as submitted, approved or disbursed. */
+export const loans: Kind = {
+  type: 'loans',
+  columns: loanColumns,
+  isHeader: columns => columns.includes('client_external_id'),
+  buildsOn: [],
+  rules: loanRules,
+  operations: [],
+  reader(catalogue) {
+    const steps = loanSteps(name => catalogue.get(name) as Operation)
+    return {
+      check: fields => checkRow(fields, steps(fields)),
+      steps: fields => steps(fields).map(one => one.make(withAmount(fields))),
+    }
+  },
+  look: lookAtLoans,
+}
+
+/** Said outright, so that the disbursement can be held against the ledger's. */
+const withAmount = (fields: Fields): Fields => ({
+  ...fields,
+  disbursed_amount: fields.disbursed_amount ?? (fields.principal as string),
+})

@@ -1,0 +1,41 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Rule } from '../kind.ts'
+import { twice } from '../twice.ts'
+import { CLIENT_COLUMNS } from './client-columns.ts'
+
+const loanTwice = twice(sql`loan_external_id`, 'loan_external_id: this loan')
+
+const clientOtherwise: Rule = id => sql`
+  select u.line,
+         (select string_agg(name, ', ') from unnest(${CLIENT_COLUMNS}::text[], u.said, other.client_fields)
+                   as t (name, ours, theirs) where ours is distinct from theirs)
+           || ': this client is described otherwise in line ' || other.line
+    from (${unlike(id, sql`client_external_id`, sql`client_fields`)}) u
+    join loanops.migration_row other on other.migration_id = ${id} and other.line = u.other`
+
+const mobileOfTwo: Rule = id => sql`
+  select line, 'client_mobile_no: another client has this number, in line ' || other
+    from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
+
+/**
+ * The rows that share something and do not all say the same: the first one beside the first that says otherwise, every
+ * other beside the first one that differs from it. Each row is looked at a fixed number of times: a placeholder may
+ * stand in all of them.
+ */
+const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknown>) => sql`
+  select line, said, case when said = first_said then first_other else first_line end as other
+    from (select line, said, first_said, first_line,
+                 min(line) filter (where said <> first_said) over (partition by shared) as first_other
+            from (select line, shared, said,
+                         first_value(said) over same as first_said, first_value(line) over same as first_line
+                    from (select line, ${shared} as shared, ${said} as said
+                            from loanops.migration_row where migration_id = ${id}) r
+                    join (select ${shared} as shared
+                            from loanops.migration_row
+                           where migration_id = ${id} and ${shared} is not null
+                           group by 1 having count(distinct ${said}) > 1) several using (shared)
+                   where said is not null
+                  window same as (partition by shared order by line)) ordered) paired`
+
+/** No loan comes twice, and all rows of a client say the same of it. */
+export const loanRules: Rule[] = [loanTwice, clientOtherwise, mobileOfTwo]

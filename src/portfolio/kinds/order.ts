@@ -1,0 +1,14 @@
+import type { Kind } from './kind.ts'
+import { kindOf, kinds } from './kinds.ts'
+
+/** How many kinds have to run before this one. */
+export function rankOf(type: string): number {
+  return Math.max(0, ...kindOf(kinds, type).buildsOn.map(before => rankOf(before) + 1))
+}
+
+/** The types whose runs exclude a run of this type on the same loan: those it builds on, and those that build on it. */
+export function typesApartFrom(type: string): string[] {
+  const { buildsOn } = kindOf(kinds, type)
+  const buildsOnIt = (kind: Kind) => kind.buildsOn.includes(type)
+  return [...buildsOn, ...kinds.filter(buildsOnIt).map(kind => kind.type)]
+}

@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Amount, closed, ExternalId, oneOf, Text } from '../../../http/fields.ts'
+import { receiptOf } from '../../../ledger/repayment.ts'
+import { GATEWAYS } from '../../../lenders.ts'
+import { DAY_RULE, dayOf } from '../day-text.ts'
+import type { CheckedRow, Fields } from '../kind.ts'
+import { numberOf } from '../number-text.ts'
+import { shortenedNumbers } from '../shortened-number.ts'
+
+const MAX_NOTE_CHARACTERS = 1_000
+const MAX_REFERENCE_CHARACTERS = 255
+
+const Row = Type.Object(
+  {
+    loan_external_id: ExternalId,
+    amount: Amount,
+    payment_reference: Text(MAX_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
+    gateway: Type.Optional(oneOf(GATEWAYS, `${GATEWAYS.join(' or ')}, or empty`)),
+    note: Type.Optional(
+      Type.String({
+        maxLength: MAX_NOTE_CHARACTERS,
+        description: `a text of at most ${MAX_NOTE_CHARACTERS} characters`,
+      }),
+    ),
+  },
+  closed,
+)
+const compiled = TypeCompiler.Compile(Row)
+
+export function checkRow(fields: Fields): CheckedRow {
+  const day = dayOf(fields.transaction_date ?? '')
+  const errors = [
+    ...errorsOf(fields),
+    ...shortenedNumbers(fields, ['loan_external_id', 'payment_reference']),
+  ]
+  if (day === undefined) errors.push(dayError(fields.transaction_date))
+  return {
+    errors,
+    loanExternalId: fields.loan_external_id,
+    paymentKey: errors.length === 0 ? paymentKeyOf(fields) : null,
+    receiptNumber: errors.length === 0 ? receiptOf(fields.payment_reference as string) : null,
+    onDate: day?.iso,
+  }
+}
+
+const dayError = (text: string | undefined) =>
+  `transaction_date ${text === undefined ? 'is required' : DAY_RULE}`
+
+function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: Fields): string[] {
+  const row = amount === undefined ? texts : { ...texts, amount: numberOf(amount) }
+  if (compiled.Check(row)) return []
+  const first = new Map<string, string>()
+  for (const { path, message } of compiled.Errors(row)) {
+    const column = path.slice(1)
+    if (!first.has(column)) first.set(column, `${column} ${message}`)
+  }
+  return [...first.values()]
+}
+
+/** A gateway's payment is one whatever its loan. */
+const paymentKeyOf = ({ gateway, payment_reference }: Fields) =>
+  gateway === undefined ? null : `${gateway}\n${payment_reference}`

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+import { newOperation } from '../../../engine/accept.ts'
+import { repaymentExternalId } from '../../../payments/due-payment.ts'
+import { dayOf } from '../day-text.ts'
+import type { Fields, Kind } from '../kind.ts'
+import { checkRow } from './check-row.ts'
+import { repaymentColumns } from './columns.ts'
+import { lookAtRepayments } from './look.ts'
+import { migratedRepayment } from './migrated-repayment.ts'
+import { repaymentRules } from './rules.ts'
+
+const HASH_DIGITS = 32
+
+/** Repayments on loans that the ledger has, or that an earlier loans file brought there. */
+export const repayments: Kind = {
+  type: 'repayments',
+  columns: repaymentColumns,
+  isHeader: columns => columns.includes('payment_reference'),
+  buildsOn: ['loans'],
+  rules: repaymentRules,
+  operations: [migratedRepayment],
+  reader: () => ({
+    check: checkRow,
+    steps: fields => [newOperation(migratedRepayment, dataOf(fields), null)],
+  }),
+  look: lookAtRepayments,
+}
+
+function externalIdOf(fields: Fields): string {
+  const { gateway, loan_external_id, payment_reference } = fields
+  if (gateway) return repaymentExternalId(gateway, payment_reference as string)
+  // No part has a line break in it, so no two are alike.
+  const key = `${loan_external_id}\n${payment_reference}`
+  return `migration-${hash('sha256', key).slice(0, HASH_DIGITS)}`
+}
+
+function dataOf(fields: Fields) {
+  const { loan_external_id, transaction_date, amount, payment_reference, note } = fields
+  return {
+    external_loan_id: loan_external_id as string,
+    external_id: externalIdOf(fields),
+    date: dayOf(transaction_date as string)?.text as string,
+    amount: amount as string,
+    reference: payment_reference as string,
+    ...(note === undefined ? {} : { note }),
+  }
+}

@@ -1,0 +1,62 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { onRequestAsyncHookHandler } from 'fastify'
+import { askerOf } from '../../accounts/actor.ts'
+import type { Database } from '../../database/database.ts'
+import { closed } from '../../http/fields.ts'
+import { MigrationId, ofOneMigration, Started } from '../record.ts'
+import { cancelRun } from './cancel-run.ts'
+import { retryRun } from './retry-run.ts'
+import { startRun } from './start-run.ts'
+
+const tags = ['migration']
+const runSchema = {
+  tags,
+  summary: 'Takes the valid rows to the ledger, or looks what that would do',
+  body: Type.Object(
+    {
+      migration_id: MigrationId,
+      dry_run: Type.Optional(Type.Boolean({ description: 'true or false' })),
+      skip_invalid: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    },
+    closed,
+  ),
+  response: { 202: Started },
+}
+const retrySchema = {
+  tags,
+  summary: 'Takes up what failed, was stopped or was left',
+  params: ofOneMigration,
+  response: { 202: Started },
+}
+const cancelSchema = {
+  tags,
+  summary: 'Starts nothing more; what is on its way ends',
+  params: ofOneMigration,
+  response: { 202: Started },
+}
+
+/** @param patient where statements may take long */
+export function runRoutes(
+  patient: Database,
+  limitLongCalls: onRequestAsyncHookHandler,
+): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post('/migration/run', { schema: runSchema }, async (request, reply) => {
+      const { migration_id, dry_run = false, skip_invalid = false } = request.body
+      const wanted = { migrationId: migration_id, isDryRun: dry_run, skipInvalid: skip_invalid }
+      return reply.code(202).send(await startRun(patient, wanted, await askerOf(request)))
+    })
+
+    app.post(
+      '/migration/:id/retry',
+      { schema: retrySchema, onRequest: limitLongCalls },
+      async (request, reply) =>
+        reply.code(202).send(await retryRun(patient, request.params.id, await askerOf(request))),
+    )
+
+    app.post('/migration/:id/cancel', { schema: cancelSchema }, async (request, reply) =>
+      reply.code(202).send(await cancelRun(patient, request.params.id, await askerOf(request))),
+    )
+  }
+}
