@@ -6,6 +6,12 @@ const FIRST_TRIAL_MS = 1_000
 /** An outage may take hours; its end is seen within so long. */
 const MAX_BETWEEN_TRIALS_MS = 5_000
 
+/**
+ * Longer than a call, its back-off and the pause between trials take together. Where nothing has failed for so long,
+ * nothing waits: an operator ended it, say, and no operation would ever tell that the outage is over.
+ */
+const FORGET_AFTER_MS = 120_000
+
 /** Whether the ledger, though it answers, fails for one loan or client after the other. */
 export type Failures = {
   /** @param answer what decided an attempt: a read that works says nothing about the write that fails behind it */
@@ -16,32 +22,40 @@ export type Failures = {
   isTrialDue(): boolean
 }
 
-export function openFailures(): Failures {
+export function openFailures(now = Date.now): Failures {
   const subjects = new Set<string>()
   let lastError: string | null = null
   let trialAt = 0
   let pauseMs = FIRST_TRIAL_MS
-  const isOutage = () => subjects.size >= SUBJECTS_TO_OPEN
+  let failedAt = Number.NEGATIVE_INFINITY
+  const isForgotten = () => now() - failedAt >= FORGET_AFTER_MS
+  const isOutage = () => subjects.size >= SUBJECTS_TO_OPEN && !isForgotten()
 
   return {
     isOutage,
     lastError: () => lastError,
     note(subject, answer) {
       if (isFailure(answer)) {
+        if (isForgotten()) forget()
         lastError = answer.message
+        failedAt = now()
         // An outage may meet any number of loans; these say enough.
         if (!isOutage()) subjects.add(subject)
       } else if (isWord(answer)) {
-        subjects.clear()
-        pauseMs = FIRST_TRIAL_MS
+        forget()
       }
     },
     isTrialDue() {
-      if (!isOutage() || Date.now() < trialAt) return false
-      trialAt = Date.now() + pauseMs
+      if (!isOutage() || now() < trialAt) return false
+      trialAt = now() + pauseMs
       pauseMs = Math.min(2 * pauseMs, MAX_BETWEEN_TRIALS_MS)
       return true
     },
+  }
+
+  function forget() {
+    subjects.clear()
+    pauseMs = FIRST_TRIAL_MS
   }
 }
 
