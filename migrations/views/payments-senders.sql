@@ -139,18 +139,18 @@ $$;
 
 -- Takes the networks over from the settings. Where they changed, whatever was judged, or may be by now, is judged anew.
 create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
+declare
+  -- One network may be written in several ways.
+  wanted core.allowed_network[] := array(
+    select distinct n from jsonb_populate_recordset(null::core.allowed_network, networks) n);
 begin
-  if not exists (select lender, product, gateway, network from core.allowed_network
-                 except select lender, product, gateway, network
-                   from jsonb_to_recordset(networks) as n (lender text, product text, gateway text, network inet))
-     and (select count(*) from core.allowed_network) = jsonb_array_length(networks) then
+  if not exists (select from core.allowed_network n where n <> all(wanted))
+     and (select count(*) from core.allowed_network) = cardinality(wanted) then
     return;
   end if;
   perform core.lock_settling();
   delete from core.allowed_network;
-  insert into core.allowed_network (lender, product, gateway, network)
-  select lender, product, gateway, network
-    from jsonb_to_recordset(networks) as n (lender text, product text, gateway text, network inet);
+  insert into core.allowed_network select * from unnest(wanted);
   delete from core.loan_product;
   insert into core.unjudged_payment (gateway, gateway_payment_id)
   select gateway, case when kind = 'payment' then gateway_payment_id else of_payment_id end

@@ -179,6 +179,14 @@ t.test('a disagreement from outside is no objection to a posted payment', async 
   t.match(await service.settled(), { state: 'posted', objection: null })
 })
 
+t.test('a network that is written in two ways is one network', async t => {
+  const service = await withNetworks(t, {
+    allowedCidrs: ['10.1.2.3', '10.1.2.3/32', '::1', '0::1'],
+  })
+  await service.inside(capturedA({ loan: 'L-2' }))
+  t.match(await service.settled(), { state: 'posted' })
+})
+
 t.test('networks of one lender hold back nothing of another', async t => {
   const service = await withNetworks(t)
   await service.outside(capturedA({ loan: 'L-3' }))
