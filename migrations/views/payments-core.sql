@@ -82,7 +82,8 @@ begin
             or lender <> 'UNKNOWN' and not verified_lenders && array[lender, 'UNKNOWN'])
   ), told as (
     select kind, gateway_payment_id,
-           max(of_payment_id) as of_payment_id,
+           -- The first word on it: what comes later must not take the refund away from its payment.
+           (array_agg(of_payment_id order by received_at, raw_id) filter (where of_payment_id is not null))[1] as of_payment_id,
            bool_or(status = 'captured') as is_captured,
            bool_and(verified_by is not null) as is_verified,
            bool_and(all_outside) as all_outside,

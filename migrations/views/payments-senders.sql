@@ -13,7 +13,8 @@ create or replace function core.product_of(loan text, lender text) returns text 
 $$;
 
 -- Marks the events that come from outside the networks of the loan's lender. `touched` holds payments together with their
--- refunds. Where events name several loans, those count whose events come from inside their lender's networks.
+-- refunds. Where events name several loans, those count whose events come from inside their lender's networks; likewise
+-- where events of one refund name several payments, or none.
 create or replace function core.judge_senders(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with named as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.is_outside, s.payment_id,
@@ -34,9 +35,23 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
       from with_inside
   ), with_judges as (
     select *, array_agg(product) filter (where is_judge) over (partition by payment_id) as products from with_judge
-  ), judged as (
-    select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address)) as verdict
+  ), by_payment as (
+    select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address)) as is_out_of_payment
       from with_judges
+  ), with_first as (
+    -- One of each kind is enough here too.
+    select *, row_number() over (partition by kind, gateway_payment_id, is_out_of_payment, product, products) = 1 as is_first
+      from by_payment
+  ), with_refund as (
+    select *, jsonb_agg(products || product) filter (where kind <> 'payment' and is_first and not is_out_of_payment)
+                over (partition by kind, gateway_payment_id) as products_of_refund
+      from with_first
+  ), judged as (
+    select *, is_out_of_payment
+              or exists (select from jsonb_array_elements(products_of_refund) named
+                          cross join lateral jsonb_array_elements_text(named) p
+                          where core.is_outside(p, wanted_gateway, address)) as verdict
+      from with_refund
   )
   update core.event e
      set is_outside = j.verdict
@@ -45,8 +60,9 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
      and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
 $$;
 
--- The loans by which a payment's events are judged, and whose product nobody has asked the ledger for. Those first that
--- came from inside anybody's networks: whoever is outside all of them must not keep us busy.
+-- The loans by which the events of a payment are judged, or those of a refund that names several payments, and whose
+-- product nobody has asked the ledger for. Those first that came from inside anybody's networks: whoever is outside all
+-- of them must not keep us busy.
 create or replace function core.unasked_loans(wanted_gateway text, payment_id text) returns setof text
   language sql stable as $$
   select loan
@@ -55,8 +71,12 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
             from core.event e
             left join core.transaction t
               on t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind
-           where e.gateway_payment_id = payment_id and e.gateway = wanted_gateway and e.kind = 'payment'
-             and e.status = 'captured') named
+           where e.gateway_payment_id in (
+                   select unasked_loans.payment_id
+                   union
+                   select of_payment_id from core.event r
+                    where r.gateway_payment_id = unasked_loans.payment_id and r.gateway = wanted_gateway)
+             and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured') named
    where core.can_be_loan(loan) and not exists (select from core.loan_product p where p.external_loan_id = loan)
    group by loan
    order by bool_or(is_inside) desc, min(received_at)
@@ -64,22 +84,28 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
    limit 5
 $$;
 
--- Notes those of the payments that something speaks against, and whose lender nobody has asked the ledger for.
+-- Notes those of the payments that something speaks against, and whose lender nobody has asked the ledger for; and
+-- refunds that name several payments.
 create or replace function core.note_unjudged(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
   select t.gateway, t.gateway_payment_id,
          not exists (select from core.event e join core.allowed_network n on n.gateway = e.gateway and e.address <<= n.network
                       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind)
     from core.transaction t
-   where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway and t.kind = 'payment'
-     and (t.reason = 'events_disagree' or t.objection is not null
-          -- A verified one may have outranked others that count, once it is known to come from outside.
-          or exists (select from core.event e
-                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                        and e.status = 'captured'
-                        and (e.amount <> t.amount or e.currency <> t.currency or e.external_loan_id <> t.named_loan_id))
-          or exists (select from core.transaction r
-                      where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'))
+   where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway
+     and case when t.kind = 'payment'
+           then t.reason = 'events_disagree' or t.objection is not null
+                -- A verified one may have outranked others that count, once it is known to come from outside.
+                or exists (select from core.event e
+                            where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                              and e.status = 'captured'
+                              and (e.amount <> t.amount or e.currency <> t.currency or e.external_loan_id <> t.named_loan_id))
+                or exists (select from core.transaction r
+                            where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
+           else exists (select from core.event e
+                         where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                           and e.of_payment_id <> t.of_payment_id)
+         end
      and exists (select from core.unasked_loans(t.gateway, t.gateway_payment_id))
   on conflict do nothing
 $$;
@@ -113,18 +139,18 @@ $$;
 
 -- Takes the networks over from the settings. Where they changed, whatever was judged, or may be by now, is judged anew.
 create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
+declare
+  -- One network may be written in several ways.
+  wanted core.allowed_network[] := array(
+    select distinct n from jsonb_populate_recordset(null::core.allowed_network, networks) n);
 begin
-  if not exists (select lender, product, gateway, network from core.allowed_network
-                 except select lender, product, gateway, network
-                   from jsonb_to_recordset(networks) as n (lender text, product text, gateway text, network inet))
-     and (select count(*) from core.allowed_network) = jsonb_array_length(networks) then
+  if not exists (select from core.allowed_network n where n <> all(wanted))
+     and (select count(*) from core.allowed_network) = cardinality(wanted) then
     return;
   end if;
   perform core.lock_settling();
   delete from core.allowed_network;
-  insert into core.allowed_network (lender, product, gateway, network)
-  select lender, product, gateway, network
-    from jsonb_to_recordset(networks) as n (lender text, product text, gateway text, network inet);
+  insert into core.allowed_network select * from unnest(wanted);
   delete from core.loan_product;
   insert into core.unjudged_payment (gateway, gateway_payment_id)
   select gateway, case when kind = 'payment' then gateway_payment_id else of_payment_id end

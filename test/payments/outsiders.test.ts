@@ -93,6 +93,51 @@ for (const [what, held, released] of [
     t.match(await service.settled(), { state: 'posted' })
   })
 
+/** Of the refund `id`, as one that names another payment would tell of it; null: none. */
+const refundOf = (of: string | null, id: string, status: string) => {
+  const event = refundA({ id, of: 'pay_x', status })
+  const refund = { ...event.payload.refund.entity, payment_id: of }
+  return { ...event, payload: { refund: { entity: refund } } }
+}
+
+t.test('no refund is taken from its payment by what comes from outside', async t => {
+  const service = await withNetworks(t)
+  const ids: string[] = []
+  const later: (() => Promise<unknown>)[] = []
+  for (const named of [{}, { lender: 'LENDER_02' }])
+    for (const other of ['a_payment', 'z_payment', null])
+      for (const order of ['before', 'with', 'after']) {
+        const id = `pay_${ids.length}`
+        const genuine = async () => {
+          await service.inside(capturedA({ id, loan: 'L-2' }), named)
+          await service.inside(refundOf(id, `rfnd_${id}`, 'created'), named)
+        }
+        const forged = () =>
+          service.outside(refundOf(other, `rfnd_${id}`, 'failed'), { lender: 'LENDER_03' })
+        const [first, second] = order === 'before' ? [forged, genuine] : [genuine, forged]
+        await first()
+        if (order === 'with') await second()
+        else later.push(second)
+        ids.push(id)
+      }
+  await service.batch()
+  for (const send of later) await send()
+  await service.batch()
+  for (const id of ids)
+    t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'refund' }, id)
+  t.equal((await service.repayments()).length, 0)
+})
+
+t.test('what comes from outside one lender’s networks silences no refund of another', async t => {
+  const service = await withNetworks(t)
+  await service.inside(capturedA({ id: 'pay_2', loan: 'L-2' }))
+  await service.settled('pay_2')
+  await service.outside(capturedA({ id: 'pay_3', loan: 'L-3' }))
+  await service.outside(refundOf('pay_3', 'rfnd_3', 'created'))
+  await service.outside(refundOf('pay_2', 'rfnd_3', 'created'))
+  t.match(await service.settled('pay_3'), { state: 'suspense', reason: 'refund' })
+})
+
 t.test('a held payment is not released from outside while the ledger is down', async t => {
   const service = await withNetworks(t)
   await service.inside(capturedA({ loan: 'L-2' }))
@@ -132,6 +177,14 @@ t.test('a disagreement from outside is no objection to a posted payment', async 
   await service.settled()
   await service.outside(eventA('order.paid', { loan: 'L-2', amount: 100 }))
   t.match(await service.settled(), { state: 'posted', objection: null })
+})
+
+t.test('a network that is written in two ways is one network', async t => {
+  const service = await withNetworks(t, {
+    allowedCidrs: ['10.1.2.3', '10.1.2.3/32', '::1', '0::1'],
+  })
+  await service.inside(capturedA({ loan: 'L-2' }))
+  t.match(await service.settled(), { state: 'posted' })
 })
 
 t.test('networks of one lender hold back nothing of another', async t => {

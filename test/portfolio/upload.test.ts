@@ -270,7 +270,16 @@ t.test('upload', async t => {
   })
 
   t.test('a number that a spreadsheet has shortened is no id, reference or telephone', async t => {
-    const shortened = ['9.19877E+11', '4.01235e+11', '4.01235E11', '4,01235E+11', '4E+11', '1e-05']
+    const shortened = [
+      '9.19877E+11',
+      '4.01235e+11',
+      '4.01235E11',
+      '4,01235E+11',
+      '4E+11',
+      '1e-05',
+      '9.E+11',
+      '.5E+11',
+    ]
     const loans = shortened.map((text, i) => ({
       loan_external_id: `SN-${i}`,
       client_external_id: `SN-${i}`,

@@ -4,7 +4,7 @@ import type { Fields } from './kind.ts'
  * What spreadsheets make of a long number, and programs of a float: 9.19877E+11, in some countries 9,19877E+11. The
  * point or the sign tells: a spreadsheet always writes the sign, and `1E5` alone may well be somebody's id.
  */
-const SHORTENED = /^[+-]?\d+([.,]\d+[eE][+-]?|[eE][+-])\d+$/
+const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
 
 /** The columns among these whose digits are lost. */
 export function shortenedNumbers(fields: Fields, columns: string[]): string[] {
