@@ -2,11 +2,24 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
+import { groupCommit } from '../database/group-commit.ts'
+import type { Watch } from '../database/watch.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { liveQueue } from './queue.ts'
 
-/** Wakes the loans that waited for an operation of these clients to end. */
-export async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Promise<void> {
+/** Wakes the loans that waited for an operation of this client to end, of many clients at a time. */
+export type WakeLoans = (client: string) => Promise<unknown>
+
+export function openWakeLoans(db: Database, boss: PgBoss, { watch }: { watch: Watch }): WakeLoans {
+  const watched = watch.over('wake-ups')
+  const woken = groupCommit<string, undefined>(async clients => {
+    await watched(() => wakeWaitingFor(db, boss, clients))
+    return clients.map(() => undefined)
+  })
+  return woken.submit
+}
+
+async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Promise<void> {
   crashPoint('wake.client-done')
   const subjects = await readyLoans(db, clients)
   if (subjects.length === 0) return

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { errors, Pool } from 'undici'
-import type { Config } from '../config.ts'
 import {
   type Answer,
   classifyRead,
@@ -12,12 +9,7 @@ import {
   type Verdict,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
-
-/** A loan with its schedule has a few hundred KiB; more than this is not an answer of a ledger. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
-const CONNECT_TIMEOUT_MS = 5_000
-/** Fineract closes a connection after 100 requests or 60 idle seconds: leave first, so that no write meets a closing one. */
-const KEEP_ALIVE_MS = 20_000
+import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 
 export type Write = {
   method: 'POST' | 'PUT' | 'DELETE'
@@ -51,38 +43,8 @@ export type Ledger = {
 /** What a write needs: under its key the ledger takes it once. */
 export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
 
-type Settings = Pick<
-  Config,
-  | 'LEDGER_URL'
-  | 'LEDGER_USERNAME'
-  | 'LEDGER_PASSWORD'
-  | 'LEDGER_TENANT'
-  | 'LEDGER_CA_FILE'
-  | 'LEDGER_TIMEOUT_MS'
-  | 'LEDGER_CONCURRENCY'
->
-
-export function openLedger(settings: Settings): Ledger {
-  const url = new URL(settings.LEDGER_URL)
-  const pool = new Pool(url.origin, {
-    connections: settings.LEDGER_CONCURRENCY,
-    // Pipelined writes would share one fate when the connection breaks.
-    pipelining: 1,
-    headersTimeout: settings.LEDGER_TIMEOUT_MS,
-    bodyTimeout: settings.LEDGER_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    maxResponseSize: MAX_ANSWER_BYTES,
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS,
-      ...(settings.LEDGER_CA_FILE ? { ca: readFileSync(settings.LEDGER_CA_FILE) } : {}),
-    },
-  })
-  const credentials = `${settings.LEDGER_USERNAME}:${settings.LEDGER_PASSWORD}`
-  const headers = {
-    authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
-    'fineract-platform-tenantid': settings.LEDGER_TENANT,
-    accept: 'application/json',
-  }
+export function openLedger(settings: LedgerSettings): Ledger {
+  const sender = openSender(settings)
   const listeners: ((answer: Answer) => void)[] = []
   const breaker = openBreaker()
 
@@ -98,8 +60,8 @@ export function openLedger(settings: Settings): Ledger {
     probe: () => call({ method: 'GET', path: '/paymenttypes' }, classifyRead).then(() => undefined),
     breaker,
     onAnswer: listener => void listeners.push(listener),
-    close: () => (pool.destroyed ? Promise.resolve() : pool.close()),
-    cutOff: () => pool.destroy(),
+    close: sender.close,
+    cutOff: sender.cutOff,
   }
 
   async function call(request: Request, take: Take): Promise<Answer> {
@@ -110,7 +72,7 @@ export function openLedger(settings: Settings): Ledger {
 
   async function answered(request: Request, take: Take): Promise<Answer> {
     const { method, path } = request
-    const answer = await send(request).then(
+    const answer = await sender.send(request).then(
       received => ({
         method,
         path,
@@ -127,31 +89,6 @@ export function openLedger(settings: Settings): Ledger {
     for (const listener of listeners) listener(answer)
     return answer
   }
-
-  async function send(request: Request) {
-    const {
-      statusCode,
-      headers: answered,
-      body,
-    } = await pool.request({
-      method: request.method,
-      path: url.pathname + request.path,
-      headers: {
-        ...headers,
-        ...(request.key === undefined ? {} : { 'idempotency-key': request.key }),
-        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      // The time-outs of the pool are for silence; this one is for an answer that trickles.
-      signal: AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
-    })
-    const text = await body.text()
-    return {
-      status: statusCode,
-      body: parsed(text),
-      isFromStore: answered['x-served-from-cache'] === 'true',
-    }
-  }
 }
 
 /** Beside the verdict, one sentence for people. */
@@ -162,7 +99,6 @@ function told<T extends { outcome: Answer['outcome'] }>({ status, body }: Receiv
     : { ...verdict, message }
 }
 
-type Request = { method: Write['method'] | 'GET'; path: string; body?: object; key?: string }
 type Take = (received: Received) => Verdict
 
 const NOT_SENT: Omit<Answer, 'method' | 'path'> = {
@@ -174,40 +110,4 @@ const NOT_SENT: Omit<Answer, 'method' | 'path'> = {
   isRecorded: false,
   isFromStore: false,
   leftNothing: true,
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-/** No answer came. Only where not even a connection was made is it certain that nothing was sent. */
-function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
-  const { code } = error as NodeJS.ErrnoException
-  const leftNothing = isUnconnected(error) || method === 'GET'
-  return {
-    status: null,
-    body: null,
-    outcome: leftNothing ? 'not_arrived' : 'unknown',
-    code: null,
-    message: `no answer (${code ?? (error as Error).name})`,
-    isRecorded: false,
-    isFromStore: false,
-    leftNothing,
-  }
-}
-
-function isUnconnected(error: unknown): boolean {
-  // A name with several addresses fails with one error for each.
-  if (error instanceof AggregateError) return error.errors.every(isUnconnected)
-  const { code, syscall } = error as NodeJS.ErrnoException
-  return (
-    error instanceof errors.ConnectTimeoutError ||
-    syscall === 'connect' ||
-    syscall === 'getaddrinfo' ||
-    /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code ?? '')
-  )
 }

@@ -1,6 +1,6 @@
 import { dayText } from '../../../ledger/dates.ts'
 import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
-import { findLoanWithTransactions, type LoanWithTransactions } from '../../../ledger/loan-calls.ts'
+import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/exact-amount.ts'
 import { dayOf } from '../day-text.ts'

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { PgBoss } from 'pg-boss'
+import type { Database, Trx } from '../database/database.ts'
+import { groupCommit } from '../database/group-commit.ts'
+import type { Watch } from '../database/watch.ts'
+import type { Lane } from '../ledger/slots.ts'
+import { type Ended, finishAttempts } from './finish.ts'
+import { laneOf } from './origin.ts'
+
+/** How long we go on trying to record a result while the database is away; then the lease ends and another worker reconciles. */
+const KEEP_TRYING_MS = 60_000
+const RETRY_MS = 500
+
+/** Records how an attempt ended, many at a time. @returns whether the operation is final */
+export type KeepResult = (ended: Ended) => Promise<boolean>
+
+export function openKeepResult(
+  db: Database,
+  boss: PgBoss,
+  { watch, onFinal }: { watch: Watch; onFinal: (trx: Trx, ended: Ended[]) => Promise<void> },
+): KeepResult {
+  // A refused repayment waits for whoever settles payments: no live result may wait behind it.
+  const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
+
+  return async ended => {
+    const lane = laneOf(ended.claim.origin)
+    const until = Date.now() + KEEP_TRYING_MS
+    // The ledger has been written: while the database is away, that must not be forgotten.
+    for (;;) {
+      try {
+        return (await finish[lane].submit(ended)) && ended.ending.status !== 'processing'
+      } catch (error) {
+        if (Date.now() > until) throw error
+        await pause(RETRY_MS)
+      }
+    }
+  }
+
+  function finishGroup(lane: Lane) {
+    const watched = watch.over(`${lane} results`)
+    return groupCommit<Ended, boolean>(ended =>
+      watched(() => finishAttempts(db, boss, ended, onFinal)),
+    )
+  }
+}

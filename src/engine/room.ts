@@ -1,0 +1,32 @@
+import type { Lane, Slots } from '../ledger/slots.ts'
+import { laneOf, ORIGINS, type Origin } from './origin.ts'
+
+/** Claimed and waiting for a slot, per lane: a free slot never waits for the database, and other workers get the rest. */
+const MAX_AHEAD = 32
+
+/** How much more work each lane takes. */
+export type Room = {
+  has(lane: Lane): boolean
+  /** The origins whose lanes have room. */
+  origins(): Origin[]
+  /** Resolves once the lane has room. */
+  wait(lane: Lane): Promise<void>
+  /** Tells those who wait for the lane, where it has room. */
+  announce(lane: Lane): void
+}
+
+export function openRoom(slots: Slots): Room {
+  const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
+  const has = (lane: Lane) => slots.waiting(lane) < MAX_AHEAD
+
+  return {
+    has,
+    origins: () => ORIGINS.filter(origin => has(laneOf(origin))),
+    async wait(lane) {
+      while (!has(lane)) await new Promise<void>(resolve => waiting[lane].push(resolve))
+    },
+    announce(lane) {
+      if (has(lane)) for (const resolve of waiting[lane].splice(0)) resolve()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { crashPoint } from '../crash-point.ts'
+import type { Database } from '../database/database.ts'
+import { runAttempt } from './attempt.ts'
+import { type Claim, handBack } from './claim.ts'
+import type { ClaimNext } from './claim-next.ts'
+import type { AttemptContext } from './current-attempt.ts'
+import { brokenOff } from './decide.ts'
+import type { Ended } from './finish.ts'
+import { type HandOver, openHandOver } from './hand-over.ts'
+import type { KeepResult } from './keep-result.ts'
+import type { Leases } from './leases.ts'
+import type { Catalogue } from './operation.ts'
+import { laneOf } from './origin.ts'
+import type { Room } from './room.ts'
+import type { Starts } from './starts.ts'
+import type { WakeLoans } from './waiting.ts'
+
+export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
+  db: Database
+  catalogue: Catalogue
+  leases: Leases
+  room: Room
+  starts: Starts
+  claimNext: ClaimNext
+  keepResult: KeepResult
+  wakeLoans: WakeLoans
+  isStopping(): boolean
+}
+
+/** Ends one claim after the other, as long as its subject has one. */
+export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
+  const handOver = openHandOver()
+  try {
+    for (let claim: Claim | undefined = first; claim; ) {
+      const isFinal: boolean = await workClaim(work, claim, handOver)
+      if (!isFinal) return
+      const loansWoken = wakeLoans(work, claim.subject)
+      claim = work.isStopping() ? undefined : await work.claimNext(claim.subject)
+      await loansWoken
+    }
+  } catch (error) {
+    work.log.error({ err: error, operation: first.id }, 'broke off; the sweep goes on with it')
+  }
+}
+
+async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): Promise<boolean> {
+  const lane = laneOf(claim.origin)
+  try {
+    const ended = await work.starts.run(lane, claim, async start => {
+      work.room.announce(lane)
+      return work.isStopping() ? undefined : attempted(work, claim, handOver, start)
+    })
+    if (ended !== undefined) return await work.keepResult(ended)
+    crashPoint('stop.handing-back')
+    await handBack(work.db, claim)
+    return false
+  } finally {
+    work.leases.release(claim)
+  }
+}
+
+async function attempted(
+  work: SubjectWork,
+  claim: Claim,
+  handOver: HandOver,
+  start: () => Promise<boolean>,
+): Promise<Ended> {
+  const operation = work.catalogue.get(claim.operationType)
+  if (operation === undefined) {
+    // Another version of this program accepted it, and its workers will know it.
+    const error = new Error(`this version knows no ${claim.operationType}`)
+    return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }
+  }
+  // What the attempt reads first does not wait for it; a write does.
+  const started = start()
+  const mayWrite = async () => (await started) && work.leases.covers(claim)
+  const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
+  if (ended.answer !== null && 'method' in ended.answer)
+    work.ledger.breaker.note(claim.subject, ended.answer)
+  return ended
+}
+
+/** A loan's operations are waited for by nobody. */
+async function wakeLoans({ wakeLoans, log }: SubjectWork, subject: string): Promise<void> {
+  if (!subject.startsWith('client:')) return
+  await wakeLoans(subject).catch(error => {
+    log.error({ err: error }, 'loans not woken; the sweep finds them')
+  })
+}
