@@ -124,11 +124,15 @@ create table core.transaction (
   ledger_transaction_id bigint,
   posted_at timestamp with time zone,
   objection text,
+  problem text,
+  disagreement text,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
   constraint transaction_check1 CHECK (((state = 'posted'::text) = (posted_at IS NOT NULL))),
+  constraint transaction_disagreement_check CHECK ((disagreement = ANY (ARRAY['money'::text, 'loan'::text]))),
   constraint transaction_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['events_disagree'::text, 'refund'::text, 'chargeback'::text]))),
   constraint transaction_pkey PRIMARY KEY (id),
+  constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text]))),
   constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))),
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text])))
 );

@@ -1,77 +1,34 @@
--- Whether the ledger can have a loan of such a name.
-create or replace function core.can_be_loan(name text) returns boolean language sql immutable parallel safe as $$
-  select name ~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$'
-$$;
-
--- What becomes of a payment by what its events say, by its operator, and by the ledger's last word on it.
-create or replace function core.fate_of(is_captured boolean, problem text, disagrees boolean, loan text, refused_reason text)
-  returns table (state text, reason text) language sql immutable parallel safe as $$
-  select case when not is_captured then 'failed' when r is null then 'waiting' else 'suspense' end,
-         case when is_captured then r end
-    from (select case
-            when problem = 'unreadable' then 'unreadable'
-            when disagrees then 'events_disagree'
-            when problem is not null then problem
-            when loan is null then 'no_loan_named'
-            when not core.can_be_loan(loan) then 'loan_unknown'
-            else refused_reason end) x (r)
-$$;
-
 -- One at a time says what payments are: two that look at one payment's events at once would each miss the other's.
 -- Any number will do for the lock, as long as nobody else uses it.
 create or replace function core.lock_settling() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405316)
 $$;
 
--- When a refused repayment is tried again: by the next batch, then after a quarter of an hour, then ever more rarely, for
--- seven days.
-create or replace function core.next_try_at(tries integer, refused_at timestamptz) returns timestamptz language sql stable as $$
-  select case when coalesce(refused_at, now()) > now() - interval '7 days'
-    then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
-$$;
-
--- What is left of a refusal when a payment's events become more: what is still tried again is tried at once, and what we
--- refused by the events themselves is judged anew. The rest is an operator's: seven days are over, or he has failed it.
-create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
-  language sql immutable parallel safe as $$
-  select case when next_try_at is null
-                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch',
-                                          'amount_invalid')
-              then refused_reason end
-$$;
-
--- Says anew what these payments, refunds and chargebacks are, from all their events. What is posted, or on its way, stays;
--- what speaks against it is noted as its objection.
--- has_news: their events became more, so that what was refused may be worth another try.
-create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
-  -- Always by index, whatever the statistics of the moment say: the work follows what is new, not what is there.
-  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-declare
-  touched text[];
-  is_sender_judged boolean;
-begin
-  perform core.lock_settling();
-  is_sender_judged := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
-  -- With them, the payments of these refunds and the refunds of these payments.
-  select array_agg(distinct id order by id) into touched from (
-    select unnest(changed) as id
+-- These payments, refunds and chargebacks, with the payments of the refunds and the refunds of the payments.
+create or replace function core.with_relatives(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
+  select array_agg(distinct id order by id) from (
+    select unnest(ids) as id
     union all
     select of_payment_id from core.event
-     where gateway_payment_id = any(changed) and gateway = wanted_gateway and of_payment_id is not null
+     where gateway_payment_id = any(ids) and gateway = wanted_gateway and of_payment_id is not null
     union all
     select gateway_payment_id from core.transaction
-     where of_payment_id = any(changed) and gateway = wanted_gateway and kind <> 'payment') ids;
-  if is_sender_judged then
-    perform core.judge_senders(wanted_gateway, touched);
-  end if;
+     where of_payment_id = any(ids) and gateway = wanted_gateway and kind <> 'payment') related
+$$;
 
+-- What the events of each of these payments, refunds and chargebacks say together, as far as they count.
+create or replace function core.summarize(wanted_gateway text, ids text[])
+  returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
+    all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
+    paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagrees_on_money boolean,
+    disagrees_on_loan boolean) language sql stable as $$
   with event as (
-    select e.*, bool_and(e.is_outside) over told_together as all_outside,
-           array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over told_together as verified_lenders
+    select e.*, bool_and(e.is_outside) over same as all_outside,
+           array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same as verified_lenders
       from core.event e
-     where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
-    window told_together as (partition by e.kind, e.gateway_payment_id)
-  ), believed as (
+     where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway
+    window same as (partition by e.kind, e.gateway_payment_id)
+  ), counted as (
     -- A verified event outranks an unverified one, unless both name lenders and not the same one.
     select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
            row_number() over (partition by kind, gateway_payment_id
@@ -80,124 +37,159 @@ begin
      where (not is_outside or all_outside)
        and (verified_by is not null or verified_lenders is null
             or lender <> 'UNKNOWN' and not verified_lenders && array[lender, 'UNKNOWN'])
-  ), told as (
-    select kind, gateway_payment_id,
-           -- The first word on it: what comes later must not take the refund away from its payment.
-           (array_agg(of_payment_id order by received_at, raw_id) filter (where of_payment_id is not null))[1] as of_payment_id,
-           bool_or(status = 'captured') as is_captured,
-           bool_and(verified_by is not null) as is_verified,
-           bool_and(all_outside) as all_outside,
-           max(lender) filter (where rank = 1) as lender,
-           max(source) filter (where rank = 1) as source,
-           (array_agg(raw_id) filter (where rank = 1))[1] as raw_id,
-           min(received_at) as received_at,
-           -- Only events of captured money have a say in it, where there are any.
-           coalesce(max(amount) filter (where status = 'captured'), max(amount)) as amount,
-           coalesce(max(currency) filter (where status = 'captured'), max(currency)) as currency,
-           coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)) as paid_at,
-           -- Money goes where an event of that money says.
-           max(external_loan_id) filter (where status = 'captured' or not any_captured) as named_loan_id,
-           max(problem) as problem,
-           bool_or(status = 'captured') and (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
-             or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true as disagrees_on_money,
-           (min(external_loan_id) filter (where status = 'captured') <> max(external_loan_id) filter (where status = 'captured')) is true as disagrees_on_loan,
-           -- An unverified event that is left beside a verified one names another lender.
-           (bool_or(verified_by is not null) filter (where status = 'captured')
-             <> bool_and(verified_by is not null) filter (where status = 'captured')) is true as disagrees_on_lender,
-           (array_agg(hints) filter (where rank = 1))[1] as hints
-      from believed
-     group by kind, gateway_payment_id
   )
+  select kind, gateway_payment_id,
+         -- The first event says whose refund it is: what comes later must not take it away from its payment.
+         (array_agg(of_payment_id order by received_at, raw_id) filter (where of_payment_id is not null))[1],
+         bool_or(status = 'captured'), bool_and(verified_by is not null),
+         bool_and(all_outside), max(lender) filter (where rank = 1), max(source) filter (where rank = 1),
+         (array_agg(raw_id) filter (where rank = 1))[1], min(received_at),
+         -- Where there are events of captured money, only they say how much it is, when it was paid and for which loan.
+         coalesce(max(amount) filter (where status = 'captured'), max(amount)),
+         coalesce(max(currency) filter (where status = 'captured'), max(currency)),
+         coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
+         max(external_loan_id) filter (where status = 'captured' or not any_captured),
+         max(problem), (array_agg(hints) filter (where rank = 1))[1],
+         (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
+           or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true,
+         (min(external_loan_id) filter (where status = 'captured') <> max(external_loan_id) filter (where status = 'captured')
+           -- An unverified event that counts beside a verified one names another lender.
+           or bool_or(verified_by is not null) filter (where status = 'captured')
+             <> bool_and(verified_by is not null) filter (where status = 'captured')) is true
+    from counted
+   group by kind, gateway_payment_id
+$$;
+
+-- What captured events disagree about: the money, or only the loan or lender; null where they agree, or where none counts
+-- and the ledger has yet to say whose loan it is.
+create or replace function core.disagreement_of(wanted_gateway text, payment_id text, on_money boolean, on_loan boolean,
+  all_outside boolean, is_verified boolean, amount numeric, currency text)
+  returns table (disagreement text) language sql stable as $$
+  select case
+    when all_outside then null
+    when on_money then 'money'
+    when on_loan and exists (
+      select from core.event e
+       where e.gateway_payment_id = payment_id and e.gateway = wanted_gateway and e.kind = 'payment'
+         and e.status = 'captured' and not e.is_outside
+         and (e.verified_by is not null or not disagreement_of.is_verified)
+         and (e.amount <> disagreement_of.amount or e.currency <> disagreement_of.currency)) then 'money'
+    when on_loan then 'loan' end
+$$;
+
+-- Keeps those summaries; one whose payment is posted, or on its way to the ledger, keeps what was sent.
+create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns void
+  language sql volatile as $$
   insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-    paid_at, is_captured, is_verified, state, reason, source, raw_id, received_at, hints)
-  select wanted_gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-         paid_at, is_captured, is_verified,
-         case when kind = 'payment' then s.state else 'suspense' end,
-         case when kind = 'payment' then s.reason when all_outside then 'sender_not_allowed' else kind end,
-         source, raw_id, received_at, hints
-    from told
-   -- Where all come from outside, it is refused for that once the ledger has said whose loan it is.
-   cross join lateral core.fate_of(is_captured, problem,
-     (disagrees_on_money or disagrees_on_loan or disagrees_on_lender) and not all_outside, named_loan_id, null) s
-   order by gateway_payment_id
+    paid_at, is_captured, is_verified, problem, disagreement, state, reason, source, raw_id, received_at, hints)
+  select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.lender, s.named_loan_id, s.amount, s.currency,
+         s.paid_at, s.is_captured, s.is_verified, s.problem, d.disagreement, f.state, f.reason, s.source, s.raw_id,
+         s.received_at, s.hints
+    from core.summarize(wanted_gateway, ids) s
+   cross join lateral core.disagreement_of(wanted_gateway, s.gateway_payment_id, s.disagrees_on_money, s.disagrees_on_loan,
+     s.all_outside, s.is_verified, s.amount, s.currency) d
+   cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, d.disagreement, s.named_loan_id,
+     all_outside => s.all_outside) f
+   order by s.gateway_payment_id
   on conflict (gateway_payment_id, gateway, kind) do update
      set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
          amount = excluded.amount, currency = excluded.currency, paid_at = excluded.paid_at,
          is_captured = excluded.is_captured, is_verified = excluded.is_verified,
+         problem = excluded.problem, disagreement = excluded.disagreement,
          source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
-         objection = null,
          refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
-         next_try_at = case when has_news then null else t.next_try_at end,
-         (state, reason) = (
-           select case when t.kind = 'payment' then s.state else 'suspense' end,
-                  case when t.kind = 'payment' then s.reason else excluded.reason end
-             -- An operator who assigned a loan has settled what the events say of it.
-             from core.fate_of(excluded.is_captured,
-               case when excluded.reason in ('unreadable', 'amount_invalid') then excluded.reason end,
-               excluded.reason = 'events_disagree' and (t.assigned_loan_id is null or exists (
-                 select from core.event e
-                  where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                    and e.status = 'captured' and not e.is_outside and (e.verified_by is not null or not excluded.is_verified)
-                    and (e.amount <> excluded.amount or e.currency <> excluded.currency))),
-               coalesce(t.assigned_loan_id, excluded.named_loan_id),
-               case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end) s)
-   where t.state not in ('posting', 'posted');
+         next_try_at = case when has_news then null else t.next_try_at end
+   where t.state not in ('posting', 'posted')
+$$;
 
-  -- A refund of money that never came takes nothing back; one that came to nothing does not either. Where it names no
-  -- loan, its payment does.
-  update core.transaction r
-     set state = s.state, reason = case when s.state = 'suspense' then r.kind end, named_loan_id = s.loan
-    from (select r.id, coalesce(r.named_loan_id, p.external_loan_id) as loan,
-                 case when bool_or(e.status = 'done') and not (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'suspense'
-                      when bool_or(e.status = 'undone') and not bool_or(e.status = 'done') then 'failed'
-                      when p.is_captured is not true and (bool_or(e.status = 'never_captured') or p.state = 'failed') then 'returned'
-                      else 'suspense' end as state
-            from core.transaction r
-            join core.event e on e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
-                             and not e.is_outside and (e.verified_by is not null or not r.is_verified)
-            left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-           where r.gateway_payment_id = any(touched) and r.gateway = wanted_gateway and r.kind <> 'payment'
-           group by r.id, p.id) s
-   where r.id = s.id and (r.state, r.reason, r.named_loan_id)
-         is distinct from (s.state, case when s.state = 'suspense' then r.kind end, s.loan);
+-- Decides the fate of these refunds and chargebacks, by their own events and by whether their payment came. One that names
+-- no loan is shown with its payment's.
+create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  -- Materialized, so that only rows whose fate changes are looked up again.
+  with found as materialized (
+    select r.id, f.state, f.reason, n.loan
+      from core.transaction r
+      left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+       cross join lateral (
+       select count(*) = 0 as all_outside, bool_or(e.status = 'done') is true as is_done,
+              bool_or(e.status = 'undone') is true as is_undone,
+              bool_or(e.status = 'never_captured') is true or p.is_captured is false as is_of_nothing
+         from core.event e
+        where e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
+          and not e.is_outside and (e.verified_by is not null or not r.is_verified)) e
+       cross join lateral (
+       select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
+       cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
+       present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
+       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured) f
+       where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
+       and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
+  )
+  update core.transaction t
+     set state = found.state, reason = found.reason, named_loan_id = found.loan
+    from found
+   where t.id = found.id
+$$;
 
-  -- A payment that is not posted yet goes to suspense with its refund.
-  update core.transaction p
-     set state = 'suspense', reason = r.kind
-    from core.transaction r
-   where p.gateway_payment_id = any(touched) and p.gateway = wanted_gateway and p.kind = 'payment'
-     and p.state in ('waiting', 'suspense') and p.reason is distinct from 'unreadable'
-     and r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.reason = r.kind
-     -- What nobody signed stops nothing that its lender's secret vouches for.
-     and (r.is_verified or not p.is_verified);
+-- Whether an event that counts says something other than what was sent to the ledger.
+create or replace function core.is_contradicted(t core.transaction) returns boolean language sql stable as $$
+  select exists (
+    select from core.event e
+     where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+       and e.status = 'captured' and not e.is_outside
+       and (e.amount <> t.amount or e.currency <> t.currency
+         or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
+       and (e.verified_by is not null or not exists (
+         select from core.event v
+          where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
+            and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
+$$;
 
-  -- What is on its way may still be stopped by it.
-  update core.transaction p
-     set objection = o.objection
-    from (select t.id, case
-                   when exists (
-                     select from core.event e
-                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                        and e.status = 'captured' and not e.is_outside
-                        and (e.amount <> t.amount or e.currency <> t.currency
-                          or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
-                        and (e.verified_by is not null or not exists (
-                          select from core.event v
-                           where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-                             and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
-                     then 'events_disagree'
-                   when t.state = 'posting' then (
-                     select max(r.kind) from core.transaction r
-                      where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
-                        and r.reason = r.kind and (r.is_verified or not t.is_verified))
-                 end as objection
-            from core.transaction t
-           where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway and t.kind = 'payment'
-             and t.state in ('posting', 'posted')) o
-   where p.id = o.id and p.objection is distinct from o.objection;
+-- Decides the fate of these payments, by their own events and by the refunds and chargebacks that stand against them.
+create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  -- Materialized, so that only rows whose fate changes are looked up again.
+  with found as materialized (
+    select p.id, f.state, f.reason, f.objection
+      from core.transaction p
+       cross join lateral (
+       select max(r.kind) as held_by
+         from core.transaction r
+        where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.reason = r.kind
+          -- A refund that nobody signed holds no payment that its lender's secret vouches for.
+          and (r.is_verified or not p.is_verified)) r
+       cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
+       is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
+       present_state => p.state, present_reason => p.reason, held_by => r.held_by,
+       is_contradicted => case when p.state in ('posting', 'posted') then core.is_contradicted(p) end) f
+       where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
+       and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
+  )
+  update core.transaction t
+     set state = found.state, reason = found.reason, objection = found.objection
+    from found
+   where t.id = found.id
+$$;
 
-  if is_sender_judged then
-    perform core.note_unjudged(wanted_gateway, touched);
+-- Decides anew what these payments, refunds and chargebacks are, from all their events.
+-- has_news: there are new events of them, so that what was refused may be worth another try.
+create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
+  -- Always by index, whatever the statistics of the moment say: the work follows what is new, not what is there.
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  ids text[];
+  has_networks boolean;
+begin
+  perform core.lock_settling();
+  ids := core.with_relatives(wanted_gateway, changed);
+  has_networks := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
+  if has_networks then
+    perform core.judge_senders(wanted_gateway, ids);
+  end if;
+  perform core.record_summaries(wanted_gateway, ids, has_news);
+  perform core.decide_refunds(wanted_gateway, ids);
+  perform core.decide_payments(wanted_gateway, ids);
+  if has_networks then
+    perform core.note_unjudged(wanted_gateway, ids);
   end if;
 end
 $$;

@@ -1,3 +1,18 @@
+create or replace function base.gateway_b_refund(name text, refund jsonb, loan text, hints jsonb)
+  returns base.fact language sql stable parallel safe as $$
+  select case
+    when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(hints)
+    else row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
+        case when refund ->> 'refund_status' in ('CANCELLED', 'FAILED') then 'undone'
+             when name like 'AUTO%' or refund ->> 'refund_type' = 'PAYMENT_AUTO_REFUND' then 'never_captured'
+             when refund ->> 'refund_status' = 'SUCCESS' then 'done'
+             else 'open' end,
+        base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
+        base.iso_time_of(refund -> 'processed_at'), loan, null,
+        base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
+          'refund_note', base.text_of(refund -> 'refund_note'), 'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
+$$;
+
 -- What an event of gateway B says of payments and refunds. No body makes it raise.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
@@ -38,19 +53,7 @@ begin
     end if;
 
     if name in ('REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK') then
-      if base.text_of(refund -> 'cf_refund_id') is null then
-        facts := facts || base.unreadable(hints);
-      else
-        facts := facts || row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
-          case when refund ->> 'refund_status' in ('CANCELLED', 'FAILED') then 'undone'
-               when name like 'AUTO%' or refund ->> 'refund_type' = 'PAYMENT_AUTO_REFUND' then 'never_captured'
-               when refund ->> 'refund_status' = 'SUCCESS' then 'done'
-               else 'open' end,
-          base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
-          base.iso_time_of(refund -> 'processed_at'), loan, null,
-          base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
-            'refund_note', base.text_of(refund -> 'refund_note'), 'arn', base.text_of(refund -> 'refund_arn'))))::base.fact;
-      end if;
+      facts := facts || base.gateway_b_refund(name, refund, loan, hints);
     end if;
   exception
     when insufficient_resources then

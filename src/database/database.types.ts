@@ -105,6 +105,7 @@ export interface CoreTransaction {
   assigned_loan_id: string | null;
   batch_id: string | null;
   currency: string | null;
+  disagreement: string | null;
   external_loan_id: Generated<string | null>;
   gateway: string;
   gateway_payment_id: string;
@@ -124,6 +125,7 @@ export interface CoreTransaction {
   paid_at: Timestamp | null;
   posted_at: Timestamp | null;
   posting_number: Generated<number>;
+  problem: string | null;
   raw_id: string;
   reason: string | null;
   received_at: Timestamp;

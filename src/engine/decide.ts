@@ -12,7 +12,7 @@ export type WaitingFor =
 /** How an attempt leaves its operation. */
 export type Ending =
   | { status: 'success'; response: object }
-  | { status: 'failed'; response: object; errorMessage: string }
+  | { status: 'failed'; response: object; errorMessage: string; reason?: string }
   | {
       status: 'processing'
       waitingFor: WaitingFor
@@ -62,6 +62,7 @@ export function decide(
       status: 'failed',
       response: failureResponse(answer),
       errorMessage: failureMessage(answer),
+      ...('reason' in answer ? { reason: answer.reason } : {}),
     }
   switch (answer.outcome) {
     case 'refused':
@@ -146,15 +147,19 @@ export function unsettled(ending: Ending): Ending {
 
 /** Failed for lack of time: only where nothing can have been left at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
-  return refusal('504', 'loanops.deadline', `The ledger did not take it within ${seconds} seconds`)
+  const message = `The ledger did not take it within ${seconds} seconds`
+  return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
 }
 
 /** Failed because an operator said so. */
-export const operatorsRefusal = refusal(
-  '409',
-  'loanops.resolved.by.operator',
-  'An operator has declared this operation failed',
-)
+export const operatorsRefusal: Refusal = {
+  ...refusal(
+    '409',
+    'loanops.resolved.by.operator',
+    'An operator has declared this operation failed',
+  ),
+  reason: 'resolved_by_operator',
+}
 
 /** An outcome as `ops.operation_attempt` keeps it. */
 export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {

@@ -6,6 +6,8 @@ export type Refusal = {
   outcome: 'refused'
   status: null
   body: LedgerError & { httpStatusCode: string; defaultUserMessage: string }
+  /** Why, for the code that acts on the refusal; callers get the body. */
+  reason?: string
 }
 
 export function refusal(

@@ -13,7 +13,7 @@ const SELDOM_ASKED_MS = 500
 
 /** Sends the repayments that are due on their way, and waits until each has ended or waits for the ledger. */
 export async function post(batch: Batch): Promise<void> {
-  while ((await takeUpRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
+  while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
   for (let ms = FIRST_ASKED_MS; await isUnderWay(batch); ms = Math.min(SELDOM_ASKED_MS, 2 * ms)) {
     await pause(ms)
@@ -21,23 +21,11 @@ export async function post(batch: Batch): Promise<void> {
   }
 }
 
-/**
- * What was refused is tried again when its time has come, unless something else holds it by now; what somebody has
- * locked is the next batch's.
- */
-async function takeUpRefused({ db, claim }: Batch): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update core.transaction t
-       set (state, reason) = (
-             select f.state, f.reason from core.fate_of(t.is_captured, null, false, t.external_loan_id, null) f),
-           refused_reason = null, next_try_at = null
-     where id = any(array(
-       select id from core.transaction
-        where state = 'suspense' and reason = refused_reason and next_try_at <= now()
-          and batch_id is distinct from ${claim.id}
-        order by next_try_at
-        limit ${PAYMENTS_AT_ONCE} for update skip locked))`.execute(db)
-  return Number(numAffectedRows)
+/** @returns how many payments are tried again */
+async function retryRefused({ db, claim }: Batch): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select core.retry_refused(${claim.id}, ${PAYMENTS_AT_ONCE})::integer as count`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
 /** In the order in which they were paid: the operations of one loan run in the order in which they come in here. */

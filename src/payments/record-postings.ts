@@ -3,27 +3,15 @@ import { crashPoint } from '../crash-point.ts'
 import type { Trx } from '../database/database.ts'
 import type { Ended } from '../engine/finish.ts'
 import { repaymentIntake } from './repayment-intake.ts'
+import { REFUSED_REASONS } from './repayment-refusal.ts'
 import { settle } from './settle.ts'
 
-/** Refusals of ours by their codes, and those of the ledger that say the same. All others are `ledger_refused`. */
-const REASONS: Record<string, string> = {
-  'loanops.loan_unknown': 'loan_unknown',
-  'error.msg.loan.external.id.invalid': 'loan_unknown',
-  'loanops.loan_not_active': 'loan_not_active',
-  'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
-  'loanops.signature_not_verified': 'signature_not_verified',
-  'loanops.sender_not_allowed': 'sender_not_allowed',
-  'loanops.lender_mismatch': 'lender_mismatch',
-  'loanops.currency_mismatch': 'currency_mismatch',
-  'loanops.amount_invalid': 'amount_invalid',
-  'loanops.reversed_at_ledger': 'reversed_at_ledger',
-}
-/** Time may heal these: the loan is made, disbursed, the ledger or our settings set right. */
+/** A later batch may succeed: the loan has been created or disbursed, or the ledger or our settings corrected. */
 const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
-/** He may have booked it by hand: nothing but his word sends it once more. */
-const BY_OPERATOR = 'loanops.resolved.by.operator'
-/** Nothing was ever sent, and no refusal of its own is left: what it is now follows from its events. */
-const UNSENT = ['loanops.deadline', 'loanops.withdrawn']
+/** The operator may have booked the payment by hand: only an operator sends it again. */
+const BY_OPERATOR = 'resolved_by_operator'
+/** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
+const UNSENT = ['deadline', 'withdrawn']
 
 /** Says what the payments are whose repayments have ended. Call it in the transaction in which they end. */
 export async function recordPostings(trx: Trx, ended: Ended[]): Promise<{ overpaid: number }> {
@@ -50,11 +38,10 @@ function resultOf({ claim, ending }: Ended): PostingResult {
   const response = (ending.status === 'processing' ? {} : ending.response) as {
     resourceId?: number
     overpaid?: boolean
-    errors?: { userMessageGlobalisationCode?: string }[]
   }
-  const code = response.errors?.[0]?.userMessageGlobalisationCode ?? ''
-  const isRefused = ending.status === 'failed' && !UNSENT.includes(code)
-  const reason = isRefused ? (REASONS[code] ?? 'ledger_refused') : null
+  const given = ending.status === 'failed' ? ending.reason : undefined
+  const isRefused = ending.status === 'failed' && !UNSENT.includes(given ?? '')
+  const reason = isRefused ? (REFUSED_REASONS.find(one => one === given) ?? 'ledger_refused') : null
   return {
     id: String(claim.data.transaction_id),
     operation_id: claim.id,
@@ -62,7 +49,7 @@ function resultOf({ claim, ending }: Ended): PostingResult {
     overpaid: response.overpaid === true,
     refused_reason: reason,
     refused_detail: ending.status === 'failed' ? ending.errorMessage : null,
-    is_retried: reason !== null && RETRIED_REASONS.includes(reason) && code !== BY_OPERATOR,
+    is_retried: reason !== null && RETRIED_REASONS.includes(reason) && given !== BY_OPERATOR,
   }
 }
 

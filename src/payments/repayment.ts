@@ -19,6 +19,7 @@ import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
 import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
+import { refusedFor, withReason } from './repayment-refusal.ts'
 import { believe } from './trust.ts'
 
 /** The ledger's words for "this external id is taken"; under which of them depends on its database. */
@@ -30,13 +31,13 @@ type PayableLoan = LedgerLoan & {
   transactions?: Repayment[]
 }
 
-const reversedAtLedger = refusal(
+const reversedAtLedger = refusedFor(
+  'reversed_at_ledger',
   '409',
-  'loanops.reversed_at_ledger',
   'The ledger has this repayment, undone: its external id is taken for ever',
 )
 
-/** Takes one payment to the ledger; refuses, with a code that `record-postings.ts` reads, what may not go there. */
+/** Posts one payment to the ledger, or refuses it with the reason that `record-postings.ts` gives the payment. */
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
   const hasNetworks = [...config.lenders.values()].some(lender =>
@@ -51,8 +52,8 @@ export function repayment(db: Database, config: Config): Operation {
       const found = await readLoanWithTransactions(run.ledger, external_loan_id)
       if (found.outcome === 'refused') {
         return found.status === 404
-          ? refusal('404', 'loanops.loan_unknown', 'The ledger has no such loan')
-          : found
+          ? refusedFor('loan_unknown', '404', 'The ledger has no such loan')
+          : withReason(found)
       }
       const loan: PayableLoan = found.body
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
@@ -71,9 +72,9 @@ export function repayment(db: Database, config: Config): Operation {
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
-      if (!isTaken) return answer
+      if (!isTaken) return withReason(answer)
       const others = () => otherLoansTried(db, transaction_id, external_loan_id)
-      return (await duplicate(run, payment, external_loan_id, others)) ?? answer
+      return (await duplicate(run, payment, external_loan_id, others)) ?? withReason(answer)
     },
 
     async find(run, { transaction_id, external_loan_id }) {
@@ -94,20 +95,20 @@ function payableOn(
 ): { day: string } | Refusal {
   if (payment.objection !== null) {
     const message = `Before it was sent there came: ${payment.objection}`
-    return refusal('409', 'loanops.withdrawn', message)
+    return refusedFor('withdrawn', '409', message)
   }
   const believed = believe(config, payment, loan.loanProductName)
-  if ('message' in believed) return refusal('403', `loanops.${believed.reason}`, believed.message)
+  if ('message' in believed) return refusedFor(believed.reason, '403', believed.message)
   if (payment.currency !== loan.currency.code) {
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
-    return refusal('403', 'loanops.currency_mismatch', message)
+    return refusedFor('currency_mismatch', '403', message)
   }
   if (!isExactIn(loan.currency, payment.amount)) {
     const message = `The ledger would round ${payment.amount} ${loan.currency.code} on this loan`
-    return refusal('403', 'loanops.amount_invalid', message)
+    return refusedFor('amount_invalid', '403', message)
   }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
-    return refusal('400', 'loanops.loan_not_active', `The loan is ${loan.status.value}`)
+    return refusedFor('loan_not_active', '400', `The loan is ${loan.status.value}`)
   return { day: believed.day }
 }
 

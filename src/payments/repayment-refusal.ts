@@ -1,0 +1,37 @@
+import { type Refusal, refusal } from '../engine/refusal.ts'
+import type { Answer } from '../ledger/answer.ts'
+
+/** Why a repayment is not posted, as its payment's reason of suspense. */
+export const REFUSED_REASONS = [
+  'loan_unknown',
+  'loan_not_active',
+  'signature_not_verified',
+  'sender_not_allowed',
+  'lender_mismatch',
+  'currency_mismatch',
+  'amount_invalid',
+  'reversed_at_ledger',
+  'ledger_refused',
+] as const
+export type RefusedReason = (typeof REFUSED_REASONS)[number]
+
+/** The ledger's codes that mean the same as a reason of ours. */
+const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
+  'error.msg.loan.external.id.invalid': 'loan_unknown',
+  'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
+}
+
+/** `withdrawn`: later events stopped it before it was sent, and decide what the payment is. */
+export function refusedFor(
+  reason: RefusedReason | 'withdrawn',
+  httpStatusCode: string,
+  message: string,
+): Refusal {
+  return { ...refusal(httpStatusCode, `loanops.${reason}`, message), reason }
+}
+
+/** The ledger's answer to a repayment, with the reason where it is a refusal. */
+export function withReason(answer: Answer): Answer & { reason?: string } {
+  if (answer.outcome !== 'refused') return answer
+  return { ...answer, reason: REASONS_BY_LEDGER_CODE[answer.code ?? ''] ?? 'ledger_refused' }
+}
