@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
+import { clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
-import { absent, compared, dayThere, difference, type Held } from '../ledger/held.ts'
+import { absent, compared, dayThere, difference } from '../ledger/held.ts'
 import {
   FREQUENCIES,
   type Frequency,
@@ -20,11 +20,52 @@ import { roundingRefusal } from './exact-amount.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
+/** Submits a loan with the product of its lender. */
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
-  const codes = [...lenders.keys()]
-  const schema = Type.Object(
+  const productOf = ({ lenderConfig }: Application) =>
+    lenders.get(lenderConfig)?.product ?? lenderConfig
+
+  return operation<ReturnType<typeof schemaFor>>({
+    name: 'LOAN_CREATE',
+    summary: 'Submits a loan application of a client',
+    schema: schemaFor([...lenders.keys()]),
+    check: checkTerm,
+    externalId: data => data.externalId,
+    subject: data => loanSubject(data.externalId),
+    waitsFor: data => clientSubject(data.clientId),
+
+    async run(attempt, data) {
+      const name = productOf(data)
+      const product = await attempt.reference.product(name)
+      if (product === undefined) {
+        const message = `The ledger has no loan product ${name}`
+        return refusal('404', 'loanops.product.not.found', message)
+      }
+      const rounded = roundingRefusal(product.currency, data.principal)
+      if (rounded !== undefined) return rounded
+      const client = await readClient(attempt.ledger, data.clientId)
+      if (client.outcome === 'refused') return client
+      return submitLoan(attempt, application(data, product, client.body))
+    },
+
+    async find({ ledger }, data) {
+      const loan = await findLoan(ledger, data.externalId)
+      if (loan === undefined || differences(loan, data, productOf(data)).length > 0) return absent
+      return foundIn(SUBMITTED, loan)
+    },
+
+    async holds({ ledger }, data) {
+      const loan = await findLoan(ledger, data.externalId)
+      if (loan === undefined) return absent
+      return compared(loanAnswer(loan), differences(loan, data, productOf(data)))
+    },
+  })
+}
+
+function schemaFor(lenders: string[]) {
+  return Type.Object(
     {
-      lenderConfig: oneOf(codes, `a lender: ${codes.join(', ')}`),
+      lenderConfig: oneOf(lenders, `a lender: ${lenders.join(', ')}`),
       externalId: ExternalId,
       principal: Amount,
       submittedOnDate: Day,
@@ -36,99 +77,59 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     },
     closed,
   )
+}
+type Application = Static<ReturnType<typeof schemaFor>>
 
-  return operation<typeof schema>({
-    name: 'LOAN_CREATE',
-    summary: 'Submits a loan application of a client',
-    schema,
-    check: ({ loanTermFrequency, numberOfRepayments }) =>
-      // What is no number at all is told by its own field.
-      loanTermFrequency % numberOfRepayments === 0 ||
-      Number.isNaN(loanTermFrequency % numberOfRepayments)
-        ? []
-        : [{ path: '/loanTermFrequency', message: 'must be a multiple of numberOfRepayments' }],
-    externalId: data => data.externalId,
-    subject: data => loanSubject(data.externalId),
-    waitsFor: data => clientSubject(data.clientId),
+function checkTerm({ loanTermFrequency, numberOfRepayments }: Application) {
+  const rest = loanTermFrequency % numberOfRepayments
+  // What is no number at all is told by its own field.
+  return rest === 0 || Number.isNaN(rest)
+    ? []
+    : [{ path: '/loanTermFrequency', message: 'must be a multiple of numberOfRepayments' }]
+}
 
-    async run(attempt, data) {
-      const productName = productOf(data.lenderConfig)
-      const product = await attempt.reference.product(productName)
-      if (product === undefined) {
-        return refusal(
-          '404',
-          'loanops.product.not.found',
-          `The ledger has no loan product ${productName}`,
-        )
-      }
-      const rounded = roundingRefusal(product.currency, data.principal)
-      if (rounded !== undefined) return rounded
-      const client = await readClient(attempt.ledger, data.clientId)
-      if (client.outcome === 'refused') return client
-      return submitLoan(attempt, application(data, product, client.body))
-    },
-
-    async find({ ledger }, data) {
-      const loan = await findLoan(ledger, data.externalId)
-      if (loan === undefined || differences(loan, data).length > 0) return absent
-      return foundIn(SUBMITTED, loan)
-    },
-    holds,
-  })
-
-  async function holds({ ledger }: Attempt, data: Static<typeof schema>): Promise<Held> {
-    const loan = await findLoan(ledger, data.externalId)
-    if (loan === undefined) return absent
-    return compared(loanAnswer(loan), differences(loan, data))
+/** Fineract takes the client and the product by number, and what the product says only where it is said again. */
+function application(data: Application, product: LoanProduct, client: LedgerClient) {
+  const { loanTermFrequency, numberOfRepayments, submittedOnDate } = data
+  const frequency = frequencyOf(data)
+  return {
+    loanType: 'individual',
+    clientId: client.id,
+    productId: product.id,
+    externalId: data.externalId,
+    principal: data.principal,
+    loanTermFrequency,
+    loanTermFrequencyType: frequency,
+    numberOfRepayments,
+    repaymentEvery: loanTermFrequency / numberOfRepayments,
+    repaymentFrequencyType: frequency,
+    interestRatePerPeriod: data.interestRatePerPeriod,
+    interestType: product.interestType.id,
+    interestCalculationPeriodType: product.interestCalculationPeriodType.id,
+    amortizationType: product.amortizationType.id,
+    transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
+    submittedOnDate,
+    // Not sent to us; LOAN_APPROVE moves it where the approval is later.
+    expectedDisbursementDate: submittedOnDate,
+    ...dayFormat,
   }
+}
 
-  function productOf(code: string): string {
-    return lenders.get(code)?.product ?? code
-  }
+function differences(loan: LedgerLoan, data: Application, product: string): string[] {
+  const compare: [name: string, there: unknown, wanted: unknown][] = [
+    ['product', loan.loanProductName, product],
+    // Not every ledger tells the client's external id with the loan.
+    ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
+    ['principal', loan.proposedPrincipal, data.principal],
+    ['loanTermFrequency', loan.termFrequency, data.loanTermFrequency],
+    ['loanTermFrequencyType', loan.termPeriodFrequencyType.id, frequencyOf(data)],
+    ['numberOfRepayments', loan.numberOfRepayments, data.numberOfRepayments],
+    ['interestRatePerPeriod', loan.interestRatePerPeriod, data.interestRatePerPeriod],
+    ['submittedOnDate', dayThere(loan.timeline.submittedOnDate), data.submittedOnDate],
+  ]
+  return compare.filter(([, there, wanted]) => there !== wanted).map(one => difference(...one))
+}
 
-  /** Fineract takes the client and the product by number, and what the product says only where it is said again. */
-  function application(data: Static<typeof schema>, product: LoanProduct, client: LedgerClient) {
-    const { loanTermFrequency, numberOfRepayments, submittedOnDate } = data
-    const frequency = frequencyOf(data)
-    return {
-      loanType: 'individual',
-      clientId: client.id,
-      productId: product.id,
-      externalId: data.externalId,
-      principal: data.principal,
-      loanTermFrequency,
-      loanTermFrequencyType: frequency,
-      numberOfRepayments,
-      repaymentEvery: loanTermFrequency / numberOfRepayments,
-      repaymentFrequencyType: frequency,
-      interestRatePerPeriod: data.interestRatePerPeriod,
-      interestType: product.interestType.id,
-      interestCalculationPeriodType: product.interestCalculationPeriodType.id,
-      amortizationType: product.amortizationType.id,
-      transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
-      submittedOnDate,
-      // Not sent to us; LOAN_APPROVE moves it where the approval is later.
-      expectedDisbursementDate: submittedOnDate,
-      ...dayFormat,
-    }
-  }
-
-  function differences(loan: LedgerLoan, data: Static<typeof schema>): string[] {
-    const compare: [name: string, there: unknown, wanted: unknown][] = [
-      ['product', loan.loanProductName, productOf(data.lenderConfig)],
-      // Not every ledger tells the client's external id with the loan.
-      ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
-      ['principal', loan.proposedPrincipal, data.principal],
-      ['loanTermFrequency', loan.termFrequency, data.loanTermFrequency],
-      ['loanTermFrequencyType', loan.termPeriodFrequencyType.id, frequencyOf(data)],
-      ['numberOfRepayments', loan.numberOfRepayments, data.numberOfRepayments],
-      ['interestRatePerPeriod', loan.interestRatePerPeriod, data.interestRatePerPeriod],
-      ['submittedOnDate', dayThere(loan.timeline.submittedOnDate), data.submittedOnDate],
-    ]
-    return compare.filter(([, there, wanted]) => there !== wanted).map(one => difference(...one))
-  }
-
-  function frequencyOf(data: Static<typeof schema>): number {
-    return FREQUENCIES[(data.loanTermFrequencyType ?? 'months') as Frequency]
-  }
+function frequencyOf(data: Application): number {
+  return FREQUENCIES[(data.loanTermFrequencyType ?? 'months') as Frequency]
 }

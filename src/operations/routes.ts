@@ -18,7 +18,67 @@ import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts
 import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
+
 const tags = ['operations']
+const operateSchema = (catalogue: Catalogue) => ({
+  tags,
+  summary: 'Accepts an operation, to be run on the ledger',
+  headers: Type.Object({
+    'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  }),
+  body: operateBody(catalogue),
+  response: {
+    202: {
+      ...Processing,
+      headers: { Location: { type: 'string', description: 'of the tracking record' } },
+    },
+  },
+})
+const trackSchema = {
+  tags,
+  summary: 'Tells what became of an operation',
+  params: Type.Object({ tracking_id: Type.String() }),
+  querystring: Type.Object(
+    {
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_WAIT_SECONDS,
+          description:
+            'seconds from 0 to 30 to wait for the end; where too many callers wait already, none',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 200: TrackingRecord },
+}
+const listSchema = (catalogue: Catalogue) => ({
+  tags,
+  summary: 'Lists operations, newest first, and says why one is not done yet',
+  querystring: Type.Object(
+    {
+      external_id: Type.Optional(ExternalId),
+      status: Type.Optional(oneOf(STATUSES)),
+      operation_type: Type.Optional(oneOf([...catalogue.keys()])),
+      ...listQuery,
+    },
+    { additionalProperties: false },
+  ),
+  response: {
+    200: Type.Object({
+      operations: Type.Array(OperationItem),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+})
+const resolveSchema = {
+  tags,
+  summary: 'Says what becomes of an operation that hangs: it is tried anew, or it has failed',
+  params: Type.Object({ tracking_id: Type.String() }),
+  body: Type.Object({ outcome: Outcome }, closed),
+  response: { 202: Processing },
+}
 
 type Context = {
   db: Database
@@ -44,22 +104,9 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.post(
       '/ledger/operate',
       {
-        // Checked by the operation it names, not by this union of all.
+        schema: operateSchema(catalogue),
+        // The operation that the body names checks it, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
-        schema: {
-          tags,
-          summary: 'Accepts an operation, to be run on the ledger',
-          headers: Type.Object({
-            'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-          }),
-          body: operateBody(catalogue),
-          response: {
-            202: {
-              ...Processing,
-              headers: { Location: { type: 'string', description: 'of the tracking record' } },
-            },
-          },
-        },
       },
       async (request, reply) => {
         const { operation, data } = validate(request.body)
@@ -74,79 +121,24 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get(
-      '/ledger/track/:tracking_id',
-      {
-        schema: {
-          tags,
-          summary: 'Tells what became of an operation',
-          params: Type.Object({ tracking_id: Type.String() }),
-          querystring: Type.Object(
-            {
-              wait: Type.Optional(
-                Type.Integer({
-                  minimum: 0,
-                  maximum: MAX_WAIT_SECONDS,
-                  description:
-                    'seconds from 0 to 30 to wait for the end; where too many callers wait already, none',
-                }),
-              ),
-            },
-            { additionalProperties: false },
-          ),
-          response: { 200: TrackingRecord },
-        },
-      },
-      async (request, reply) => {
-        const id = parseTrackingId(request.params.tracking_id)
-        const found = await findOperation(db, id)
-        if (found === undefined) throw new UnknownTrackingId()
-        const { wait = 0 } = request.query
-        const isWorthWaiting = found.status === 'processing' && wait > 0
-        if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
-        await final.wait(id.id, wait * 1_000, reply.raw)
-        return trackingRecord((await findOperation(db, id)) ?? found)
-      },
-    )
+    app.get('/ledger/track/:tracking_id', { schema: trackSchema }, async (request, reply) => {
+      const id = parseTrackingId(request.params.tracking_id)
+      const found = await findOperation(db, id)
+      if (found === undefined) throw new UnknownTrackingId()
+      const { wait = 0 } = request.query
+      const isWorthWaiting = found.status === 'processing' && wait > 0
+      if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
+      await final.wait(id.id, wait * 1_000, reply.raw)
+      return trackingRecord((await findOperation(db, id)) ?? found)
+    })
 
-    app.get(
-      '/ledger/operations',
-      {
-        schema: {
-          tags,
-          summary: 'Lists operations, newest first, and says why one is not done yet',
-          querystring: Type.Object(
-            {
-              external_id: Type.Optional(ExternalId),
-              status: Type.Optional(oneOf(STATUSES)),
-              operation_type: Type.Optional(oneOf([...catalogue.keys()])),
-              ...listQuery,
-            },
-            { additionalProperties: false },
-          ),
-          response: {
-            200: Type.Object({
-              operations: Type.Array(OperationItem),
-              next_cursor: nullable(Type.String()),
-            }),
-          },
-        },
-      },
-      request => listOperations(db, request.query),
+    app.get('/ledger/operations', { schema: listSchema(catalogue) }, request =>
+      listOperations(db, request.query),
     )
 
     app.post(
       '/ledger/operations/:tracking_id/resolve',
-      {
-        schema: {
-          tags,
-          summary:
-            'Says what becomes of an operation that hangs: it is tried anew, or it has failed',
-          params: Type.Object({ tracking_id: Type.String() }),
-          body: Type.Object({ outcome: Outcome }, closed),
-          response: { 202: Processing },
-        },
-      },
+      { schema: resolveSchema },
       async (request, reply) => {
         const { tracking_id } = request.params
         const asker = await askerOf(request)
