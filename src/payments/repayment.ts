@@ -17,7 +17,6 @@ import {
 import { lookUp, lookUpAnswer } from '../ledger/look-up.ts'
 import { postRepayment } from '../ledger/repayment.ts'
 import { isStanding, type LedgerTransaction, transactionPath } from '../ledger/transaction.ts'
-import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
@@ -39,7 +38,7 @@ const reversedAtLedger = refusedFor(
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
   const hasNetworks = [...config.lenders.values()].some(lender =>
-    GATEWAYS.some(gateway => lender[gateway].allowedCidrs.length > 0),
+    config.gateways.some(({ name }) => lender[name].allowedCidrs.length > 0),
   )
   return operation({
     ...repaymentIntake,

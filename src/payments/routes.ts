@@ -5,10 +5,10 @@ import type { Database } from '../database/database.ts'
 import { closed, ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { NotFound } from '../http/problem.ts'
-import { GATEWAYS } from '../lenders.ts'
 import { assign } from './assign.ts'
 import { findAttempts, findEvents } from './find-history.ts'
 import { findPayment, findPayments } from './find-payments.ts'
+import { GATEWAYS } from './gateways/gateways.ts'
 import { KINDS, Payment, PaymentWithHistory, STATES } from './payment-record.ts'
 
 const tags = ['payments']
