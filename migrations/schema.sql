@@ -61,6 +61,12 @@ create table core.event (
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
 CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
 
+create table core.gateway (
+  name text not null,
+  constraint gateway_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,21}$'::text)),
+  constraint gateway_pkey PRIMARY KEY (name)
+);
+
 create table core.loan_product (
   external_loan_id text not null,
   product text not null,

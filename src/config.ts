@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type Lender, lendersFrom } from './lenders.ts'
+import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
+import type { Gateway, GatewayRules } from './payments/gateways/gateway.ts'
+import { gateways as allGateways } from './payments/gateways/gateways.ts'
 import './setting-formats.ts'
 
 const text = (description: string, example: string, options = {}) =>
@@ -164,18 +166,30 @@ export type Config = Omit<
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
   lenders: ReadonlyMap<string, Lender>
+  gateways: OpenGateway[]
 }
+
+/** A gateway with its settings. */
+export type OpenGateway = Pick<Gateway, 'title'> & SharedSecrets & GatewayRules
 
 /** Says, one line per setting, what is wrong and how it would be right. */
 export class ConfigError extends Error {}
 
 /** Reads all settings. @throws ConfigError */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  gateways: readonly Gateway[] = allGateways,
+): Config {
+  const withSecrets = gateways.map(gateway => ({
+    ...gateway,
+    name: gateway.name as SharedSecrets['name'],
+    secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
+  }))
   // Each part may end the start; all of them are heard first, so that every wrong setting is told at once.
   const [settings, , lenders] = allOf([
     () => checked(Settings, env),
     () => checkAdmin(env),
-    () => lendersOf(env),
+    () => lendersOf(env, withSecrets),
   ])
   return {
     ...settings,
@@ -183,6 +197,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     lenders,
+    gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
   }
 }
 
@@ -247,13 +262,11 @@ function complaint(name: string, schema: TSchema, isGiven: boolean): string {
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 
-function lendersOf(env: NodeJS.ProcessEnv) {
+function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
   const path = env.LENDERS_FILE || undefined
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, listOf(env.GATEWAY_A_WEBHOOK_SECRET ?? ''), name =>
-      secretsOf(name, env[name]),
-    )
+    return lendersFrom(file, gateways, name => secretsOf(name, env[name]))
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { Gateway } from './payments/gateways/gateways.ts'
 import './setting-formats.ts'
 
 const GatewayOfLender = Type.Object(
@@ -11,22 +12,26 @@ const GatewayOfLender = Type.Object(
   },
   { additionalProperties: false },
 )
-const LendersFile = Type.Record(
-  // A lender's code becomes part of a table's name: raw.<lender>_<gateway>. UNKNOWN is the lender of what names none.
-  Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
-  Type.Object(
-    {
-      product: Type.Optional(Type.String({ minLength: 1 })),
-      gateway_a: Type.Optional(GatewayOfLender),
-      gateway_b: Type.Optional(GatewayOfLender),
-    },
-    { additionalProperties: false },
-  ),
-  { additionalProperties: false },
-)
+type GatewaysOfLender = { [G in Gateway]?: Static<typeof GatewayOfLender> }
 
-export const GATEWAYS = ['gateway_a', 'gateway_b'] as const
-export type Gateway = (typeof GATEWAYS)[number]
+function lendersFile(gateways: SharedSecrets[]) {
+  const ofLender = gateways.map(({ name }) => [name, Type.Optional(GatewayOfLender)])
+  return Type.Record(
+    // A lender's code becomes part of a table's name: raw.<lender>_<gateway>. UNKNOWN is the lender of what names none.
+    Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
+    Type.Object(
+      {
+        product: Type.Optional(Type.String({ minLength: 1 })),
+        ...Object.fromEntries(ofLender),
+      },
+      { additionalProperties: false },
+    ),
+    { additionalProperties: false },
+  )
+}
+
+/** A gateway with the secrets of lenders that have none of their own, and the setting that holds them. */
+export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
 
 /** How one gateway's events are believed for one lender. */
 export type GatewayTrust = {
@@ -41,42 +46,35 @@ const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
 /**
  * The nine lenders that are always there, changed and added to by the file's content.
- * @param gatewayASecrets those of GATEWAY_A_WEBHOOK_SECRET, used where a lender has none of its own
  * @param secretsIn reads the setting that a `secretEnv` names
  * @throws Error that names the member that does not fit
  */
 export function lendersFrom(
   file: unknown,
-  gatewayASecrets: string[],
+  gateways: SharedSecrets[],
   secretsIn: (settingName: string) => string[],
 ): Map<string, Lender> {
-  const [error] = Value.Errors(LendersFile, file)
+  const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
-  const given = file as Static<typeof LendersFile>
+  const given = file as Record<string, GatewaysOfLender & { product?: string }>
   const codes = new Set([...STANDARD_CODES, ...Object.keys(given)])
   const lenders = [...codes].sort().map(lender)
-  refuseDifferentChecks(lenders)
+  refuseDifferentChecks(lenders, gateways)
   return new Map(lenders.map(one => [one.code, one]))
 
   function lender(code: string): Lender {
-    return {
-      code,
-      product: given[code]?.product ?? code,
-      gateway_a: trust(code, 'gateway_a', gatewayASecrets),
-      gateway_b: trust(code, 'gateway_b', []),
-    }
+    const product = given[code]?.product ?? code
+    return lenderWith(gateways, code, product, gateway => trust(code, gateway))
   }
 
-  function trust(code: string, gateway: Gateway, gatewaySecrets: string[]): GatewayTrust {
-    const said = given[code]?.[gateway] ?? {}
-    const secrets = said.secretEnv === undefined ? gatewaySecrets : secretsIn(said.secretEnv)
-    const validateSignature =
-      said.validateSignature ?? (gateway === 'gateway_a' && gatewaySecrets.length > 0)
+  function trust(code: string, gateway: SharedSecrets): GatewayTrust {
+    const said = given[code]?.[gateway.name] ?? {}
+    const secrets = said.secretEnv === undefined ? gateway.secrets : secretsIn(said.secretEnv)
+    const validateSignature = said.validateSignature ?? isValidatedByDefault(gateway)
     if (validateSignature && secrets.length === 0) {
-      const setting =
-        said.secretEnv ?? (gateway === 'gateway_a' ? 'GATEWAY_A_WEBHOOK_SECRET' : 'a secretEnv')
+      const setting = said.secretEnv ?? gateway.secretSetting ?? 'a secretEnv'
       throw new Error(
-        `/${code}/${gateway}: validateSignature wants a secret, and ${setting} is not set`,
+        `/${code}/${gateway.name}: validateSignature wants a secret, and ${setting} is not set`,
       )
     }
     return {
@@ -88,11 +86,33 @@ export function lendersFrom(
   }
 }
 
+/** A lender that no setting names, for a product that is not in the settings either: it gets the default checks. */
+export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
+  return lenderWith(gateways, product, product, gateway => ({
+    accounts: [],
+    validateSignature: isValidatedByDefault(gateway),
+    secrets: [],
+    allowedCidrs: [],
+  }))
+}
+
+const isValidatedByDefault = ({ secrets }: SharedSecrets) => secrets.length > 0
+
+function lenderWith(
+  gateways: SharedSecrets[],
+  code: string,
+  product: string,
+  trust: (gateway: SharedSecrets) => GatewayTrust,
+): Lender {
+  const trusts = gateways.map(gateway => [gateway.name, trust(gateway)])
+  return { code, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
+}
+
 /** A loan tells its product only: whoever named the lender with the weaker checks would get round the other's. */
-function refuseDifferentChecks(lenders: Lender[]): void {
+function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): void {
   for (const [product, holders] of Map.groupBy(lenders, lender => lender.product)) {
     const [first, ...others] = holders
-    for (const gateway of GATEWAYS) {
+    for (const { name: gateway } of gateways) {
       const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
       if (other === undefined) continue
       throw new Error(

@@ -1,3 +1,5 @@
+insert into core.gateway (name) values ('gateway_a') on conflict do nothing;
+
 -- An entity's notes are [], an object, null or a string.
 create or replace function base.gateway_a_loan(event jsonb, payment jsonb) returns text language sql stable parallel safe as $$
   select coalesce(

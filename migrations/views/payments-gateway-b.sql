@@ -1,3 +1,5 @@
+insert into core.gateway (name) values ('gateway_b') on conflict do nothing;
+
 create or replace function base.gateway_b_refund(name text, refund jsonb, loan text, hints jsonb)
   returns base.fact language sql stable parallel safe as $$
   select case

@@ -39,13 +39,23 @@ begin
 end
 $$;
 
+-- The lender and the gateway that a raw table is named after; no row where it is named otherwise.
+create or replace function raw.named_after(store text) returns table (lender text, gateway text) language sql stable as $$
+  select upper(left(store, -length(g.name) - 1)), g.name
+    from core.gateway g
+   where store ~ ('^[a-z][a-z0-9_]{0,39}_' || g.name || '$')
+   -- Of two gateways, one's name may end like the other's.
+   order by length(g.name) desc
+   limit 1
+$$;
+
 -- The raw table of a lender and a gateway, made on first sight.
 create or replace function raw.make_store(lender text, gateway text) returns text language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
   store text := lower(lender) || '_' || gateway;
 begin
-  if lender !~ '^[A-Z][A-Z0-9_]{0,39}$' or gateway not in ('gateway_a', 'gateway_b') then
+  if lender !~ '^[A-Z][A-Z0-9_]{0,39}$' or not exists (select from core.gateway g where g.name = make_store.gateway) then
     raise exception 'no raw table for lender % and gateway %', lender, gateway using errcode = 'invalid_parameter_value';
   end if;
   if to_regclass(format('raw.%I', store)) is null then
@@ -64,7 +74,7 @@ create or replace function raw.undiscovered() returns setof text language sql st
   select c.relname::text
     from pg_class c
    where c.relnamespace = 'raw'::regnamespace and c.relkind in ('r', 'p')
-     and c.relname ~ '^[a-z][a-z0-9_]{0,39}_gateway_[ab]$'
+     and exists (select from raw.named_after(c.relname))
      and (not exists (select from core.source where name = c.relname)
           or to_regclass(format('base.%I', c.relname)) is null)
    order by c.relname
@@ -74,9 +84,11 @@ $$;
 create or replace function raw.register(store text) returns void language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
-  gateway text := right(store, 9);
+  lender text;
+  gateway text;
 begin
-  if store !~ '^[a-z][a-z0-9_]{0,39}_gateway_[ab]$' then
+  select n.lender, n.gateway into lender, gateway from raw.named_after(store) n;
+  if gateway is null then
     raise exception 'raw.% is not named after a lender and a gateway', store using errcode = 'invalid_parameter_value';
   end if;
   perform raw.watch(store);
@@ -89,7 +101,7 @@ begin
         from raw.%I r cross join lateral base.%I(r.body) f$view$, store, store, gateway);
     execute format('comment on view base.%I is %L', store, 'What the events in raw.' || store || ' say');
   end if;
-  insert into core.source (name, lender, gateway) values (store, upper(left(store, -10)), gateway)
+  insert into core.source (name, lender, gateway) values (store, lender, gateway)
   on conflict do nothing;
 end
 $$;

@@ -33,6 +33,7 @@ begin
     alter default privileges in schema base grant select on tables to loanops_runtime;
   end if;
   revoke update, delete on loanops.audit from loanops_runtime;
+  revoke insert, update, delete on core.gateway from loanops_runtime;
   revoke insert, update, delete on loanops.migration_applied, loanops.views_applied from loanops_runtime;
 end
 $$;

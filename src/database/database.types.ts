@@ -75,6 +75,10 @@ export interface CoreEvent {
   verified_by: string | null;
 }
 
+export interface CoreGateway {
+  name: string;
+}
+
 export interface CoreLoanProduct {
   external_loan_id: string;
   product: string;
@@ -299,6 +303,7 @@ export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
   "core.batch_run": CoreBatchRun;
   "core.event": CoreEvent;
+  "core.gateway": CoreGateway;
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;

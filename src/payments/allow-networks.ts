@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { GATEWAYS, type Lender } from '../lenders.ts'
+import type { Lender } from '../lenders.ts'
 
 /** Tells the database the networks of the settings: there it is judged which events count. */
 export async function allowNetworks(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,
 ): Promise<void> {
-  const networks = [...lenders.values()].flatMap(lender =>
-    GATEWAYS.flatMap(gateway =>
-      [...new Set(lender[gateway].allowedCidrs.map(asInet))].map(network => ({
-        lender: lender.code,
-        product: lender.product,
+  const networks = [...lenders.values()].flatMap(({ code: lender, product, ...trusts }) =>
+    Object.entries(trusts).flatMap(([gateway, { allowedCidrs }]) =>
+      [...new Set(allowedCidrs.map(asInet))].map(network => ({
+        lender,
+        product,
         gateway,
         network,
       })),

@@ -18,77 +18,58 @@ const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered,
   suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
   post_seconds::float8, last_error`
 
+const requestSchema = {
+  tags,
+  summary: 'Requests a batch run now, or as soon as the running one ends',
+  response: { 202: Type.Object({ batch_id: Type.String() }) },
+}
+const listSchema = {
+  tags,
+  summary: 'Lists batch runs, newest first',
+  querystring: Type.Object(listQuery, closed),
+  response: {
+    200: Type.Object({ batches: Type.Array(BatchRun), next_cursor: nullable(Type.String()) }),
+  },
+}
+const runSchema = {
+  tags,
+  summary: 'Returns a batch run with its counts',
+  params: Type.Object({ id: Type.String() }),
+  response: { 200: BatchRun },
+}
+
 type Context = { db: Database; boss: PgBoss }
 
-/** Batch runs: requested and listed. */
+/** Batch runs: requested, listed and looked up. */
 export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.post(
-      '/payments/batch',
-      {
-        schema: {
-          tags,
-          summary: 'Asks for a batch run now, or as soon as the one that is running ends',
-          response: { 202: Type.Object({ batch_id: Type.String() }) },
-        },
-      },
-      async (request, reply) => {
-        refuseBody(request.body)
-        const batch_id = await db.transaction().execute(trx => requestBatch(trx, boss, 'request'))
-        return reply.code(202).send({ batch_id })
-      },
-    )
+    app.post('/payments/batch', { schema: requestSchema }, async (request, reply) => {
+      refuseBody(request.body)
+      const batch_id = await db.transaction().execute(trx => requestBatch(trx, boss, 'request'))
+      return reply.code(202).send({ batch_id })
+    })
 
-    app.get(
-      '/payments/batches',
-      {
-        schema: {
-          tags,
-          summary: 'Lists batch runs, newest first',
-          querystring: Type.Object(listQuery, closed),
-          response: {
-            200: Type.Object({
-              batches: Type.Array(BatchRun),
-              next_cursor: nullable(Type.String()),
-            }),
-          },
-        },
-      },
-      async ({ query: { limit, cursor } }) => {
-        const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
-        const { rows } = await sql<{ batch_id: string }>`
-          select ${columns} from ops.batch_run
-           where ${before}::uuid is null or batch_id < ${before}
-           order by batch_id desc limit ${limit + 1}`.execute(db)
-        const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
-        return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
-      },
-    )
+    app.get('/payments/batches', { schema: listSchema }, async ({ query: { limit, cursor } }) => {
+      const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+      const { rows } = await sql<{ batch_id: string }>`
+        select ${columns} from ops.batch_run
+         where ${before}::uuid is null or batch_id < ${before}
+         order by batch_id desc limit ${limit + 1}`.execute(db)
+      const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
+      return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
+    })
 
-    app.get(
-      '/payments/batches/:id',
-      {
-        schema: {
-          tags,
-          summary: 'Tells what a batch run did',
-          params: Type.Object({ id: Type.String() }),
-          response: { 200: BatchRun },
-        },
-      },
-      async ({ params: { id } }) => {
-        const { rows } = IS_UUID.test(id)
-          ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(
-              db,
-            )
-          : { rows: [] }
-        if (rows[0] === undefined) throw new NotFound(`There is no batch run ${id}`)
-        return asJson<Static<typeof BatchRun>>(rows[0])
-      },
-    )
+    app.get('/payments/batches/:id', { schema: runSchema }, async ({ params: { id } }) => {
+      const { rows } = IS_UUID.test(id)
+        ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(db)
+        : { rows: [] }
+      if (rows[0] === undefined) throw new NotFound(`There is no batch run ${id}`)
+      return asJson<Static<typeof BatchRun>>(rows[0])
+    })
   }
 }
 
-/** A body is not wanted; an empty object is none. */
+/** The call takes no body; an empty object counts as none. */
 function refuseBody(body: unknown): void {
   if (body === undefined) return
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Gateway } from '../lenders.ts'
+import type { Gateway } from './gateways/gateways.ts'
 
 /** Who sent an event of a payment, and what it was found to be worth. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }

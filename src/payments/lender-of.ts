@@ -1,4 +1,5 @@
-import type { Gateway, Lender } from '../lenders.ts'
+import type { Lender } from '../lenders.ts'
+import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 
 export type Named = {

@@ -1,4 +1,4 @@
-import type { Gateway } from '../lenders.ts'
+import type { Gateway } from './gateways/gateways.ts'
 
 /** Where the lender of an event cannot be told. */
 export const UNKNOWN = 'UNKNOWN'

@@ -16,8 +16,8 @@ import {
 } from '../ledger/loan-calls.ts'
 import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
 import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
-import { GATEWAYS } from '../lenders.ts'
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
+import { GATEWAYS } from './gateways/gateways.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { believe } from './trust.ts'
@@ -41,7 +41,7 @@ const reversedAtLedger = refusedFor(
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
   const hasNetworks = [...config.lenders.values()].some(lender =>
-    GATEWAYS.some(gateway => lender[gateway].allowedCidrs.length > 0),
+    config.gateways.some(({ name }) => lender[name].allowedCidrs.length > 0),
   )
   return operation({
     ...repaymentIntake,

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
-import type { Gateway, Lender } from '../lenders.ts'
+import { type Lender, unconfiguredLender } from '../lenders.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
+import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 
 export type Distrust = {
@@ -20,12 +21,12 @@ const MESSAGES = {
  * that is believed is enough: they agree on money and loan. On the day they need not: it is by those that are believed.
  */
 export function believe(
-  config: Pick<Config, 'lenders' | 'GATEWAY_A_WEBHOOK_SECRET'>,
+  config: Pick<Config, 'lenders' | 'gateways'>,
   { gateway, tellings, overruled }: DuePayment,
   product: string,
 ): { day: string } | Distrust {
   const holders = [...config.lenders.values()].filter(lender => lender.product === product)
-  if (holders.length === 0) holders.push(unconfigured(config, product))
+  if (holders.length === 0) holders.push(unconfiguredLender(config.gateways, product))
   const judged = tellings.map(telling => {
     // Where lenders share a product, the one that the event named, else each of them.
     const named = holders.filter(({ code }) => code === telling.lender)
@@ -66,18 +67,4 @@ function isVerifiedBy(
   return (verifiedBy?.split(',') ?? []).some(
     code => code === lender.code || secretsOf(lenders.get(code)) === secretsOf(lender),
   )
-}
-
-/** A product that is nobody's in the settings: its name is then its lender's code, with the standard checks. */
-function unconfigured(
-  { GATEWAY_A_WEBHOOK_SECRET: secret }: Pick<Config, 'GATEWAY_A_WEBHOOK_SECRET'>,
-  product: string,
-): Lender {
-  const none = { accounts: [], validateSignature: false, secrets: [], allowedCidrs: [] }
-  return {
-    code: product,
-    product,
-    gateway_a: { ...none, validateSignature: secret !== undefined },
-    gateway_b: none,
-  }
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Lender } from '../lenders.ts'
 import type { GatewayRules } from './gateways/gateway.ts'
+import type { Gateway } from './gateways/gateways.ts'
 
 /** `verifiedBy`: the lender whose secret fits; of several with different secrets all of them, separated by commas. */
 export type Verdict = { isRefused: boolean; verifiedBy: string | null }
@@ -8,7 +9,7 @@ export type Verdict = { isRefused: boolean; verifiedBy: string | null }
 /** What an event's signature is worth: by the secrets of its lender, or by everybody's where it named none. */
 export function verdict(
   lenders: ReadonlyMap<string, Lender>,
-  gateway: GatewayRules,
+  gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },
   code: string,
   body: Buffer,
   headers: IncomingHttpHeaders,
@@ -36,4 +37,5 @@ export function verdict(
   }
 }
 
-const secretsOf = (lender: Lender, { name }: GatewayRules) => JSON.stringify(lender[name].secrets)
+const secretsOf = (lender: Lender, { name }: { name: Gateway }) =>
+  JSON.stringify(lender[name].secrets)

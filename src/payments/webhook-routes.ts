@@ -1,19 +1,17 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { addressOf } from '../accounts/address.ts'
-import type { Config } from '../config.ts'
+import type { Config, OpenGateway } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
 import { FieldErrors } from '../http/problem.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { enqueueEvents } from './enqueue-events.ts'
-import type { Fields, GatewayRules } from './gateways/gateway.ts'
-import { gatewayA } from './gateways/gateway-a.ts'
-import { gatewayB } from './gateways/gateway-b.ts'
+import type { Fields } from './gateways/gateway.ts'
 import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
 import type { PaymentEvent } from './payment-event.ts'
@@ -36,57 +34,22 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const enqueue = enqueueEvents(db, boss, watch)
 
   return async app => {
-    const isAnybody = [...lenders.values()].every(
-      ({ gateway_b: { validateSignature, allowedCidrs } }) =>
-        !validateSignature && allowedCidrs.length === 0,
-    )
-    if (isAnybody) {
-      const remedy = 'LENDERS_FILE offers validateSignature and allowedCidrs per lender'
-      app.log.warn(`nothing proves who sends the events of gateway B: ${remedy}`)
-    }
-    // A signature is made of the bytes as they came, whatever they say they are.
+    warnOfUnproven(app.log, config)
+    // A signature covers the bytes as they came, whatever the content type says.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
-    // Fastify answers 415 to a type that it cannot read before it asks a parser; `raw` keeps what was sent.
+    // Fastify answers 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
     app.addHook('onRequest', async request => {
       request.headers = { 'content-type': 'application/octet-stream' }
     })
-
-    for (const gateway of [gatewayA(config), gatewayB()]) {
-      app.post(
-        gateway.path,
-        {
-          bodyLimit: MAX_BODY_BYTES,
-          // Whatever a gateway adds to its URL or body: an event that we refuse for it is lost.
-          validatorCompiler: () => () => true,
-          schema: {
-            tags: ['payments'],
-            summary: gateway.summary,
-            security: [],
-            querystring: Type.Object({
-              lender: Type.Optional(Type.String({ description: 'a lender’s code' })),
-            }),
-            headers: Type.Object(
-              Object.fromEntries(
-                Object.entries(gateway.headers).map(([name, description]) => [
-                  name,
-                  Type.Optional(Type.String({ description })),
-                ]),
-              ),
-            ),
-            body: Type.Object({}, { additionalProperties: true }),
-            response: { 200: Type.Object({ received: Type.Literal(true) }) },
-          },
-        },
-        async request => {
-          await take(gateway, request)
-          return { received: true as const }
-        },
-      )
-    }
+    for (const gateway of config.gateways)
+      app.post(gateway.path, routeOptions(gateway), async request => {
+        await take(gateway, request)
+        return { received: true as const }
+      })
   }
 
-  async function take(gateway: GatewayRules, request: FastifyRequest): Promise<void> {
+  async function take(gateway: OpenGateway, request: FastifyRequest): Promise<void> {
     const body = request.body as Buffer
     const { headers } = request.raw
     const event = jsonObject(body)
@@ -118,6 +81,41 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       throw new Unavailable('the event could not be kept')
     })
     metrics.paymentEvents.inc(labels)
+  }
+}
+
+function routeOptions({ title, headers }: OpenGateway) {
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    Type.Optional(Type.String({ description })),
+  ])
+  return {
+    bodyLimit: MAX_BODY_BYTES,
+    // Whatever a gateway adds to its URL or body: an event refused for that would be lost.
+    validatorCompiler: () => () => true,
+    schema: {
+      tags: ['payments'],
+      summary: `Takes an event of ${title}`,
+      security: [],
+      querystring: Type.Object({
+        lender: Type.Optional(Type.String({ description: 'a lender’s code' })),
+      }),
+      headers: Type.Object(Object.fromEntries(described)),
+      body: Type.Object({}, { additionalProperties: true }),
+      response: { 200: Type.Object({ received: Type.Literal(true) }) },
+    },
+  }
+}
+
+/** Of a gateway whose signatures are not validated by default, nobody may have thought. */
+function warnOfUnproven(log: FastifyBaseLogger, { gateways, lenders }: Config): void {
+  for (const { name, title, secretSetting } of gateways) {
+    const isProven = [...lenders.values()].some(
+      lender => lender[name].validateSignature || lender[name].allowedCidrs.length > 0,
+    )
+    if (isProven || secretSetting !== undefined) continue
+    const remedy = 'LENDERS_FILE offers validateSignature and allowedCidrs per lender'
+    log.warn(`nothing proves who sends the events of ${title}: ${remedy}`)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Gateway } from '../../src/lenders.ts'
+import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { capturedA, eventA, eventB, refundA, successB } from '../support/gateway-events.ts'
 
 /** A payment as its gateway has it in its own books. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { lendersFrom } from '../../src/lenders.ts'
+import { GATEWAYS } from '../../src/payments/gateways/gateways.ts'
 import { lenderOf } from '../../src/payments/lender-of.ts'
 
 const lenders = lendersFrom(
@@ -7,7 +8,7 @@ const lenders = lendersFrom(
     LENDER_02: { gateway_a: { accounts: ['acc_2', 'acc_shared'] } },
     LENDER_06: { gateway_a: { accounts: ['acc_6', 'acc_shared', '12345'] } },
   },
-  [],
+  GATEWAYS.map(name => ({ name, secrets: [] })),
   () => [],
 )
 const of = (inUrl: unknown[], accounts: unknown[] = [], inNotes: unknown[] = []) =>

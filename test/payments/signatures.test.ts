@@ -7,10 +7,11 @@ import { signedA, signedB } from '../support/gateway-events.ts'
 
 const require = createRequire(import.meta.url)
 const BODY = '{"event":"payment.captured","amount":170.00,"name":"आशा"}'
-const a = gatewayA({
+const a = gatewayA.rules({
   GATEWAY_A_SIGNATURE_HEADER: 'X-GatewayA-Signature',
   GATEWAY_A_EVENT_ID_HEADER: 'X-GatewayA-Event-Id',
 })
+const b = gatewayB.rules()
 
 t.test(
   'a signature that Razorpay’s own SDK takes is taken, one that it refuses is refused',
@@ -44,7 +45,7 @@ t.test(
     }
     for (const secret of ['s', 'wrong']) {
       const headers = signedB('s', body)
-      t.equal(gatewayB().isSigned(secret, Buffer.from(body), headers), takes(secret, headers))
+      t.equal(b.isSigned(secret, Buffer.from(body), headers), takes(secret, headers))
     }
     t.ok(takes('s', signedB('s', body)))
   },
@@ -66,8 +67,8 @@ t.test('nothing but the right bytes by the right secret is a signature', async t
   }
   t.equal(a.isSigned('s', body, { 'x-gatewaya-signature': [right, right] }), false)
   const plain = createHmac('sha256', 's').update(body).digest('base64')
-  t.equal(gatewayB().isSigned('s', body, { 'x-webhook-signature': plain }), false, 'no time stamp')
+  t.equal(b.isSigned('s', body, { 'x-webhook-signature': plain }), false, 'no time stamp')
   const dotted = createHmac('sha256', 's').update('1.').update(body).digest('base64')
   const headers = { 'x-webhook-signature': dotted, 'x-webhook-timestamp': '1' }
-  t.equal(gatewayB().isSigned('s', body, headers), false, 'a dot between')
+  t.equal(b.isSigned('s', body, headers), false, 'a dot between')
 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import type { Gateway } from '../../src/lenders.ts'
+import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 /** Reads events as the gateway's base function does. It keeps nothing: one database serves all tests of a file. */

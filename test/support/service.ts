@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { logger } from '../../src/log.ts'
+import type { Gateway } from '../../src/payments/gateways/gateway.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from './fresh-database.ts'
@@ -50,14 +51,18 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<{ status: number; headers: Headers; body: any }>
 
-/** The whole service in this process, on a database and a ledger of the test's own. */
+/**
+ * The whole service in this process, on a database and a ledger of the test's own. `prepare` runs before it starts.
+ */
 export async function startTestService(
   t: Test,
   changes: NodeJS.ProcessEnv = {},
+  { gateways, prepare }: { gateways?: Gateway[]; prepare?(db: Database): Promise<unknown> } = {},
 ): Promise<TestService> {
   const { url: databaseUrl, db } = await freshDatabase(t)
+  await prepare?.(db)
   const ledger = await startSandbox({ port: 0 })
-  const config = readConfig(testEnv(databaseUrl, ledger.url, changes))
+  const config = readConfig(testEnv(databaseUrl, ledger.url, changes), gateways)
   const service = await startRole(config, logger(config.LOG_LEVEL))
   t.teardown(async () => {
     await service.close()

@@ -1,17 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Config } from '../../config.ts'
-import { type GatewayRules, member } from './gateway.ts'
+import { type Gateway, type GatewayRules, member } from './gateway.ts'
 
-type Settings = Pick<Config, 'GATEWAY_A_SIGNATURE_HEADER' | 'GATEWAY_A_EVENT_ID_HEADER'>
+type Settings = { GATEWAY_A_SIGNATURE_HEADER: string; GATEWAY_A_EVENT_ID_HEADER: string }
+
+export const gatewayA = {
+  name: 'gateway_a',
+  title: 'gateway A',
+  secretSetting: 'GATEWAY_A_WEBHOOK_SECRET',
+  rules,
+} as const satisfies Gateway
 
 /** Razorpay's way: a hex HMAC of the raw body, and an event id that is in a header only. */
-export function gatewayA(settings: Settings): GatewayRules {
+function rules(settings: Settings): GatewayRules {
   const signatureHeader = settings.GATEWAY_A_SIGNATURE_HEADER.toLowerCase()
   const eventIdHeader = settings.GATEWAY_A_EVENT_ID_HEADER.toLowerCase()
   return {
-    name: 'gateway_a',
     path: '/webhooks/gateway_a',
-    summary: 'Takes an event of gateway A',
     headers: {
       [settings.GATEWAY_A_SIGNATURE_HEADER]: 'HMAC-SHA256 of the raw body, in hex',
       [settings.GATEWAY_A_EVENT_ID_HEADER]: 'the event’s id',

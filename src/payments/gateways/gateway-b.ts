@@ -1,16 +1,20 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type GatewayRules, member } from './gateway.ts'
+import { type Gateway, type GatewayRules, member } from './gateway.ts'
 
 const SIGNATURE = 'x-webhook-signature'
 const TIME = 'x-webhook-timestamp'
 const EVENT_ID = 'x-idempotency-key'
 
+export const gatewayB = {
+  name: 'gateway_b',
+  title: 'gateway B',
+  rules,
+} as const satisfies Gateway
+
 /** Cashfree's way: a base64 HMAC of the time stamp followed by the raw body, with nothing between. */
-export function gatewayB(): GatewayRules {
+function rules(): GatewayRules {
   return {
-    name: 'gateway_b',
     path: '/webhooks/gateway_b',
-    summary: 'Takes an event of gateway B',
     headers: {
       [SIGNATURE]: 'HMAC-SHA256 of the time stamp and the raw body, in base64',
       [TIME]: 'the time stamp of the signature',

@@ -1,12 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Gateway } from '../../lenders.ts'
 
-/** How one gateway speaks, as far as the door has to know; the rest stands in its SQL function. */
+/** One gateway: what it is called, which checks its events get by default, and how its webhooks are read. */
+export type Gateway = {
+  /** As in paths, tables and settings: the events are read by the SQL function `base.<name>`. */
+  name: string
+  /** As in texts for people. */
+  title: string
+  /**
+   * The setting with the secrets of lenders that have none of their own. While it is set, signatures are validated unless
+   * the lender's settings say otherwise; without such a setting they are not.
+   */
+  secretSetting?: string
+  rules(settings: Settings): GatewayRules
+}
+
+/** How one gateway speaks, as far as the webhook has to know; its SQL function reads the rest. */
 export type GatewayRules = {
-  name: Gateway
   path: string
-  summary: string
-  /** The headers that are read, each with what it holds: for the contract, which wants none of them. */
+  /** The headers that are read, each with its content: for the contract, which requires none of them. */
   headers: Record<string, string>
   eventType(event: Fields): unknown
   eventId(headers: IncomingHttpHeaders): unknown
@@ -14,9 +25,11 @@ export type GatewayRules = {
   accounts(event: Fields): unknown[]
   /** Lender codes in notes or tags. */
   lenders(event: Fields): unknown[]
-  /** Whether the secret made this signature of exactly these bytes; it takes as long where it did not. */
+  /** Whether the secret made this signature of exactly these bytes; in constant time. */
   isSigned(secret: string, body: Buffer, headers: IncomingHttpHeaders): boolean
 }
+
+type Settings = { readonly [name: string]: unknown }
 
 /** JSON that may hold anything. */
 export type Fields = { readonly [name: string]: unknown }
