@@ -14,6 +14,18 @@ export function keepRenewing(
   onError: (error: unknown) => void = () => {},
   everyMs = RENEW_EVERY_MS,
 ): Renewal {
-  const timer = setInterval(() => void renew().catch(onError), everyMs)
-  return { stop: () => clearInterval(timer) }
+  let isStopped = false
+  const timer = setInterval(() => void renew().catch(report), everyMs)
+
+  return {
+    stop() {
+      isStopped = true
+      clearInterval(timer)
+    },
+  }
+
+  /** One that is under way at the stop may find the database closed; nobody needs it. */
+  function report(error: unknown): void {
+    if (!isStopped) onError(error)
+  }
 }
