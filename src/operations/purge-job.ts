@@ -12,7 +12,7 @@ export function workPurge(
   options: { retentionDays: number; log: FastifyBaseLogger },
 ): Promise<void> {
   return work(boss, purgeQueue, async () => {
-    // A job that was already there when the setting was switched off.
+    // The job was already queued when the setting was switched off.
     if (options.retentionDays === 0) return
     const purged = await purgeOperations(db, options.retentionDays)
     options.log.info({ purged }, 'personal data of finished operations purged')
