@@ -12,11 +12,11 @@ import { queueOf } from './queue.ts'
 
 const IdempotencyKeyReused = createError(
   'IDEMPOTENCY_KEY_REUSED',
-  'This Idempotency-Key came before, with another body',
+  'This Idempotency-Key has already been used with a different body',
   422,
 )
 
-/** Any number will do, as long as every copy of this program uses the same one. */
+/** Arbitrary, but every process must use the same number. */
 const INTAKE_LOCK = 7_405_314
 
 export type NewOperation = {
@@ -49,7 +49,7 @@ export function newOperation(
   }
 }
 
-/** Keeps the operations and their wake-ups in one transaction of its own; one answer each, in order. */
+/** Saves the operations and their wake-ups in a transaction of its own. @returns one result per operation, in order */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
@@ -71,15 +71,15 @@ export async function acceptOperations(
   })
 }
 
-/** Adds operations to the caller's transaction, in the order given. One whose key or id is taken is left out. */
+/** Adds operations in the caller's transaction, in the order given. Skips those whose key or id is taken. */
 export async function insertOperations(
   trx: Trx,
   boss: PgBoss,
   origin: Origin,
   operations: NewOperation[],
 ) {
-  // One intake at a time: the sequence's order is then that of the commits, and a claim never overlooks an earlier
-  // operation of its subject that is not visible yet. The rows are sorted behind the lock, and numbered behind the sort.
+  // One intake at a time: sequence numbers then follow the order of the commits, and a claim never overlooks an earlier
+  // operation of its subject that is not visible yet. Rows are sorted under the lock, and numbered after the sort.
   await sql`
     with intake as materialized (select pg_advisory_xact_lock(${INTAKE_LOCK}))
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
@@ -110,7 +110,7 @@ async function heldByKey(trx: Trx, operations: NewOperation[]) {
   return new Map(rows.map(row => [row.idempotencyKey, row]))
 }
 
-/** The same for the same JSON, whatever the order of its members. */
+/** Equal for equal JSON, whatever the order of its members. */
 function sha256OfJson(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value, sortedMembers)).digest('hex')
 }

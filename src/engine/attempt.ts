@@ -26,7 +26,7 @@ import type { HandOver } from './hand-over.ts'
 import type { Operation } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
-/** One attempt: looks first where an earlier one may have arrived, writes, and says how the operation is left. */
+/** Makes one attempt: looks first if an earlier one may have arrived, then writes, and decides what becomes of the operation. */
 export async function runAttempt(
   context: AttemptContext,
   operation: Operation,
@@ -44,7 +44,7 @@ export async function runAttempt(
   }
 }
 
-/** What an earlier attempt may have done must not be done twice. */
+/** Keeps us from repeating what an earlier attempt did. */
 async function lookFirst(current: CurrentAttempt): Promise<Ended | undefined> {
   const { claim, calls } = current
   if (!claim.lookFirst) return undefined
@@ -70,11 +70,11 @@ async function afterTheWrite(current: CurrentAttempt, answer: Answer | Refusal):
   return ended(current, answer, current.hasMovedOn ? keepingKey(ending, answer) : ending)
 }
 
-/** A refusal is believed only where nothing shows that what was asked for is there. */
+/** Believes a refusal only if the ledger does not hold what was requested. */
 async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
   const { operation, claim, calls, attempt } = current
-  // It may only speak of a duplicate: an earlier attempt may have arrived after our look, or, where something was
-  // remembered, this same write may have come twice.
+  // It may be that of a duplicate: an earlier attempt may have arrived after our look or, if something was remembered,
+  // this write may have arrived twice.
   const mayHaveComeTwice = attempt.seen !== null && calls.written() !== null
   if (claim.lookFirst || mayHaveComeTwice) {
     const held = await look(current)
@@ -91,7 +91,7 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
   return decided(current, answer)
 }
 
-/** Fineract falls over a write without credentials before it looks at them; a read tells that from a true failure. */
+/** A write with wrong credentials gets a 500 before Fineract checks them; a read tells that from a real failure. */
 async function afterAContainers500(current: CurrentAttempt, answer: Answer): Promise<Ended> {
   try {
     const held = await look(current)
@@ -105,13 +105,13 @@ async function afterAContainers500(current: CurrentAttempt, answer: Answer): Pro
 
 function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
-  // The ledger may be out of reach for ever; the operator has the last word.
+  // The ledger may be unreachable for good; the operator has the last word.
   if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
   const left = (ending: Ending) => (isLooking ? unsettled(ending) : ending)
   const written = calls.written()
   if (error instanceof LedgerTrouble)
     return ended(current, written ?? error.answer, left(decide(claim, key, error.answer)))
-  context.log.error({ err: error, operation: claim.id }, 'an attempt broke off')
+  context.log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
   return ended(current, written, left(brokenOff(claim, error as Error, calls.mayHaveArrived())))
 }
 
@@ -123,9 +123,9 @@ function isPastDeadline(
   { deadlineSeconds, ledger }: AttemptContext,
   { acceptedAt, unknownSince, waitingFor, isTried }: Claim,
 ): boolean {
-  // What the ledger took for a second person's approval may still be approved there: that is no refusal.
+  // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || waitingFor === 'ledger_approval') return false
-  // It stood behind others all the time: that is no failure of its own as long as the ledger can be asked.
+  // It has only waited behind others: that is no reason to fail it as long as the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
   return Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
 }

@@ -4,47 +4,47 @@ import { LEASE_SECONDS } from '../database/lease.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
-/** A wake-up that is this late was lost: its worker died, or the database was away. */
+/** A wake-up that is this late was lost: its worker died, or the database was down. */
 const LATE_SECONDS = 2
 
-/** An operation that this process has to itself until the lease ends. */
+/** An operation that only this process may work on until the lease ends. */
 export type Claim = {
   id: string
-  /** Its place in the order of acceptance: a bigint. */
+  /** Its place in the order of acceptance, a bigint. */
   seq: string
   operationType: string
   origin: Origin
-  /** Whether it has succeeded where the ledger refuses it, but has what it asks for already. */
+  /** Whether it has succeeded if the ledger refuses it but already holds what it asks for. */
   takesEqualAsDone: boolean
   subject: string
   externalId: string
   data: Data
   /** How often the operation has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
   number: number
-  /** Whether it is on record that its attempt begins; until then nothing may be written. */
+  /** Whether the start of its attempt is on record; until then nothing may be written. */
   isStarted: boolean
   lookFirst: boolean
-  /** Whether an attempt has ended before this one. */
+  /** Whether an earlier attempt has ended. */
   isTried: boolean
   unknownSince: Date | null
   waitingFor: string | null
   keyGeneration: number
   seen: unknown
-  /** What an operator said of it since the last attempt. */
+  /** What an operator has decided since the last attempt. */
   resolution: Resolution | null
   claimedAt: Date
   acceptedAt: Date
-  /** Under which key the ledger said "still processing", and since when. */
+  /** The key under which the ledger answers "still processing", and since when. */
   tooEarly: { key: string; since: string } | null
 }
 
-/** Tells a claim from others of the same operation: a process may claim again what it had lost. */
+/** Tells claims of the same operation apart: a process may claim again what it had lost. */
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
 /**
- * Claims, of each subject, its oldest unfinished operation: if it is due, nobody holds it, and its client is ready.
- * @param startable the origins whose claims begin their attempts at once
+ * Claims each subject's oldest unfinished operation, if it is due, not claimed, and its client is ready.
+ * @param startable the origins whose claims start their attempts at once
  */
 export async function claimHeads(
   db: Database,
@@ -66,7 +66,7 @@ export async function claimHeads(
          and o.next_try_at <= now()
          and o.claimed_by is null
          and not exists (${clientsUnfinished('o')})
-      -- Whoever holds the row is claiming or finishing it, and goes on to the next one itself.
+      -- Whoever has locked the row is claiming or finishing it, and goes on to the next one.
          for update of o skip locked
     ), claimed as (
       update loanops.operation o
@@ -95,7 +95,7 @@ export async function claimHeads(
   return rows
 }
 
-/** Puts on record that these claims begin their attempts. @returns those that still may */
+/** Records that these claims start their attempts. @returns those that still may */
 export async function startClaims(
   db: Database,
   worker: string,
@@ -142,14 +142,14 @@ export async function renewClaims(
   return rows
 }
 
-/** Gives back a claim whose work was not begun, as if it had never been made. */
+/** Gives back a claim whose attempt has not started, as if it had never been made. */
 export async function handBack(db: Database, { id, number }: Claim): Promise<void> {
   await sql`
     update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
      where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
 }
 
-/** Keeps what an operation saw at the ledger before its write. @returns false when the lease was lost */
+/** Saves what an operation saw at the ledger before its write. @returns false when the lease was lost */
 export async function rememberSeen(
   db: Database,
   { id, number }: Claim,
@@ -163,15 +163,15 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-/** A stretch of the walk over all subjects. */
+/** One part of the walk over all subjects. */
 export type Stretch = {
-  /** Those that were looked for. */
+  /** The subjects found. */
   subjects: string[]
-  /** Where the next stretch begins; none where this was the last. */
+  /** Where the next stretch begins; null after the last. */
   next: string | null
 }
 
-/** Subjects behind `after` whose oldest unfinished operation is due though nobody was woken for it. */
+/** Subjects beyond `after` whose oldest unfinished operation is due, though nobody was woken for it. */
 export function overdueSubjects(
   db: Database,
   origins: Origin[],
@@ -187,12 +187,15 @@ export function overdueSubjects(
   )
 }
 
-/** Subjects behind `after` whose oldest unfinished operation is claimed by a worker that did not renew its lease. */
+/** Subjects beyond `after` whose oldest unfinished operation is claimed by a worker that did not renew its lease. */
 export function expiredSubjects(db: Database, limit: number, after: string): Promise<Stretch> {
   return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
-/** Subjects behind `after` whose oldest unfinished operation ends without the ledger: out of time, nothing sent, or an operator says so. */
+/**
+ * Subjects beyond `after` whose oldest unfinished operation needs no call to end: its deadline has passed with nothing
+ * sent, or an operator failed it.
+ */
 export function endableSubjects(
   db: Database,
   origins: Origin[],
@@ -212,7 +215,7 @@ export function endableSubjects(
   )
 }
 
-/** Says why these subjects' operations wait, though none of them was tried. */
+/** Records why these subjects' operations wait, though none of them was tried. */
 export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
   await sql`
     update loanops.operation set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
@@ -222,10 +225,10 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
        and status = 'processing' and claimed_by is null and waiting_for is null`.execute(db)
 }
 
-/** Some hundredths of a second: a statement's time must not run out because a million subjects wait. */
+/** Takes some hundredths of a second: the statement must not time out because a million subjects wait. */
 const SUBJECTS_PER_STRETCH = 5_000
 
-/** The index is walked from subject to subject, so that a subject with ten thousand waiting costs one step. */
+/** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
 async function headsWhere(
   db: Database,
   origins: Origin[],
@@ -254,7 +257,7 @@ async function headsWhere(
   return rows[0] as Stretch
 }
 
-/** The operations of its client that this one has to wait for. */
+/** The client's operations that this one must wait for. */
 function clientsUnfinished(row: 'o' | 'head') {
   return sql`select from loanops.operation client
     where client.subject = ${sql.ref(`${row}.waits_for`)} and client.status = 'processing'

@@ -16,7 +16,7 @@ export type AttemptContext = {
   ledger: Ledger
   reference: Reference
   deadlineSeconds: number
-  /** Whether a write may leave: its start is on record, and the claim covers it, which somebody else may have by now. */
+  /** Whether a write may be sent: its start is on record, and the lease covers it. Somebody else may have claimed it by now. */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   log: { error(object: object, message: string): void }
@@ -30,7 +30,7 @@ export type CurrentAttempt = {
   calls: WatchedLedger
   attempt: Attempt
   isLooking: boolean
-  /** What a look said: only the key tells whether our write came first. */
+  /** What the last look found: only the key can show whether our write came first. */
   hasMovedOn: boolean
 }
 
@@ -65,7 +65,7 @@ export async function look(current: CurrentAttempt): Promise<Held> {
   const held = await operation.find(attempt, claim.data)
   current.isLooking = false
   current.hasMovedOn = held.state === 'moved_on'
-  // The ledger took it, and held it for a second person: whoever approved it may have gone on from there.
+  // The ledger had accepted it for approval: whoever approved it may have gone on from there.
   const wasTaken = claim.waitingFor === 'ledger_approval'
   return held.state === 'moved_on' && wasTaken ? there(held.body) : held
 }
@@ -82,7 +82,7 @@ export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ende
   return ended(current, answer, decide(current.claim, current.key, answer))
 }
 
-/** @param answer of the ledger, where it is not the reason */
+/** @param answer the ledger's, if the reason is ours */
 export function refused(
   current: CurrentAttempt,
   reason: Refusal,

@@ -9,7 +9,7 @@ export type WaitingFor =
   | 'ledger_approval'
   | 'outcome_unknown'
 
-/** How an attempt leaves its operation. */
+/** What becomes of an operation after an attempt. */
 export type Ending =
   | { status: 'success'; response: object }
   | { status: 'failed'; response: object; errorMessage: string; reason?: string }
@@ -18,20 +18,20 @@ export type Ending =
       waitingFor: WaitingFor
       lastError: string
       nextTryMs: number
-      /** Something may stand at the ledger now. */
+      /** The ledger may hold its effect now. */
       lookFirst: boolean
       isUnknown: boolean
-      /** The ledger would only repeat its failure under the old key. */
+      /** Under the old key the ledger would only repeat its failure. */
       wantsNewKey: boolean
-      /** "Not now" says nothing about the operation. */
+      /** False for "not now", which says nothing about the operation. */
       countsAsAttempt: boolean
     }
 
 const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 30_000
-/** Our settings change by hand, and a second person's approval takes its time. */
+/** A person has to correct our settings, or to give the approval. */
 const ASK_AGAIN_MS = 60_000
-/** A key that has been "still processing" for so long belongs to a call that died inside the ledger. */
+/** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
 const TOO_EARLY = 425
 
@@ -109,18 +109,18 @@ export function decide(
 }
 
 /**
- * Where the look found that the ledger has moved on, only the key tells whether our call came first: it is given up
- * for a failure that the ledger keeps under it, and for nothing else.
+ * If the look found that the ledger has moved on, only the key can show whether our write came first: it is given up
+ * only for a failure that the ledger has stored under it.
  */
 export function keepingKey(ending: Ending, answer: Answer | Refusal): Ending {
   if (ending.status !== 'processing' || isRefusal(answer)) return ending
-  // A "still processing" comes from the store too.
+  // A "still processing" counts as stored too.
   const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
   const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
   return { ...ending, wantsNewKey: ending.wantsNewKey && isFailureKept }
 }
 
-/** An attempt that came upon something nobody thought of: a body that is not what its shape promised, a bug of ours. */
+/** For an attempt that met something unforeseen: a body that is not as declared, a bug of ours. */
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Ending {
   return {
     ...retryLater(claim, { message }),
@@ -132,20 +132,20 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
 }
 
 /**
- * What is left by a look that failed. It was due because something may stand at the ledger: as long as no look says
- * otherwise, that is an unknown outcome, whatever the failure itself says.
+ * For a look that failed. It was due because an earlier attempt may have arrived: until a look says otherwise, the
+ * outcome is unknown, whatever the failure itself says.
  */
 export function unsettled(ending: Ending): Ending {
   if (ending.status !== 'processing') return ending
   const { waitingFor } = ending
-  // The other reasons keep what they wait for, and an operator can end them too.
+  // The other reasons stay: an operator can resolve them too.
   const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
   return isUnknown
     ? { ...ending, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
     : { ...ending, lookFirst: true }
 }
 
-/** Failed for lack of time: only where nothing can have been left at the ledger. */
+/** The deadline has passed; only if the ledger cannot hold any effect. */
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not take it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
@@ -161,7 +161,7 @@ export const operatorsRefusal: Refusal = {
   reason: 'resolved_by_operator',
 }
 
-/** An outcome as `ops.operation_attempt` keeps it. */
+/** An outcome as `ops.operation_attempt` shows it. */
 export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
   return outcome === 'awaits_approval' ? 'not_now' : outcome
 }
@@ -192,13 +192,13 @@ function retryLater(claim: Claim, { message }: { message: string }) {
   }
 }
 
-/** Doubles with each claim; a random half keeps thousands of them from coming at one moment. */
+/** Doubles with each claim; the random half keeps thousands of them from coming at once. */
 function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(claims - 1, 16))
   return full / 2 + (Math.random() * full) / 2
 }
 
-/** Counted from the first "still processing" under this very key: an older doubt says nothing about a call that is young. */
+/** Counted from the first "still processing" under this key: an older unknown outcome says nothing about a new call. */
 function isStuck({ tooEarly }: Claim, key: string, { status }: Answer, now: Date): boolean {
   return (
     status === TOO_EARLY &&

@@ -9,7 +9,7 @@ import { expiredSubjects, type Stretch } from './claim.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 
-/** A dead worker's lease ends within 10 s; with this its work goes on within 11. */
+/** A dead worker's lease ends within 10 s; with this its work goes on within 11 s. */
 const LOOK_EVERY_MS = 1_000
 /** Enough for all that a few dead processes held; the rest is found at once. */
 const MAX_AT_ONCE = 200
@@ -43,8 +43,9 @@ export function startExpiry(
 type Log = { error(object: object, message: string): void }
 
 /**
- * Ends claims whose lease ran out because their worker died: as an attempt whose outcome is unknown where its start is on
- * record; any other can be claimed again as if nothing had happened. This takes no call of the ledger: while it is down, too, such an operation must tell what it waits for, and an operator resolve it.
+ * Ends claims whose lease ran out because their worker died. If the start of the attempt is on record, its outcome is
+ * unknown; otherwise the operation can be claimed again as if nothing had happened. This needs no call: even while the
+ * ledger is down, such an operation must show what it waits for, and an operator must be able to resolve it.
  * @param nextTryMs how long the next try waits
  * @returns whether there may be more
  */
@@ -79,7 +80,7 @@ async function endExpired(
             order by seq limit 1) oldest
           join loanops.operation o on o.id = oldest.id
          where o.status = 'processing' and o.claimed_until < now()
-        -- Whoever holds the row is recording how the attempt ended.
+        -- Whoever has locked the row is recording how the attempt ended.
            for update of o skip locked
       ), lost as (
         insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
@@ -90,7 +91,7 @@ async function endExpired(
              attempts = o.attempts + was_started::integer,
              look_first = o.look_first or was_started,
              unknown_since = coalesce(o.unknown_since, case when was_started then o.claimed_at end),
-             -- What is due at once waits for nothing: a batch run stays for it. And a second request must not go to
+             -- What is due at once waits for nothing: a batch run waits for its end. And a second request must not go to
              -- the approver.
              waiting_for = case when not was_started or ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
                                 else 'outcome_unknown' end,
@@ -99,7 +100,7 @@ async function endExpired(
              next_try_at = now() + ${nextTryMs} * interval '1 millisecond'
         from expired
        where o.id = expired.id
-      -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
+      -- A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.subject, o.origin, o.next_try_at + interval '1 millisecond' as "nextTryAt"`.execute(
       trx,
     )

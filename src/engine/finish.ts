@@ -64,7 +64,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
              processed_at = case when ended.status <> 'processing' then clock_timestamp() end,
              waiting_for = ended.waiting_for,
              last_error = coalesce(ended.last_error, o.last_error),
-             -- What an operator said while this attempt ran is for the next one, at once.
+             -- What an operator decided while this attempt ran applies to the next one, at once.
              resolution = nullif(o.resolution, ended.resolution),
              next_try_at = case when ended.status = 'processing' and nullif(o.resolution, ended.resolution) is null
                then clock_timestamp() + ended.next_try_ms * interval '1 millisecond' else o.next_try_at end,
@@ -78,14 +78,14 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
        where o.id = ended.id and o.attempt = ended.attempt and o.status = 'processing'
          -- A claim that expired has been ended already.
          and o.claimed_by is not null
-      -- JavaScript's clock drops the microseconds: a wake-up must not come before its time.
+      -- A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), attempted as (
       select ended.*, o.claimed_at as started_at
         from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
        where outcome is not null
     ), repeated as (
-      -- One that ends like the one before it only counts: a ledger that fails for hours must not fill the table.
+      -- One that ends like the one before it is only counted: a ledger that fails for hours must not fill the table.
       update loanops.operation_attempt last
          set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
         from attempted a
@@ -94,7 +94,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
          and last.attempt = (select max(attempt) from loanops.operation_attempt where operation_id = a.id)
          and (last.method, last.path, last.http_status, last.outcome)
              is not distinct from (a.method, a.path, a.http_status, a.outcome)
-         -- Since when a key has been "still processing" is counted for each key by itself.
+         -- How long a key has been "still processing" is counted per key.
          and (a.http_status is distinct from 425 or last.idempotency_key is not distinct from a.idempotency_key)
       returning a.id
     ), added as (

@@ -1,6 +1,6 @@
 import type { Claim } from './claim.ts'
 
-/** What an operation leaves to the next one of its subject. */
+/** What an operation hands on to the next one of its subject. */
 export type HandOver = {
   leave(claim: Claim, value: unknown): void
   /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */
@@ -16,7 +16,7 @@ export function openHandOver(): HandOver {
       left = { seq: BigInt(seq), value }
     },
     take({ seq }) {
-      // Another worker may have run others of the subject meanwhile: with the very next number there are none.
+      // Another worker may have run others of the subject meanwhile, but none between consecutive numbers.
       const value = left !== undefined && left.seq + 1n === BigInt(seq) ? left.value : undefined
       left = undefined
       return value

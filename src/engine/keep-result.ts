@@ -7,7 +7,7 @@ import type { Lane } from '../ledger/slots.ts'
 import { type Ended, finishAttempts } from './finish.ts'
 import { laneOf } from './origin.ts'
 
-/** How long we go on trying to record a result while the database is away; then the lease ends and another worker reconciles. */
+/** How long we go on trying to record a result while the database is down; then the lease ends and another worker reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 
@@ -25,7 +25,7 @@ export function openKeepResult(
   return async ended => {
     const lane = laneOf(ended.claim.origin)
     const until = Date.now() + KEEP_TRYING_MS
-    // The ledger has been written: while the database is away, that must not be forgotten.
+    // The ledger has been written: that must not be forgotten while the database is down.
     for (;;) {
       try {
         return (await finish[lane].submit(ended)) && ended.ending.status !== 'processing'

@@ -2,14 +2,14 @@ import type { Database } from '../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../database/lease.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
-/** So long before its end a lease no longer covers a write: what is sent now must arrive while it still holds. */
+/** This long before its end a lease no longer covers a write, which must arrive while the lease still holds. */
 const MARGIN_MS = 1_000
 
 export type Leases = {
-  /** @param since `performance.now()` from before the claims were asked for */
+  /** @param since `performance.now()` from before the claims were made */
   add(claims: Claim[], since: number): void
   release(claim: Claim): void
-  /** Whether the lease surely holds for a write, by our own clock: this process may have been frozen meanwhile. */
+  /** Whether the lease certainly covers a write, by our own clock: this process may have been suspended meanwhile. */
   covers(claim: Claim): boolean
   stop(): void
 }

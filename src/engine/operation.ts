@@ -5,7 +5,7 @@ import type { Held } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Refusal } from './refusal.ts'
 
-/** An operation's data as JSON, before its own schema says more. */
+/** An operation's data, before its own schema says more. */
 export type Data = Record<string, unknown>
 
 /** One attempt, as its operation sees it. */
@@ -16,40 +16,40 @@ export type Attempt = {
   id: string
   /** The Idempotency-Key of this attempt's write. */
   key: string
-  /** What `remember` kept in an earlier attempt, or null. */
+  /** What `remember` saved in an earlier attempt, or null. */
   seen: unknown
-  /** Keeps, before a write, what only can be read before it. */
+  /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>
-  /** What the operation just before this one on the same subject handed on; no other of ours came between. */
+  /** What the operation just before this one on the same subject handed on; none of ours came between. */
   handedOn: unknown
-  /** Hands on what is true of the subject once this operation has succeeded. Nobody may get it. */
+  /** Hands on what is true of the subject once this operation has succeeded. It may reach nobody. */
   handOn(value: unknown): void
 }
 
-/** One kind of change at the ledger: data, and the calls that make it and that recognise it. */
+/** One kind of change at the ledger: its data, and the calls that make it and recognise it. */
 export type Operation<Schema extends TObject = TObject> = {
   name: string
   summary: string
   schema: Schema
-  /** A rule across fields: the path and sentence of each breach. */
+  /** A rule across fields. @returns the path and message of each breach */
   check?(data: Static<Schema>): { path: string; message: string }[]
   externalId(data: Static<Schema>): string
-  /** `loan:…` or `client:…`: what this operation has to itself while it runs. */
+  /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
   subject(data: Static<Schema>): string
-  /** The client whose earlier operations have to end first. */
+  /** The client whose earlier operations must end first. */
   waitsFor?(data: Static<Schema>): string
-  /** Writes; or answers a refusal, the ledger's or ours, where a read before it said so. */
+  /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */
   run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
-  /** Looks for the effect of an earlier attempt. @throws LedgerTrouble when the ledger does not say */
+  /** Looks for the effect of an earlier attempt. @throws LedgerTrouble if the ledger does not tell */
   find(attempt: Attempt, data: Static<Schema>): Promise<Held>
   /**
-   * What the ledger holds of this already, whoever made it: a migration takes what is equal as done, and says how
-   * the rest differs. Where it is missing, `find` answers it. @throws LedgerTrouble when the ledger does not say
+   * What the ledger already holds of this, whoever made it: a migration counts what is equal as done, and says how the
+   * rest differs. Defaults to `find`. @throws LedgerTrouble if the ledger does not tell
    */
   holds?(attempt: Attempt, data: Static<Schema>): Promise<Held>
 }
 
-/** Keeps an operation's own types while it is written; the catalogue forgets them. */
+/** Checks an operation against its own schema; the catalogue knows no operation's own types. */
 export function operation<Schema extends TObject>(definition: Operation<Schema>): Operation {
   return definition as unknown as Operation
 }
@@ -60,6 +60,6 @@ export const clientSubject = (externalId: string) => `client:${externalId}`
 /** Operations by name. */
 export type Catalogue = ReadonlyMap<string, Operation>
 
-/** What an operator may decide about an operation that is stuck. */
+/** What an operator may decide about a stuck operation. */
 export const RESOLUTIONS = ['retry', 'failed'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]

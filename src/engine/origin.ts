@@ -2,16 +2,16 @@ import type { Lane } from '../ledger/slots.ts'
 
 type Rules = {
   lane: Lane
-  /** Whether an operation that the ledger refuses has succeeded where what it asks for is there already. */
+  /** Whether an operation has succeeded if the ledger refuses it but already holds what it asks for. */
   takesEqualAsDone: boolean
 }
 
 /** Where operations come from, and what follows from that. */
 const RULES = {
-  /** Somebody waits for the result. */
+  /** A caller waits for the result. */
   api: { lane: 'live', takesEqualAsDone: false },
   payment: { lane: 'bulk', takesEqualAsDone: false },
-  /** Parts of an uploaded portfolio may be in the ledger before it is migrated. */
+  /** Part of an uploaded portfolio may already be in the ledger. */
   migration: { lane: 'bulk', takesEqualAsDone: true },
 } as const satisfies Record<string, Rules>
 

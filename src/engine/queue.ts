@@ -1,36 +1,39 @@
 import { type Queue, WATCHED } from '../queue/queue.ts'
 import { laneOf, type Origin } from './origin.ts'
 
-/** A wake-up: this subject may have work. What the work is, and its order, stands in loanops.operation. */
+/** A wake-up: this subject may have work. What the work is, and in which order, is in loanops.operation. */
 export type Wake = { subject: string }
 
 const options = {
   policy: 'standard',
-  // A table of its own: its rows come and go faster than all other queues' together.
+  // A table of its own: its rows come and go faster than those of all other queues together.
   partition: true,
   notify: true,
-  // A wake-up that fails is not missed: the sweep finds what it would have started.
+  // A failed wake-up does no harm: the sweep finds what it would have started.
   retryLimit: 2,
-  // A wake-up is done as soon as its work is begun; only a full lane makes one wait.
+  // A wake-up is done as soon as its work has started; only a full lane makes it wait.
   expireInSeconds: 600,
   heartbeatSeconds: 30,
-  // Nobody reads a finished wake-up; it would only make the table longer.
+  // Nobody reads a finished wake-up; it would only fill the table.
   deleteAfterSeconds: 60,
 } as const
 const work = {
-  // One fetch and one completion for so many: each costs as much as an operation of our own.
+  // One fetch and one completion serve this many: each costs as much as a statement of ours for one operation.
   batchSize: 32,
   burstWhenBatchFull: true,
   ...WATCHED,
 } as const
 
-// While one batch is completed, the next is fetched. Each of them asks when idle too.
+// While one batch is completed, the next is fetched. Each loop also polls when idle.
 export const liveQueue: Queue<Wake> = {
   name: 'operation',
   options,
   work: { ...work, localConcurrency: 2 },
 }
-/** Batches and migrations: a queue of their own, so that a live operation never stands behind thousands of theirs. One at a time: its lane waits for its slots anyway. */
+/**
+ * For batches and migrations, so that a live operation never waits behind thousands of theirs. One loop is enough: the
+ * lane waits for slots anyway.
+ */
 export const bulkQueue: Queue<Wake> = { name: 'operation-bulk', options, work }
 
 export const queueOf = (origin: Origin) => (laneOf(origin) === 'live' ? liveQueue : bulkQueue)

@@ -1,7 +1,7 @@
 import type { Answer, LedgerError } from '../ledger/answer.ts'
 import { isOfLedgerShape } from '../ledger/answer.ts'
 
-/** A refusal of our own, in the ledger's shape. */
+/** A refusal of our own, in the ledger's format. */
 export type Refusal = {
   outcome: 'refused'
   status: null
@@ -31,13 +31,13 @@ export function refusal(
   return { outcome: 'refused', status: null, body }
 }
 
-/** What a caller gets as `failure_response`: the ledger's own body, or one brought into its shape. */
+/** What a caller gets as `failure_response`: the ledger's own body, or one brought into its format. */
 export function failureResponse(answer: Answer | Refusal): object {
   const { body, status } = answer
   if (!isOfLedgerShape(body)) {
     return refusal(String(status), 'loanops.ledger.refused', `The ledger answered ${status}`).body
   }
-  // Fineract answers an unreadable body with a bare error, without status and list.
+  // To an unreadable body Fineract answers with a bare error, without a status and a list.
   if (Array.isArray(body.errors) && body.errors.length > 0)
     return { httpStatusCode: String(status), ...body }
   return { httpStatusCode: String(status), ...body, errors: [body] }

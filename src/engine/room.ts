@@ -4,14 +4,14 @@ import { laneOf, ORIGINS, type Origin } from './origin.ts'
 /** Claimed and waiting for a slot, per lane: a free slot never waits for the database, and other workers get the rest. */
 const MAX_AHEAD = 32
 
-/** How much more work each lane takes. */
+/** Whether the lanes take more work. */
 export type Room = {
   has(lane: Lane): boolean
   /** The origins whose lanes have room. */
   origins(): Origin[]
   /** Resolves once the lane has room. */
   wait(lane: Lane): Promise<void>
-  /** Tells those who wait for the lane, where it has room. */
+  /** Resumes those who wait for the lane, if it has room. */
   announce(lane: Lane): void
 }
 

@@ -27,15 +27,15 @@ export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
 
 export type Runner = {
   /**
-   * Works what these subjects have, each in its order, until nothing more is due. Resolves as soon as that is begun
-   * and its lane has room: a call that hangs must not keep others from being begun.
+   * Works the subjects' operations, each subject's in order, until nothing more is due. Resolves once that has started
+   * and the lane has room: a call that hangs must not keep others from starting.
    */
   work(subjects: string[], lane: Lane): Promise<void>
   /** Takes no more work, waits for what is under way, and hands back the rest. */
   stop(): Promise<void>
 }
 
-/** Runs accepted operations on the ledger: claims, attempts, records, and goes on to the next of the same subject. */
+/** Runs accepted operations on the ledger: claims, attempts, records, and goes on to the subject's next one. */
 export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
   const { ledger, slots, log } = options
   const worker = newId()
@@ -73,7 +73,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     },
   }
 
-  /** Begins the subjects' oldest operations. */
+  /** Starts the subjects' oldest operations. */
   function take(subjects: string[]): Promise<void> {
     const taking = subjects.map(async subject => {
       const claim = await work.claimNext(subject)
@@ -82,7 +82,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     return tracked(Promise.all(taking).then(() => undefined))
   }
 
-  /** What a stop waits for. */
+  /** A stop waits for this work. */
   function tracked(work: Promise<void>): Promise<void> {
     const settled = work.catch(() => undefined).finally(() => underWay.delete(settled))
     underWay.add(settled)

@@ -4,22 +4,22 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
 import { type Claim, claimKey, startClaims } from './claim.ts'
 
-/** A start waits for the commit before its own, and slots fall free in bursts. */
+/** A start waits for the commit before its own, and slots become free in bursts. */
 const COMMITS_AHEAD = 3
-/** The last so many decide what attempts and commits take. */
+/** How many of the last attempts and commits the averages reflect. */
 const AVERAGED = 8
-/** Until the first attempts say otherwise, the ledger is taken for slow. */
+/** Until the first attempts show otherwise, the ledger is assumed to be slow. */
 const ATTEMPT_MS = 1_000
 
 export type Starts = {
   /**
    * Runs the task once the claim has a slot of its lane.
-   * @param task gets a function that starts the claim, and says whether it may still write once that is on record
+   * @param task gets a function that starts the claim and, once that is on record, says whether it may still write
    */
   run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
 }
 
-/** Puts on record that attempts begin: a claim that expires without that has certainly written nothing. */
+/** Records that attempts start: a claim that expires without such a record has certainly written nothing. */
 export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   const starts = groupCommit(startEach)
   const waiting: Record<Lane, Set<Claim>> = { live: new Set(), bulk: new Set() }
@@ -40,7 +40,7 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
         } finally {
           running[lane]--
           attemptMs[lane] = average(attemptMs[lane], since)
-          // The claim's start and its end must not want the same row at once.
+          // The claim's start and its end must not lock the same row at once.
           await started.get(claim)?.catch(() => undefined)
           started.delete(claim)
         }
@@ -48,7 +48,7 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     },
   }
 
-  /** With it start those that will have a slot before a commit could be waited for: none where the ledger is slow. */
+  /** Also starts those that will have a slot sooner than the next commit: none if the ledger is slow. */
   function startInSlot(lane: Lane, claim: Claim): Promise<boolean> {
     const starting = start(claim)
     const ahead = Math.round((COMMITS_AHEAD * running[lane] * commitMs) / attemptMs[lane])
@@ -62,7 +62,7 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     if (known !== undefined) return known
     const starting = starts.submit(claim)
     started.set(claim, starting)
-    // Whoever writes hears of it. One that fails early is tried again once its claim has a slot.
+    // The write gets the error. A start that fails before its claim has a slot is tried again then.
     starting.catch(() => started.delete(claim))
     return starting
   }

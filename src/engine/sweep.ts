@@ -6,15 +6,15 @@ import { restAfter, startLoop } from '../queue/loop.ts'
 import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
 import type { Origin } from './origin.ts'
 
-/** A lost wake-up is made good within so long. */
+/** A lost wake-up is made up for within this time. */
 const SWEEP_EVERY_MS = 1_000
 /** After an outage everything is overdue: so much at a time, the other workers sweep too. */
 const MAX_PER_SWEEP = 200
-/** How many operations try whether a ledger that fails does better again: among them is one that it does not stumble over. */
+/** How many operations test whether a failing ledger has recovered: enough that one of them is not a cause of failure. */
 const PER_TRIAL = 5
 /** Before any subject. */
 const START: Stretch = { subjects: [], next: '' }
-/** Looking whether there is room again. */
+/** How often to check for room. */
 const ROOM_EVERY_MS = 20
 
 /** Finds what is due though nobody was woken for it: the wake-up was lost, its deadline has passed, or the ledger is back. */
@@ -58,7 +58,7 @@ export function startSweep(
     return room === 0
   }
 
-  /** In turn, so that those that fail each time do not stand before the others. */
+  /** In turn, so that those that fail every time do not block the others. */
   async function nextOfTrial(origins: Origin[]): Promise<string[]> {
     const { subjects, next } = await overdueSubjects(db, origins, PER_TRIAL, triedUpTo)
     triedUpTo = subjects.length === PER_TRIAL ? (subjects.at(-1) as string) : (next ?? '')

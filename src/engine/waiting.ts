@@ -7,7 +7,7 @@ import type { Watch } from '../database/watch.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { liveQueue } from './queue.ts'
 
-/** Wakes the loans that waited for an operation of this client to end, of many clients at a time. */
+/** Wakes the loans that waited for an operation of this client to end; many clients share a commit. */
 export type WakeLoans = (client: string) => Promise<unknown>
 
 export function openWakeLoans(db: Database, boss: PgBoss, { watch }: { watch: Watch }): WakeLoans {

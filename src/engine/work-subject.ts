@@ -27,7 +27,7 @@ export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   isStopping(): boolean
 }
 
-/** Ends one claim after the other, as long as its subject has one. */
+/** Works the subject's operations one after the other, as long as one can be claimed. */
 export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
   const handOver = openHandOver()
   try {
@@ -39,7 +39,10 @@ export async function workSubject(work: SubjectWork, first: Claim): Promise<void
       await loansWoken
     }
   } catch (error) {
-    work.log.error({ err: error, operation: first.id }, 'broke off; the sweep goes on with it')
+    work.log.error(
+      { err: error, operation: first.id },
+      'operation interrupted; the sweep will resume it',
+    )
   }
 }
 
@@ -67,11 +70,11 @@ async function attempted(
 ): Promise<Ended> {
   const operation = work.catalogue.get(claim.operationType)
   if (operation === undefined) {
-    // Another version of this program accepted it, and its workers will know it.
-    const error = new Error(`this version knows no ${claim.operationType}`)
+    // Another version of this program accepted it, and its workers know it.
+    const error = new Error(`this version has no operation ${claim.operationType}`)
     return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }
   }
-  // What the attempt reads first does not wait for it; a write does.
+  // A read does not wait for the record of the start; a write does.
   const started = start()
   const mayWrite = async () => (await started) && work.leases.covers(claim)
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
@@ -80,10 +83,10 @@ async function attempted(
   return ended
 }
 
-/** A loan's operations are waited for by nobody. */
+/** No operation waits for a loan's. */
 async function wakeLoans({ wakeLoans, log }: SubjectWork, subject: string): Promise<void> {
   if (!subject.startsWith('client:')) return
   await wakeLoans(subject).catch(error => {
-    log.error({ err: error }, 'loans not woken; the sweep finds them')
+    log.error({ err: error }, 'waking loans failed; the sweep will find them')
   })
 }

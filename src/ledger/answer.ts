@@ -1,4 +1,4 @@
-/** How one answer of the ledger is taken; what follows from each stands in `operations/decide.ts`. */
+/** What an answer of the ledger means; `engine/decide.ts` says what follows from it. */
 export type Outcome =
   | 'done'
   | 'refused'
@@ -6,29 +6,29 @@ export type Outcome =
   | 'not_arrived'
   | 'unknown'
   | 'misconfigured'
-  /** Taken, but a second person at the ledger has to approve it first (maker-checker). */
+  /** Accepted, but a second person must approve it at the ledger first (maker-checker). */
   | 'awaits_approval'
 
-/** One call to the ledger and what came back. Of a call without an answer `status` is null. */
+/** One call to the ledger and its answer. `status` is null if no answer came. */
 export type Answer = {
   method: string
   path: string
   status: number | null
   body: unknown
   outcome: Outcome
-  /** The ledger's own code for what is wrong, where the answer has its shape. */
+  /** The ledger's own error code, if the answer is in its format. */
   code: string | null
   /** One sentence for people. */
   message: string
-  /** The ledger keeps this answer under the key for ever: another try needs another key. */
+  /** The ledger repeats this answer for this key for ever: another try needs another key. */
   isRecorded: boolean
-  /** The answer comes from the ledger's idempotency store. */
+  /** The ledger repeated an answer that it had stored for the key. */
   isFromStore: boolean
-  /** Nothing of the call can be at the ledger: it was a read, was not sent, or was turned away before any processing. */
+  /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
 }
 
-/** A read that did not say what there is. Nothing was written. */
+/** A read that did not tell what the ledger holds. Nothing was written. */
 export class LedgerTrouble extends Error {
   readonly answer: Answer
   constructor(answer: Answer) {
@@ -37,7 +37,7 @@ export class LedgerTrouble extends Error {
   }
 }
 
-/** Speaks of the ledger as a whole, not of one call: no answer, or one of something that stands before it. */
+/** Whether an answer is about the ledger as a whole, not about one call: none came, or a proxy in front of it answered. */
 export function isDown({ status, outcome }: Answer): boolean {
   return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }
@@ -50,7 +50,7 @@ export type Received = {
 
 export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
-/** Takes the answer to a read: whatever is not the ledger's own word says nothing about what is there. */
+/** Classifies the answer to a read: one that is not the ledger's own says nothing about what it holds. */
 export function classifyRead({ status, body }: Received): Verdict {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
@@ -58,12 +58,12 @@ export function classifyRead({ status, body }: Received): Verdict {
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
 
-/** A list, or one thing with its number: another 200 is that of something between us and the ledger. */
+/** A list, or one entity with its number: any other 200 comes from something between us and the ledger. */
 function isReading(body: unknown): boolean {
   return Array.isArray(body) || typeof (body as { id?: unknown } | null)?.id === 'number'
 }
 
-/** Takes the answer to a write. `promisedId` is the member that a 200 has if, and only if, the write was applied. */
+/** Classifies the answer to a write. `promisedId` is the member that a 200 has if, and only if, the write was applied. */
 export function classifyWrite(
   { status, body, isFromStore }: Received,
   promisedId: string,
@@ -71,22 +71,22 @@ export function classifyWrite(
   const isOfLedger = isOfLedgerShape(body)
   const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200(body, promisedId) }
-  // Who we are is checked before anything else. A proxy's or container's 404 may replace the ledger's own answer.
+  // Credentials are checked before anything else. A proxy's or container's 404 may replace the ledger's own answer.
   if (isMisconfiguration(status, body))
     return { outcome: 'misconfigured', leftNothing: isOfLedger || status === 401 || status === 403 }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
-  // A rate limit does not let a call through. A proxy answers 503 also when it loses the ledger in the middle of a call.
+  // A rate limit lets no call through. A proxy answers 503 also when it loses the ledger during a call.
   if (status === 429) return { outcome: 'not_now', isRecorded, leftNothing: true }
   if (status === 503) return { outcome: 'not_now', isRecorded, leftNothing: isOfLedger }
-  // The close of business holds the loan, before any command; every other 409 is a collision that may have been ours.
+  // The close of business locks the loan before any command; any other 409 is a conflict, perhaps with a call of ours.
   if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
     return { outcome: 'not_now', isRecorded, leftNothing: true }
-  // A 409 or 500 is replayed under its key for ever. One that something else wrote says nothing about the call, which
-  // may still run under that key; where the ledger kept it too, the next answer comes from its store and says so.
+  // The ledger repeats its 409 or 500 for ever. One that something else sent says nothing about the call, which may
+  // still run under that key; if the ledger stored it too, its next answer says that it is a stored one.
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
-/** The code that says what is wrong: of the first error where there is one, else of the whole answer. */
+/** The error code: that of the first error if there is one, otherwise that of the whole answer. */
 export function codeOf(body: unknown): string | null {
   if (!isOfLedgerShape(body)) return null
   return body.errors?.[0]?.userMessageGlobalisationCode ?? body.userMessageGlobalisationCode
@@ -99,13 +99,13 @@ export type LedgerError = {
   errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
 }
 
-/** Only a body of this shape speaks for the ledger; a container's `{timestamp, status, error, path}` or HTML does not. */
+/** Only a body in this format is the ledger's own; a container's `{timestamp, status, error, path}` or HTML is not. */
 export function isOfLedgerShape(body: unknown): body is LedgerError {
   const code = (body as LedgerError | null)?.userMessageGlobalisationCode
   return typeof code === 'string'
 }
 
-/** What a person reads first in an answer of any shape. */
+/** The first thing that a person should read of an answer in any format. */
 export function messageOf(status: number, body: unknown): string {
   if (isOfLedgerShape(body)) {
     return (
@@ -114,13 +114,13 @@ export function messageOf(status: number, body: unknown): string {
       body.userMessageGlobalisationCode
     )
   }
-  return `an answer ${status} that is not in the ledger's own shape`
+  return `answer ${status}, not in the ledger's own format`
 }
 
 function classify200(body: unknown, promisedId: string): Outcome {
   if (typeof body !== 'object' || body === null) return 'unknown'
   const result = body as Record<string, unknown>
-  // Present with false in an answer that comes from the ledger's store.
+  // A stored answer has it too, as false.
   if (result.rollbackTransaction === true) return 'awaits_approval'
   if (typeof result[promisedId] === 'number') return 'done'
   return IDS_OF_RESULTS.some(name => typeof result[name] === 'number')
@@ -128,13 +128,13 @@ function classify200(body: unknown, promisedId: string): Outcome {
     : 'unknown'
 }
 
-/** Every result of a command has one of them at least; another 200 is that of something between us and the ledger. */
+/** Every result of a command has at least one of these; any other 200 comes from something between us and the ledger. */
 const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
 
-/** What Fineract says in its own shape of the user that we are: a permission is missing, or the password is too old. */
+/** Fineract's codes for a fault of our own user: a missing permission, an outdated password. */
 const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 
-/** Wrong credentials, permissions, URL or tenant: no operation's fault, and none of them can get through. */
+/** Wrong credentials, permissions, URL or tenant: not the operation's fault, and no operation can succeed. */
 function isMisconfiguration(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
   if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true

@@ -4,7 +4,7 @@ import { isSameDay } from './dates.ts'
 import { dayThere, difference } from './held.ts'
 import { lookUp } from './look-up.ts'
 
-/** What we use of a client as the ledger shows it. One with a full name has neither first nor last name. */
+/** The fields that we use of a client at the ledger. One with a full name has neither first nor last name. */
 export type LedgerClient = {
   id: number
   officeId: number
@@ -48,12 +48,12 @@ export function updateClient({ ledger, key }: Writer, externalId: string, body: 
   return ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' })
 }
 
-/** Whether the client holds each of the given fields. */
+/** Whether the client has these values. */
 export function hasClientFields(client: LedgerClient, fields: ClientFields): boolean {
   return clientDifferences(client, fields).length === 0
 }
 
-/** Which of the given fields the client does not hold. The ledger trims names. */
+/** One clause per field in which the client differs. The ledger trims names. */
 export function clientDifferences(client: LedgerClient, fields: ClientFields): string[] {
   const texts = ['firstname', 'lastname', 'mobileNo', 'emailAddress'] as const
   const differences = texts
@@ -68,7 +68,7 @@ export function clientDifferences(client: LedgerClient, fields: ClientFields): s
   ]
 }
 
-/** The ledger's answer to a write on this client, made from reading it. */
+/** The ledger's answer to a write on this client, rebuilt from a read. */
 export function clientAnswer(client: LedgerClient): object {
   const { id, officeId, externalId } = client
   return { officeId, clientId: id, resourceId: id, resourceExternalId: externalId }

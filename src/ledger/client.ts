@@ -17,7 +17,7 @@ export type Write = {
   body?: object
   /** At most 50 characters, unique per action and entity at the ledger. */
   key: string
-  /** The member of a 200 that says that the write was applied. */
+  /** A 200 has this member if, and only if, the write was applied. */
   promisedId: 'clientId' | 'loanId' | 'resourceId'
 }
 
@@ -25,22 +25,22 @@ export type Done<Body> = Answer & { outcome: 'done'; body: Body }
 /** What a read found, or the ledger's refusal (404: it is not there). */
 export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
 
-/** The ledger as everything above sees it: reads that answer or throw, writes that always answer. */
+/** The ledger as the rest of the code sees it: a read answers or throws, a write always answers. */
 export type Ledger = {
-  /** @throws LedgerTrouble when the ledger did not say */
+  /** @throws LedgerTrouble if the ledger does not tell */
   read<Body>(path: string): Promise<Reading<Body>>
   write(write: Write): Promise<Answer>
-  /** Asks the smallest question, to learn whether a ledger that was down is back. */
+  /** Makes the smallest call, to learn whether a ledger that was down is back. */
   probe(): Promise<void>
   breaker: Breaker
-  /** Hears every answer, for metrics. */
+  /** Calls the listener with every answer, for metrics. */
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
-  /** Ends the calls that are under way; what became of them at the ledger is then unknown. */
+  /** Aborts the calls under way; their outcome at the ledger is then unknown. */
   cutOff(): Promise<void>
 }
 
-/** What a write needs: under its key the ledger takes it once. */
+/** What a write needs: the ledger applies only one write per key. */
 export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
 
 export function openLedger(settings: LedgerSettings): Ledger {
@@ -91,7 +91,7 @@ export function openLedger(settings: LedgerSettings): Ledger {
   }
 }
 
-/** Beside the verdict, one sentence for people. */
+/** The verdict, with one sentence for people. */
 function told<T extends { outcome: Answer['outcome'] }>({ status, body }: Received, verdict: T) {
   const message = messageOf(status, body)
   return verdict.outcome === 'misconfigured'

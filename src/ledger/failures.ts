@@ -1,9 +1,9 @@
 import { type Answer, isDown, isOfLedgerShape } from './answer.ts'
 
-/** One loan may make the ledger stumble each time it is touched; so many in a row, and nothing else, are an outage. */
+/** One loan may make the ledger fail every time; this many different ones, with no success between them, are an outage. */
 const SUBJECTS_TO_OPEN = 5
 const FIRST_TRIAL_MS = 1_000
-/** An outage may take hours; its end is seen within so long. */
+/** An outage may last hours; its end is noticed within this time. */
 const MAX_BETWEEN_TRIALS_MS = 5_000
 
 /**
@@ -14,11 +14,11 @@ const FORGET_AFTER_MS = 120_000
 
 /** Whether the ledger, though it answers, fails for one loan or client after the other. */
 export type Failures = {
-  /** @param answer what decided an attempt: a read that works says nothing about the write that fails behind it */
+  /** @param answer the one that decided an attempt: a read that succeeds says nothing about the write after it */
   note(subject: string, answer: Answer): void
   isOutage(): boolean
   lastError(): string | null
-  /** Only operations can tell that the outage is over. Says yes once per pause, which grows from trial to trial. */
+  /** Only operations can show that the outage is over. True once per pause, which grows with each trial. */
   isTrialDue(): boolean
 }
 
@@ -59,14 +59,14 @@ export function openFailures(now = Date.now): Failures {
   }
 }
 
-/** A 500, or a page of something that is not the ledger: it answered, and nothing can come of it. */
+/** A 500, or a page of something that is not the ledger: an answer, but not one that helps. */
 function isFailure(answer: Answer): boolean {
   const { status, body, outcome } = answer
   if (status === null || isDown(answer) || status === 409 || status === 425) return false
   return ['unknown', 'not_arrived'].includes(outcome) && (status >= 500 || !isOfLedgerShape(body))
 }
 
-/** The ledger's own word on an operation, be it yes or no. */
+/** The ledger's own answer to an operation, yes or no. */
 function isWord({ status, outcome }: Answer): boolean {
   return status !== null && ['done', 'refused', 'awaits_approval'].includes(outcome)
 }

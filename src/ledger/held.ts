@@ -1,15 +1,15 @@
 import { dayText, type LedgerDay } from './dates.ts'
 
-/** What a look at the ledger says of an operation whose earlier attempt may have arrived. */
+/** What the ledger holds of an operation. */
 export type Held =
-  /** It is there, as ours would have made it; `body` has the fields of the ledger's answer to the write. */
+  /** It is there as our write would have left it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
   /**
-   * It is there, but in a state that ours does not leave: somebody went on from it, or it was so before. Under the same
-   * key the ledger answers an update that it took with its first answer, and refuses one that comes too late.
+   * It is there, but in a state that our write does not leave: somebody went on from there, or it was so before. Under
+   * the same key the ledger repeats its answer to an update that it applied, and refuses one that comes too late.
    */
   | { state: 'moved_on'; body: object }
-  /** It is not there; or something is that is not ours: the ledger's answer to the next attempt will tell. */
+  /** It is not there, or what is there is not ours: the ledger's answer to the next attempt will tell. */
   | { state: 'absent' }
   /** Something else is in its place. */
   | { state: 'differs'; how: string }
@@ -17,7 +17,7 @@ export type Held =
 export const absent: Held = { state: 'absent' }
 export const there = (body: object): Held => ({ state: 'there', body })
 
-/** @param differences what is not as it was asked for, one clause each */
+/** @param differences one clause per field that is not as requested */
 export function compared(body: object, differences: string[]): Held {
   return differences.length === 0
     ? there(body)
@@ -27,7 +27,7 @@ export function compared(body: object, differences: string[]): Held {
       }
 }
 
-/** One clause on what the ledger holds instead of what was asked for. */
+/** One clause that says what the ledger holds instead of what was requested. */
 export function difference(name: string, there: unknown, wanted: unknown): string {
   return `${name} is ${there ?? 'empty'} there, not ${wanted}`
 }

@@ -32,7 +32,7 @@ export function findLoan(ledger: Reader, externalId: string) {
   return lookUp<LedgerLoan>(ledger, loanPath(externalId))
 }
 
-/** The loan with all that came back. */
+/** The loan, as the whole answer. */
 export function findLoanAnswer(ledger: Reader, externalId: string) {
   return lookUpAnswer<LedgerLoan>(ledger, loanPath(externalId))
 }

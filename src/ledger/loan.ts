@@ -4,10 +4,10 @@ import { type Held, there } from './held.ts'
 
 type Option = { id: number }
 
-/** Amounts are rounded to its decimals and, where it has none, to its multiples. */
+/** The ledger rounds amounts to its decimals or, if it has none, to its multiples. */
 export type LedgerCurrency = { code: string; decimalPlaces: number; inMultiplesOf?: number }
 
-/** What we use of a loan as the ledger shows it. */
+/** The fields that we use of a loan at the ledger. */
 export type LedgerLoan = {
   id: number
   externalId: string
@@ -53,11 +53,11 @@ export type LedgerCharge = {
 export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
 export type Frequency = keyof typeof FREQUENCIES
 
-/** Fineract's LoanStatus, as far as we tell states apart. */
+/** The values of Fineract's LoanStatus that we tell apart. */
 export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
-/** On loans that are closed or overpaid too, Fineract takes repayments without a word; on no others. */
+/** Fineract silently takes repayments on closed and overpaid loans too, but on no others. */
 export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 
 /** Whether the ledger books exactly this amount: any other it rounds without a word. */
@@ -70,7 +70,7 @@ export function isExactIn(
   return exact.decimalPlaces() <= decimalPlaces && isMultiple
 }
 
-/** The ledger's answer to a write on this loan, made from reading it. */
+/** The ledger's answer to a write on this loan, rebuilt from a read. */
 export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerLoan): object {
   return {
     officeId: clientOfficeId,
@@ -81,7 +81,7 @@ export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerL
   }
 }
 
-/** What a look says of a loan that has all that was asked for: it is ours for sure only in the state that ours leaves. */
+/** For a loan that has all that was requested: only in the status that our write leaves is that surely our doing. */
 export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Held {
   return loan.status.id === status ? there(body) : { state: 'moved_on', body }
 }

@@ -5,8 +5,8 @@ const NOT_FOUND = 404
 
 /**
  * What the ledger holds under an external id.
- * @returns the body, or undefined where the ledger says that there is no such thing
- * @throws LedgerTrouble when it did not say: a refusal of the question, or of who asks, is no word on what is there
+ * @returns the body, or undefined if the ledger says that it does not exist
+ * @throws LedgerTrouble if it does not tell: a refusal of the read, or of our user, says nothing about what is there
  */
 export async function lookUp<T>(
   ledger: Pick<Ledger, 'read'>,
@@ -16,7 +16,7 @@ export async function lookUp<T>(
   return answer?.body
 }
 
-/** The same, with all that came back. */
+/** The same, as the whole answer. */
 export async function lookUpAnswer<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,

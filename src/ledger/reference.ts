@@ -16,21 +16,21 @@ export type LoanProduct = {
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = '/paymenttypes'
 
-/** The ledger's slowly changing lists. Neither can be asked for by name, so each is read whole and kept. */
+/** Lists of the ledger that rarely change. Neither can be queried by name, so each is read whole and kept. */
 export type Reference = {
   officeId: number
   product(name: string): Promise<LoanProduct | undefined>
   /**
-   * The payment type under which Fineract keeps a receipt number; without one it drops the number.
-   * @throws LedgerTrouble where the ledger does not have it: that is a setting of ours, and nobody's payment's fault
+   * The payment type that goes with a receipt number: without one, Fineract drops the number.
+   * @throws LedgerTrouble if the ledger does not have it: our setting is wrong, not the payment
    */
   paymentTypeId(): Promise<number>
 }
 
-/** A changed product is seen after this; a name that is not in the list is looked for anew at once. */
+/** A changed product is noticed after this time; a name that is not in the list makes us read it again at once. */
 const KEPT_MS = 5 * 60_000
-/** But not more often than this, so that a wrong lender does not read the whole list with each operation. */
-const ANEW_MS = 5_000
+/** But no more often than this, so that a wrong product does not read the whole list for each operation. */
+const MIN_AGE_MS = 5_000
 
 export function openReference(
   ledger: Ledger,
@@ -66,13 +66,13 @@ function lacks(what: string): Answer {
   }
 }
 
-/** A list that is asked for by name. Once there, it answers for what it has without waiting for a newer one. */
+/** A list that is queried by name. It answers at once for a name that it has, while it reads a newer list. */
 function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
   let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined
 
   return async (name: string): Promise<T | undefined> => {
-    if (isOlderThan(kept.list.has(name) ? KEPT_MS : ANEW_MS)) {
+    if (isOlderThan(kept.list.has(name) ? KEPT_MS : MIN_AGE_MS)) {
       const newer = read()
       if (kept.list.has(name)) newer.catch(() => undefined)
       else await newer
@@ -84,7 +84,7 @@ function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
     return Date.now() - kept.readAt > ms
   }
 
-  /** One at a time. What fails leaves the list as it was, for the next who asks to try again. */
+  /** One read at a time. If it fails, the list stays as it was, and the next caller tries again. */
   function read(): Promise<void> {
     const readAt = Date.now()
     reading ??= ledger

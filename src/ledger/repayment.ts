@@ -6,7 +6,7 @@ import { findTransaction, repayLoan } from './loan-calls.ts'
 import type { Reference } from './reference.ts'
 import { isStanding, type LedgerTransaction } from './transaction.ts'
 
-/** A repayment as the ledger keeps it. The amount is a decimal text: it goes there as it is. */
+/** A repayment at the ledger. The amount is a decimal string, sent as it is. */
 export type LedgerRepayment = {
   loanExternalId: string
   externalId: string
@@ -17,7 +17,7 @@ export type LedgerRepayment = {
   note?: string
 }
 
-/** The ledger keeps so much of a receipt number. */
+/** The ledger stores no more of a receipt number. */
 const MAX_RECEIPT_CHARACTERS = 50
 export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
@@ -48,8 +48,8 @@ export async function heldRepayment(
 }
 
 /**
- * What a loan's transactions hold of the repayment. One that stands and has its receipt number is the same payment,
- * whoever booked it and whatever its external id is.
+ * Looks for the repayment among a loan's transactions. One that was not undone and has its receipt number is the same
+ * payment, whoever booked it and whatever its external id is.
  */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)
@@ -59,7 +59,7 @@ export function repaymentAmong(transactions: LedgerTransaction[], wanted: Ledger
   return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
 }
 
-/** The receipt numbers of the repayments that stand. */
+/** The receipt numbers of the repayments that were not undone. */
 export function standingReceipts(transactions: LedgerTransaction[]): Set<string> {
   return new Set(transactions.map(standingReceipt).filter(receipt => receipt !== undefined))
 }

@@ -3,10 +3,10 @@ import { errors, Pool } from 'undici'
 import type { Config } from '../config.ts'
 import type { Answer, Received } from './answer.ts'
 
-/** A loan with its schedule has a few hundred KiB; more than this is not an answer of a ledger. */
+/** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
-/** Fineract closes a connection after 100 requests or 60 idle seconds: leave first, so that no write meets a closing one. */
+/** Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write meets a closing one. */
 const KEEP_ALIVE_MS = 20_000
 
 export type LedgerSettings = Pick<
@@ -27,11 +27,11 @@ export type Request = {
   key?: string
 }
 
-/** The connections to the ledger. */
+/** The connections to the ledger, which know nothing of what a call means. */
 export type Sender = {
   send(request: Request): Promise<Received>
   close(): Promise<void>
-  /** Ends the calls that are under way. */
+  /** Aborts the calls under way. */
   cutOff(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export function openSender(settings: LedgerSettings): Sender {
         ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
-      // The time-outs of the pool are for silence; this one is for an answer that trickles.
+      // The pool's timeouts end a silent call; this one ends an answer that trickles in.
       signal: AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
     })
     const text = await body.text()
@@ -80,7 +80,7 @@ export function openSender(settings: LedgerSettings): Sender {
 function openPool(url: URL, settings: LedgerSettings): Pool {
   return new Pool(url.origin, {
     connections: settings.LEDGER_CONCURRENCY,
-    // Pipelined writes would share one fate when the connection breaks.
+    // A broken connection would take all pipelined writes with it.
     pipelining: 1,
     headersTimeout: settings.LEDGER_TIMEOUT_MS,
     bodyTimeout: settings.LEDGER_TIMEOUT_MS,
@@ -101,7 +101,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** No answer came. Only where not even a connection was made is it certain that nothing was sent. */
+/** No answer came. Only if no connection was made is it certain that nothing was sent. */
 export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
   const { code } = error as NodeJS.ErrnoException
   const leftNothing = isUnconnected(error) || method === 'GET'
@@ -118,7 +118,7 @@ export function unanswered(error: unknown, method: string): Omit<Answer, 'method
 }
 
 function isUnconnected(error: unknown): boolean {
-  // A name with several addresses fails with one error for each.
+  // A host with several addresses fails with one error per address.
   if (error instanceof AggregateError) return error.errors.every(isUnconnected)
   const { code, syscall } = error as NodeJS.ErrnoException
   return (

@@ -1,18 +1,18 @@
 export type Lane = 'live' | 'bulk'
 
-/** The ledger calls that one process may have under way. */
+/** Limits the ledger calls that one process makes at once. */
 export type Slots = {
   /** Waits for a slot of its lane, and holds it until the task ends. */
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
-  /** How many tasks would begin at once. */
+  /** How many more tasks could start without waiting. */
   free(lane: Lane): number
   /** How many tasks wait. */
   waiting(lane: Lane): number
 }
 
 /**
- * @param total what the process may have under way in all; batches and migrations get at most half of it, so that
- * even when each of theirs hangs, live operations go on.
+ * @param total calls of both lanes; batches and migrations get at most half of them, so that live operations go on
+ * even if every other call hangs
  */
 export function openSlots(total: number): Slots {
   const most = { live: total, bulk: Math.max(1, Math.floor(total / 2)) }
@@ -42,7 +42,7 @@ export function openSlots(total: number): Slots {
   function startWaiting() {
     for (const lane of ['live', 'bulk'] as const) {
       while (free(lane) > 0 && waiting[lane].length > 0) {
-        // Counted here, so that nobody takes the slot before the one who was called does.
+        // Counted here, so that nobody takes the slot before the task that we resume does.
         busy[lane]++
         waiting[lane].shift()?.()
       }

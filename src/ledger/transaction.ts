@@ -1,6 +1,6 @@
 import type { LedgerDay } from './dates.ts'
 
-/** What we use of a loan's transaction as the ledger shows it. */
+/** The fields that we use of a loan's transaction at the ledger. */
 export type LedgerTransaction = {
   id: number
   /** One that was booked by hand may have none. */
@@ -12,6 +12,6 @@ export type LedgerTransaction = {
   paymentDetailData?: { receiptNumber?: string }
 }
 
-/** A transaction that was undone is still found by its external id; of an undone disbursement only this date tells. */
+/** An undone transaction is still found by its external id; only this date shows that a disbursement was undone. */
 export const isStanding = (transaction: LedgerTransaction) =>
   transaction.reversedOnDate === undefined

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** One question for all who wait, this often, and only while somebody waits. */
+/** One query serves all who wait, this often, and only while somebody waits. */
 const ASK_EVERY_MS = 25
 
 export type AwaitFinal = {
-  /** Whether as many callers wait as may: each of them holds a connection. */
+  /** Whether no more callers may wait: each of them holds a connection. */
   isFull(): boolean
-  /** @param response closed when the caller has gone, who then waits no longer */
+  /** @param response closes when the caller has gone, which ends the wait */
   wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void>
-  /** Lets everybody go: a stop must not wait for those who wait. */
+  /** Ends all waits: they must not delay a stop. */
   release(): void
 }
 
@@ -53,7 +53,7 @@ export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
     isAsking = true
     while (waiting.size > 0) {
       await pause(ASK_EVERY_MS)
-      // While the database is away nothing becomes final; the callers' own time runs on.
+      // While the database is down nothing becomes final; the callers' own timeouts run on.
       for (const id of await finalOf([...waiting.keys()]).catch(() => [])) {
         for (const done of waiting.get(id) ?? []) done()
       }

@@ -16,7 +16,7 @@ const PERSON = 1
 
 export const clientCreate = operation({
   name: 'CLIENT_CREATE',
-  summary: 'Makes an active client',
+  summary: 'Creates an active client',
   schema: Type.Object(
     {
       firstname: Text(50, 'Asha'),

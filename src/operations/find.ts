@@ -30,7 +30,7 @@ export async function listOperations(db: Database, query: ListQuery) {
   if (query.external_id !== undefined) where.push(sql`o.external_id = ${query.external_id}`)
   if (query.operation_type !== undefined)
     where.push(sql`o.operation_type = ${query.operation_type}`)
-  // Written out, so that the index on exactly this status is used.
+  // A literal, so that the partial index on this status is used.
   if (query.status !== undefined) where.push(sql`o.status = ${sql.lit(query.status)}`)
   if (query.cursor !== undefined)
     where.push(sql`o.seq < ${decodeCursor(query.cursor, ['bigint'])[0]}`)

@@ -19,7 +19,7 @@ export const loanApprove = operation({
     const expected = found.body.timeline.expectedDisbursementDate
     return approveLoan(attempt, external_loan_id, {
       approvedOnDate,
-      // Fineract refuses an approval after the expected disbursement; an expected day that is later stays as it is.
+      // Fineract refuses an approval after the expected disbursement; a later expected day stays.
       expectedDisbursementDate:
         expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate),
       ...dayFormat,
@@ -56,7 +56,7 @@ function heldApproval(loan: LedgerLoan, approvedOnDate: string): Held {
     ...(isSameDay(timeline.approvedOnDate, approvedOnDate)
       ? []
       : [difference('approvedOnDate', dayThere(timeline.approvedOnDate), approvedOnDate)]),
-    // We approve what was asked for; another amount is somebody else's approval.
+    // We approve the requested amount; another amount is somebody else's approval.
     ...(approved === loan.proposedPrincipal
       ? []
       : [difference('the approved amount', approved, loan.proposedPrincipal)]),

@@ -20,14 +20,14 @@ import { roundingRefusal } from './exact-amount.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
-/** Submits a loan with the product of its lender. */
+/** A lender's loans have the product of its own. */
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   const productOf = ({ lenderConfig }: Application) =>
     lenders.get(lenderConfig)?.product ?? lenderConfig
 
   return operation<ReturnType<typeof schemaFor>>({
     name: 'LOAN_CREATE',
-    summary: 'Submits a loan application of a client',
+    summary: 'Submits a client’s loan application',
     schema: schemaFor([...lenders.keys()]),
     check: checkTerm,
     externalId: data => data.externalId,
@@ -82,13 +82,13 @@ type Application = Static<ReturnType<typeof schemaFor>>
 
 function checkTerm({ loanTermFrequency, numberOfRepayments }: Application) {
   const rest = loanTermFrequency % numberOfRepayments
-  // What is no number at all is told by its own field.
+  // A value that is no number is reported for its own field.
   return rest === 0 || Number.isNaN(rest)
     ? []
     : [{ path: '/loanTermFrequency', message: 'must be a multiple of numberOfRepayments' }]
 }
 
-/** Fineract takes the client and the product by number, and what the product says only where it is said again. */
+/** Fineract wants the client and the product by number, and the product's terms repeated. */
 function application(data: Application, product: LoanProduct, client: LedgerClient) {
   const { loanTermFrequency, numberOfRepayments, submittedOnDate } = data
   const frequency = frequencyOf(data)
@@ -109,7 +109,7 @@ function application(data: Application, product: LoanProduct, client: LedgerClie
     amortizationType: product.amortizationType.id,
     transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
     submittedOnDate,
-    // Not sent to us; LOAN_APPROVE moves it where the approval is later.
+    // Callers do not send it; LOAN_APPROVE moves it if the approval is later.
     expectedDisbursementDate: submittedOnDate,
     ...dayFormat,
   }
@@ -118,7 +118,7 @@ function application(data: Application, product: LoanProduct, client: LedgerClie
 function differences(loan: LedgerLoan, data: Application, product: string): string[] {
   const compare: [name: string, there: unknown, wanted: unknown][] = [
     ['product', loan.loanProductName, product],
-    // Not every ledger tells the client's external id with the loan.
+    // Not every ledger shows the client's external id with the loan.
     ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
     ['principal', loan.proposedPrincipal, data.principal],
     ['loanTermFrequency', loan.termFrequency, data.loanTermFrequency],

@@ -47,7 +47,7 @@ export const loanDisburse = operation({
       utr_payment_id === undefined ? {} : await receiptOf(attempt.reference, utr_payment_id)
     return disburseLoan(attempt, external_loan_id, {
       actualDisbursementDate,
-      // Left out, Fineract disburses the whole approved principal.
+      // Without it, Fineract disburses the whole approved principal.
       ...(transactionAmount === undefined ? {} : { transactionAmount }),
       // Ours, so that the disbursement can be found when the answer is lost.
       externalId: attempt.id,

@@ -48,7 +48,7 @@ export const loanUpdate = operation({
       return refusal(
         '400',
         'loanops.term.not.multiple',
-        `The loan would have a term of ${loanTermFrequency}, which is no multiple of its ${numberOfRepayments} repayments`,
+        `The loan would have a term of ${loanTermFrequency}, which is not a multiple of its ${numberOfRepayments} repayments`,
       )
     }
     return updateLoan(attempt, externalId, body)
@@ -63,9 +63,9 @@ export const loanUpdate = operation({
 })
 
 /**
- * The whole loan again: Fineract makes the schedule anew from the body alone, so that a left-out field ends in a
- * refusal or, worse, in a loan whose schedule is empty or without interest. Left-out charges are dropped, and
- * those without their id are replaced by new ones.
+ * The whole loan: Fineract rebuilds the schedule from the body alone, so that a missing field ends in a refusal or,
+ * worse, in a loan whose schedule is empty or without interest. Missing charges are dropped, and charges without
+ * their id are replaced by new ones.
  */
 function merged(loan: LedgerLoan, changes: Changes) {
   const submittedOnDate = changes.submittedOnDate ?? dayText(loan.timeline.submittedOnDate)
@@ -110,8 +110,8 @@ function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCha
 }
 
 /**
- * What the ledger tells of the update. Which fields differed before cannot be read any more: what was asked for, and
- * what follows from it, counts as changed.
+ * The changes as the ledger would report them. Which fields differed before can no longer be read: what was requested,
+ * and what follows from it, counts as changed.
  */
 function asChanges(loan: LedgerLoan, asked: Changes): object {
   const { loanTermFrequencyType, submittedOnDate, ...plain } = asked
@@ -127,7 +127,7 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
       ? {}
       : { loanTermFrequencyType: frequency, repaymentFrequencyType: frequency }),
     ...(submittedOnDate === undefined ? {} : { submittedOnDate, ...dayFormat }),
-    // The submission takes it along where it would come before.
+    // A later submission moves the expected disbursement along.
     ...(submittedOnDate !== undefined && isSameDay(expected, submittedOnDate)
       ? { expectedDisbursementDate: submittedOnDate }
       : {}),

@@ -3,13 +3,13 @@ import type { Database } from '../database/database.ts'
 
 /** Few enough that nobody waits for their locks. */
 const ROWS_PER_STATEMENT = 500
-/** What tells of a person in an operation's data. */
+/** The personal data in an operation's data. */
 const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
 
 /**
- * Removes the personal data of operations that ended before so many days. What reconciles us with the ledger stays:
- * the row with its ids, amounts, dates, end and attempts, and the ids that the ledger answered.
- * @returns how many operations
+ * Removes the personal data of operations that ended more than this many days ago. What is needed to reconcile with
+ * the ledger stays: the row with its ids, amounts, dates, result and attempts, and the ids that the ledger returned.
+ * @returns how many operations were purged
  */
 export async function purgeOperations(db: Database, retentionDays: number): Promise<number> {
   for (let purged = 0; ; ) {

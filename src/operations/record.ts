@@ -64,7 +64,7 @@ export function wholeRecord({
   }
 }
 
-/** As callers were told: UTC, without saying so. */
+/** The format that callers know: UTC, without a zone designator. */
 function withoutZone(time: Date): string {
   return time.toISOString().slice(0, -1)
 }

@@ -13,8 +13,8 @@ import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 export const Outcome = oneOf(RESOLUTIONS)
 
 /**
- * Notes what an operator says of an operation that hangs. The next attempt looks at the ledger first, and what it
- * finds there counts more: what was applied is no failure, and is not applied again.
+ * Records what an operator decides about a stuck operation. The next attempt looks at the ledger first, and what it
+ * finds there takes precedence: what was applied has not failed, and is not applied again.
  * @throws UnknownTrackingId, Conflict
  */
 export async function resolveOperation(
@@ -35,10 +35,10 @@ export async function resolveOperation(
     if (operation === undefined) throw new UnknownTrackingId()
     if (!operation.isHanging) {
       throw new Conflict(
-        'Only an operation that waits for outcome_unknown, ledger_approval or ledger_credentials',
+        'Only an operation that waits for outcome_unknown, ledger_approval or ledger_credentials can be resolved',
       )
     }
-    // A new key for a new try: under the old one the ledger may have nothing but its own unfinished answer.
+    // A retry needs a new key: under the old one the ledger may only repeat that it is still processing.
     await sql`
       update loanops.operation
          set resolution = ${outcome}, look_first = true, next_try_at = now(),

@@ -22,7 +22,7 @@ const MAX_WAIT_SECONDS = 30
 const tags = ['operations']
 const operateSchema = (catalogue: Catalogue) => ({
   tags,
-  summary: 'Accepts an operation, to be run on the ledger',
+  summary: 'Accepts an operation to run on the ledger',
   headers: Type.Object({
     'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   }),
@@ -30,13 +30,13 @@ const operateSchema = (catalogue: Catalogue) => ({
   response: {
     202: {
       ...Processing,
-      headers: { Location: { type: 'string', description: 'of the tracking record' } },
+      headers: { Location: { type: 'string', description: 'the path of the tracking record' } },
     },
   },
 })
 const trackSchema = {
   tags,
-  summary: 'Tells what became of an operation',
+  summary: 'Returns the state and result of an operation',
   params: Type.Object({ tracking_id: Type.String() }),
   querystring: Type.Object(
     {
@@ -45,7 +45,7 @@ const trackSchema = {
           minimum: 0,
           maximum: MAX_WAIT_SECONDS,
           description:
-            'seconds from 0 to 30 to wait for the end; where too many callers wait already, none',
+            'a number of seconds from 0 to 30 to wait for the result; ignored while too many callers wait',
         }),
       ),
     },
@@ -55,7 +55,7 @@ const trackSchema = {
 }
 const listSchema = (catalogue: Catalogue) => ({
   tags,
-  summary: 'Lists operations, newest first, and says why one is not done yet',
+  summary: 'Lists operations, newest first, with the reason why one is not done yet',
   querystring: Type.Object(
     {
       external_id: Type.Optional(ExternalId),
@@ -74,7 +74,7 @@ const listSchema = (catalogue: Catalogue) => ({
 })
 const resolveSchema = {
   tags,
-  summary: 'Says what becomes of an operation that hangs: it is tried anew, or it has failed',
+  summary: 'Resolves a stuck operation: it is retried, or it has failed',
   params: Type.Object({ tracking_id: Type.String() }),
   body: Type.Object({ outcome: Outcome }, closed),
   response: { 202: Processing },

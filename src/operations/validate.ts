@@ -8,7 +8,7 @@ import { firstPerPath } from '../http/validator.ts'
 
 export type OperateRequest = { operation: Operation; data: Data }
 
-/** The body of operate as OpenAPI shows it: one of the operations, told apart by `status`. */
+/** The body of operate as OpenAPI shows it: one of the operations, distinguished by `status`. */
 export function operateBody(catalogue: Catalogue) {
   return Type.Union(
     [...catalogue.values()].map(({ name, summary, schema }) =>
@@ -20,7 +20,7 @@ export function operateBody(catalogue: Catalogue) {
   )
 }
 
-/** Checks a body by the one operation that it names, so that every error speaks of that one. */
+/** Checks a body against the one operation that it names, so that every error is about that one. */
 export function operateValidator(catalogue: Catalogue): (body: unknown) => OperateRequest {
   const names = [...catalogue.keys()].join(', ')
   const UnknownOperation = createError('UNKNOWN_OPERATION', `status must be one of ${names}`, 400)
@@ -57,7 +57,7 @@ const Shape = Type.Object(
   },
   { description: 'an object with status and data' },
 )
-/** Open: what is unknown beside a fitting shape is told together with what is wrong in `data`. */
+/** Open: an unknown member beside valid ones is reported together with what is wrong in `data`. */
 const shape = TypeCompiler.Compile(Shape)
 const closedShape = TypeCompiler.Compile({ ...Shape, ...closed })
 

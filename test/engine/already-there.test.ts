@@ -24,7 +24,7 @@ type Prepared = {
   status: string
   data: object
   subject: string
-  /** The command that the ledger's log shows where ours was applied. */
+  /** The command that the ledger's log shows if ours was applied. */
   command: string
   /** What somebody else does at the ledger meanwhile. */
   stranger(): Promise<unknown>
@@ -127,7 +127,7 @@ const prepare: Record<string, (service: TestService) => Promise<Prepared>> = {
   },
 }
 
-t.test('an operation whose answer was lost is found at the ledger, and not done again', async t => {
+t.test('an operation whose answer was lost is found at the ledger and not repeated', async t => {
   const service = await startTestService(t)
   t.jobs = 4
   for (const [name, prepared] of Object.entries(prepare)) {
@@ -144,7 +144,7 @@ t.test('an operation whose answer was lost is found at the ledger, and not done 
   }
 })
 
-t.test('what was found by reading has the fields of the ledger’s own answer', async t => {
+t.test('a result found by reading has the fields of the ledger’s own answer', async t => {
   const service = await startTestService(t)
   const { resourceId: chargeId } = await atLedger(service, 'POST', '/charges', {
     name: 'Processing',
@@ -171,7 +171,7 @@ t.test('what was found by reading has the fields of the ledger’s own answer', 
   const reach = { emailAddress: 'a@b.in', activationDate: DAY }
   const receipt = { utr_payment_id: 'UTR1', note: 'by NEFT' }
   const cases: [string, () => Promise<string>, (subject: string) => object][] = [
-    // The ledger keeps telephone numbers apart.
+    // The ledger wants telephone numbers to be unique.
     [
       'CLIENT_UPDATE',
       client,
@@ -197,7 +197,7 @@ t.test('what was found by reading has the fields of the ledger’s own answer', 
   }
 })
 
-t.test('a stranger’s change is not taken for ours: the ledger’s answer counts', async t => {
+t.test('somebody else’s change is not mistaken for ours: the ledger’s answer counts', async t => {
   const service = await startTestService(t)
   const faults = new Set<object>()
   const keepFaults = () => control(service, 'PUT', '/faults', [...faults])
@@ -222,7 +222,7 @@ t.test('a stranger’s change is not taken for ours: the ledger’s answer count
   }
 })
 
-t.test('a second, equal request of the caller is refused by the ledger, and so failed', async t => {
+t.test('a caller’s second, equal request fails, because the ledger refuses it', async t => {
   const service = await startTestService(t)
   const loan = await ledgerLoan(service)
   const first = await submit(service.call, 'LOAN_APPROVE', approval(loan))
@@ -231,7 +231,7 @@ t.test('a second, equal request of the caller is refused by the ledger, and so f
   t.match(await ending(service.call, second), { status: 'failed' })
 })
 
-/** An answer as any loan or client would get it: numbers and names that only one has are all the same. */
+/** An answer without the numbers and names that belong to one loan or client. */
 function withoutIds(answer: object, subject: string): unknown {
   return JSON.parse(JSON.stringify(answer), (name, value) => {
     if (value === subject) return 'its external id'
@@ -239,7 +239,7 @@ function withoutIds(answer: object, subject: string): unknown {
   })
 }
 
-/** Befalls the writes on this loan or client. */
+/** Makes the writes on this loan or client fail. */
 function lost(kind: 'drop' | 'reset', externalId: string) {
   return { kind, match: { on: 'writes', externalId } }
 }

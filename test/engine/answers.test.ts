@@ -10,7 +10,7 @@ type Case = Omit<Interference, 'of' | 'on'> & {
   what: string
   outcome: string
   waitingFor: string
-  /** Whether the next write carries another Idempotency-Key. */
+  /** Whether the next write has another Idempotency-Key. */
   newKey?: boolean
 }
 
@@ -70,7 +70,7 @@ const CASES: Case[] = [
   { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
 ]
 
-t.test('what is no answer of the ledger to the operation never ends it', async t => {
+t.test('an answer that is not the ledger’s own word on an operation never ends it', async t => {
   const proxy = await startProxy(t)
   const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '1000', LEDGER_CONCURRENCY: '8' }
   const service = await startTestService(t, changes)
@@ -80,10 +80,10 @@ t.test('what is no answer of the ledger to the operation never ends it', async t
   t.jobs = 3
 
   for (const { what, outcome, waitingFor, newKey = false, ...interference } of CASES) {
-    t.test(`${what}: ${outcome}, waits for ${waitingFor}, is applied once in the end`, async t => {
+    t.test(`${what}: ${outcome}, waits for ${waitingFor}, is finally applied once`, async t => {
       const loan = await ledgerLoan(service, 'approved')
       const fault: Interference = { of: loan, on: 'writes', ...interference }
-      // Where the ledger did it, the look that follows must not find it before we have seen the wait.
+      // If the ledger applied it, the next look must not find it before we have seen the wait.
       const blind: Interference = { of: loan, on: 'reads', status: 500, body: '' }
       proxy.interferences.push(fault, ...(interference.afterwards ? [blind] : []))
       const id = await submit(call, 'LOAN_DISBURSE', disbursal(loan))
@@ -108,7 +108,7 @@ t.test('what is no answer of the ledger to the operation never ends it', async t
   }
 })
 
-t.test('what the ledger refuses is failed at once, in the ledger’s words', async t => {
+t.test('an operation that the ledger refuses fails at once, in the ledger’s words', async t => {
   const proxy = await startProxy(t)
   const service = await startTestService(t, { LEDGER_URL: proxy.url })
   proxy.target = service.ledger.url
@@ -136,23 +136,26 @@ t.test('what the ledger refuses is failed at once, in the ledger’s words', asy
   }
 })
 
-t.test('a read that fails before the write says why, and counts as no attempt', async t => {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
-  const reads = [
-    { status: 503, waitingFor: 'ledger_busy' },
-    { status: 500, waitingFor: 'ledger_unavailable' },
-    { status: 404, waitingFor: 'ledger_credentials' },
-  ]
-  for (const { status, waitingFor } of reads) {
-    const loan = await ledgerLoan(service)
-    proxy.interferences = [{ of: loan, on: 'reads', status, body: containerBody(status) }]
-    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-    await until(async () => (await attemptsOf(service, id))[0])
-    t.match(await listed(service.call, loan, id), { waiting_for: waitingFor })
-    proxy.interferences = []
-    await hurry(service, id)
-    t.match(await ending(service.call, id), { status: 'success' })
-  }
-})
+t.test(
+  'a read that fails before the write is reported and does not count as an attempt',
+  async t => {
+    const proxy = await startProxy(t)
+    const service = await startTestService(t, { LEDGER_URL: proxy.url })
+    proxy.target = service.ledger.url
+    const reads = [
+      { status: 503, waitingFor: 'ledger_busy' },
+      { status: 500, waitingFor: 'ledger_unavailable' },
+      { status: 404, waitingFor: 'ledger_credentials' },
+    ]
+    for (const { status, waitingFor } of reads) {
+      const loan = await ledgerLoan(service)
+      proxy.interferences = [{ of: loan, on: 'reads', status, body: containerBody(status) }]
+      const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+      await until(async () => (await attemptsOf(service, id))[0])
+      t.match(await listed(service.call, loan, id), { waiting_for: waitingFor })
+      proxy.interferences = []
+      await hurry(service, id)
+      t.match(await ending(service.call, id), { status: 'success' })
+    }
+  },
+)

@@ -14,7 +14,7 @@ async function throughProxy(t: Test) {
   return { proxy, service }
 }
 
-t.test('a delete that was done and answered in a container’s shape is a success', async t => {
+t.test('a delete that was applied but answered by the container succeeds', async t => {
   const { proxy, service } = await throughProxy(t)
   const loan = await ledgerLoan(service)
   proxy.interferences = [
@@ -28,7 +28,7 @@ t.test('a delete that was done and answered in a container’s shape is a succes
 })
 
 t.test(
-  'a disbursement that was done and answered in a container’s shape is not failed by its deadline',
+  'a disbursement that was applied but answered by the container does not fail at its deadline',
   async t => {
     const { proxy, service } = await throughProxy(t)
     const loan = await ledgerLoan(service, 'approved')
@@ -46,7 +46,7 @@ t.test(
 )
 
 t.test(
-  'a delete that came twice to the ledger is a success, though the answer is the second’s',
+  'a delete that reached the ledger twice succeeds, though the answer is the second’s',
   async t => {
     const { proxy, service } = await throughProxy(t)
     const loan = await ledgerLoan(service)
@@ -59,7 +59,7 @@ t.test(
 )
 
 t.test(
-  'a delete that came twice to the ledger is not failed by its deadline while nobody could look',
+  'a delete that reached the ledger twice does not fail at its deadline before a look succeeds',
   async t => {
     const { proxy, service } = await throughProxy(t)
     const loan = await ledgerLoan(service)
@@ -81,7 +81,7 @@ t.test(
   },
 )
 
-t.test('a look that the ledger refuses to answer is no word that nothing is there', async t => {
+t.test('a look that the ledger refuses does not count as “not there”', async t => {
   const { proxy, service } = await throughProxy(t)
   const refusals = [
     { status: 400, body: ledgerBody(400, 'error.msg.password.outdated') },
@@ -107,7 +107,7 @@ t.test('a look that the ledger refuses to answer is no word that nothing is ther
   }
 })
 
-t.test('a read that something else answers with 200 fails nothing', async t => {
+t.test('a 200 from something else than the ledger fails no operation', async t => {
   const { proxy, service } = await throughProxy(t)
   const client = newName('C')
   await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData(client)))

@@ -19,8 +19,8 @@ import { until } from '../support/until.ts'
 /** As few as the settings allow. */
 const SLOTS = 2
 
-t.test('wherever a process dies, what was accepted is done once, in its order', async t => {
-  // Takes requests, and works nothing itself.
+t.test('wherever a process dies, accepted operations are done once and in order', async t => {
+  // Accepts requests and works none of them.
   const service = await startTestService(t, { ROLE: 'api' })
   const accepted: string[] = []
   const hit: string[] = []
@@ -52,7 +52,7 @@ t.test('wherever a process dies, what was accepted is done once, in its order', 
   t.equal(verdict.appliedOnce, verdict.accepted)
 })
 
-/** Lets a process die at the point, with work enough to pass it. @returns where it died */
+/** Makes a process die at the point, with enough work to get there. @returns where it died */
 async function dieAt(service: TestService, point: CrashPoint, accepted: string[]) {
   const port = String(await freePort(0))
   const env = {
@@ -65,12 +65,12 @@ async function dieAt(service: TestService, point: CrashPoint, accepted: string[]
   const call = point.startsWith('intake') ? await ready(port) : service.call
   const isStop = point === 'stop.handing-back'
   const isCrowded = isStop || point === 'start.committed'
-  // What has no slot yet is handed back by a stop, and starts on its own: slow calls, and more clients than slots.
+  // A stop hands back what has no slot yet, which also starts in a commit of its own: slow calls, and more clients than slots.
   if (isCrowded) await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 2_000 }])
   for (let clients = isCrowded ? 4 * SLOTS : 1; clients > 0; clients--)
     accepted.push(...(await work(call)))
   if (isStop) {
-    // Before that it does not listen to signals.
+    // Until then it does not listen for signals.
     await ready(port)
     await until(() => isOneWithoutSlot(service))
     victim.child.kill('SIGTERM')
@@ -94,7 +94,7 @@ async function work(call: Call): Promise<string[]> {
   ]
   const accepted: string[] = []
   for (const [status, data] of operations) {
-    // Who gets no answer cannot know; whoever goes on would send what depends on it.
+    // Without an answer the caller cannot know, and must not send what depends on it.
     const id = await submit(call, status, data).catch(() => undefined)
     if (id === undefined) return accepted
     accepted.push(id)

@@ -9,18 +9,18 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Two tries on dead connections, and what a busy machine adds. */
+/** Two tries on dead connections, plus what a busy machine adds. */
 const RECOVERS_WITHIN_MS = 15_000
 const READYZ_ANSWERS_WITHIN_MS = 3_000
 const OPERATIONS = 17
 
-t.test('a service whose connections all die in silence says so, and recovers', async t => {
+t.test('a service whose connections all die silently says so and recovers', async t => {
   const { db, url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url)
   const ledger = await startSandbox({ port: 0 })
   const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
   t.teardown(async () => {
-    // What still waits on a dead connection must not keep the stop waiting.
+    // A call that still waits on a dead connection must not delay the stop.
     proxy.cut()
     await service.close()
     await ledger.close()

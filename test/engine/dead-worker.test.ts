@@ -10,38 +10,41 @@ import { startProcessFor } from '../support/process.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Of the 15 s that a dead worker's work may stand still, its lease takes ten. */
+/** A dead worker's work may stand still for 15 s, ten of which are its lease. */
 const SEEN_WITHIN_MS = 5_000
 
-t.test('what a dead worker had sent can be seen and resolved while the ledger is down', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { call, databaseUrl } = service
-  const env = testEnv(databaseUrl, service.ledger.url)
-  const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: 'write.answered' })
-  const loan = await ledgerLoan(service, 'approved')
-  const id = await submit(call, 'LOAN_DISBURSE', disbursal(loan))
-  await doomed.ended
+t.test(
+  'an operation that a dead worker had sent can be seen and resolved while the ledger is down',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const { call, databaseUrl } = service
+    const env = testEnv(databaseUrl, service.ledger.url)
+    const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: 'write.answered' })
+    const loan = await ledgerLoan(service, 'approved')
+    const id = await submit(call, 'LOAN_DISBURSE', disbursal(loan))
+    await doomed.ended
 
-  const nowhere = `http://127.0.0.1:${await freePort(0)}/fineract-provider/api/v1`
-  const config = readConfig({ ...testEnv(databaseUrl, nowhere), ROLE: 'worker' })
-  const living = await startRole(config, logger('silent'))
-  t.teardown(living.close)
-  const readyz = async () => (await caller(living.url)('GET', '/readyz')).body
-  await enoughToTakeItForDown(call)
-  await until(async () => (await readyz()).ledger?.circuit === 'open')
+    const nowhere = `http://127.0.0.1:${await freePort(0)}/fineract-provider/api/v1`
+    const config = readConfig({ ...testEnv(databaseUrl, nowhere), ROLE: 'worker' })
+    const living = await startRole(config, logger('silent'))
+    t.teardown(living.close)
+    const readyz = async () => (await caller(living.url)('GET', '/readyz')).body
+    await enoughToTakeItForDown(call)
+    await until(async () => (await readyz()).ledger?.circuit === 'open')
 
-  await expireLeases(service.db)
-  const from = Date.now()
-  const waiting = await until(async () => {
-    const item = await listed(call, loan, id)
-    return item.waiting_for !== null && item
-  })
-  t.ok(Date.now() - from < SEEN_WITHIN_MS, `it took ${Date.now() - from} ms`)
-  t.match(waiting, { waiting_for: 'outcome_unknown', next_try_at: String, last_error: String })
-  t.match(await attemptsOf(service, id), [{ method: null, outcome: 'unknown' }])
-  t.ok((await readyz()).ledger.waiting_for.includes('outcome_unknown'))
+    await expireLeases(service.db)
+    const from = Date.now()
+    const waiting = await until(async () => {
+      const item = await listed(call, loan, id)
+      return item.waiting_for !== null && item
+    })
+    t.ok(Date.now() - from < SEEN_WITHIN_MS, `it took ${Date.now() - from} ms`)
+    t.match(waiting, { waiting_for: 'outcome_unknown', next_try_at: String, last_error: String })
+    t.match(await attemptsOf(service, id), [{ method: null, outcome: 'unknown' }])
+    t.ok((await readyz()).ledger.waiting_for.includes('outcome_unknown'))
 
-  const path = `/api/ledger/operations/${encodeURIComponent(id)}/resolve`
-  t.equal((await call('POST', path, { outcome: 'failed' })).status, 202)
-  t.match(await ending(call, id), { status: 'failed' })
-})
+    const path = `/api/ledger/operations/${encodeURIComponent(id)}/resolve`
+    t.equal((await call('POST', path, { outcome: 'failed' })).status, 202)
+    t.match(await ending(call, id), { status: 'failed' })
+  },
+)

@@ -22,7 +22,7 @@ import { until } from '../support/until.ts'
 const GOES_ON_WITHIN_MS = 20_000
 
 t.test(
-  'a ledger that is only a container’s error page is told, spared, and soon used again',
+  'a ledger that answers only with a container’s error page is reported, spared, and soon used again',
   async t => {
     const proxy = await startProxy(t)
     const service = await startTestService(t, { LEDGER_URL: proxy.url })
@@ -39,7 +39,7 @@ t.test(
 )
 
 t.test(
-  'a ledger whose writes alone fail with 500 is told, spared, and soon used again',
+  'a ledger whose writes alone fail with 500 is reported, spared, and soon used again',
   async t => {
     const service = await startTestService(t)
     await control(service, 'PUT', '/faults', [
@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('one client at which the ledger always fails keeps nobody else waiting', async t => {
+t.test('one client for whom the ledger always fails delays nobody else', async t => {
   const service = await startTestService(t)
   const poisoned = newName('C')
   await control(service, 'PUT', '/faults', [
@@ -65,27 +65,24 @@ t.test('one client at which the ledger always fails keeps nobody else waiting', 
   t.match(await ending(service.call, other), { status: 'success' })
 })
 
-t.test(
-  'equal attempts in a row are one row that says how many, from when and until when',
-  async t => {
-    const service = await startTestService(t)
-    await control(service, 'PUT', '/faults', [{ kind: 'error', status: 500 }])
-    const id = await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
-    const first = await until(async () => (await rowsOf(service, id))[0])
-    const rows = await until(async () => {
-      await hurry(service, id)
-      const rows = await rowsOf(service, id)
-      return (rows[0]?.times ?? 0) >= 4 && rows
-    })
-    t.equal(rows.length, 1)
-    const [{ started_at, ended_at, ...rest }] = rows as [Row]
-    t.match(rest, { attempt: 1, method: 'POST', http_status: 500, outcome: 'unknown' })
-    t.same(started_at, first.started_at)
-    t.ok(ended_at > first.ended_at)
-  },
-)
+t.test('equal attempts in a row become one row with their number, start and end', async t => {
+  const service = await startTestService(t)
+  await control(service, 'PUT', '/faults', [{ kind: 'error', status: 500 }])
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  const first = await until(async () => (await rowsOf(service, id))[0])
+  const rows = await until(async () => {
+    await hurry(service, id)
+    const rows = await rowsOf(service, id)
+    return (rows[0]?.times ?? 0) >= 4 && rows
+  })
+  t.equal(rows.length, 1)
+  const [{ started_at, ended_at, ...rest }] = rows as [Row]
+  t.match(rest, { attempt: 1, method: 'POST', http_status: 500, outcome: 'unknown' })
+  t.same(started_at, first.started_at)
+  t.ok(ended_at > first.ended_at)
+})
 
-t.test('since when a key is "still processing" counts for each key by itself', async t => {
+t.test('how long a key has been "still processing" is counted per key', async t => {
   const { db } = await freshDatabase(t)
   const keys = ['key-1', 'key-1', 'key-2', 'key-2']
   await sql`

@@ -3,7 +3,7 @@ import t from 'tap'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-t.test('finished jobs, personal data in them too, are deleted within two minutes', async t => {
+t.test('finished jobs are deleted within two minutes, with any personal data in them', async t => {
   const { db } = await startTestService(t)
   await until(async () => {
     const { rows } = await sql`select from pgboss.queue where maintain_on is null`.execute(db)

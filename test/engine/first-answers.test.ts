@@ -94,7 +94,7 @@ const CAN_BE_APPLIED: Case[] = [
   onLoan('LOAN_DELETE', 'created', deletion),
 ]
 
-/** Each looks as if it had been done, or nearly so, and the ledger refuses it. */
+/** Each looks done, or nearly so, but the ledger refuses it. */
 const MUST_FAIL: Case[] = [
   {
     status: 'CLIENT_CREATE',
@@ -126,7 +126,7 @@ const MUST_FAIL: Case[] = [
   onLoan('LOAN_DELETE', 'disbursed', deletion),
 ]
 
-/** The same as ours, by somebody else: of a write that was turned away it cannot be ours. */
+/** Somebody else does the same as ours: after a write that was turned away it cannot be ours. */
 const DONE_BY_ANOTHER: Case[] = [
   {
     status: 'CLIENT_CREATE',
@@ -162,9 +162,9 @@ const rowsOf = (
     })),
   )
 
-/** So few at once that they do not open the circuit breaker: others are answered in between. */
+/** Few enough at once not to open the circuit breaker: others are answered in between. */
 const AT_ONCE = 8
-/** Where some calls get no answer. */
+/** For when some calls get no answer. */
 const IMPATIENT = { LEDGER_TIMEOUT_MS: '1000' }
 
 const HURRY_EVERY_SECONDS = 2
@@ -189,7 +189,7 @@ async function endsOf(t: Test, rows: Row[], settings = {}): Promise<Ended[]> {
         const id = await submit(service.call, row.status, given.data)
         const met = until(async () => (await attemptsOf(service, id)).length > 0)
         ending.push(met.then(() => endOf(service, row, given.subject, id)))
-        // A call without an answer is not waited for: the others go on meanwhile.
+        // The others do not wait for a call without an answer.
         if (!row.fault.hangs) await met
       }),
     )
@@ -205,7 +205,7 @@ async function endsOf(t: Test, rows: Row[], settings = {}): Promise<Ended[]> {
 
 async function endOf(service: TestService, row: Row, subject: string, id: string) {
   const status = await until(async () => {
-    // Where our settings seem to be wrong, the next try is a minute away.
+    // When our settings seem wrong, the next try is a minute away.
     await hurry(service, id)
     const record = await ending(service.call, id, HURRY_EVERY_SECONDS)
     return record.status !== 'processing' && record.status
@@ -214,24 +214,27 @@ async function endOf(service: TestService, row: Row, subject: string, id: string
   return { name: `${row.status}, ${row.state}: ${row.what}`, wanted: row.wanted, status, command }
 }
 
-t.test('what the ledger did is a success, and done once, whatever came back first', async t => {
-  const rows = rowsOf(CAN_BE_APPLIED, AMBIGUOUS, 'success', { afterwards: true })
-  for (const { name, wanted, status, applied } of await endsOf(t, rows, IMPATIENT))
-    t.same([status, applied], [wanted, 1], name)
-})
+t.test(
+  'an operation that the ledger applied succeeds, and only once, whatever the first answer was',
+  async t => {
+    const rows = rowsOf(CAN_BE_APPLIED, AMBIGUOUS, 'success', { afterwards: true })
+    for (const { name, wanted, status, applied } of await endsOf(t, rows, IMPATIENT))
+      t.same([status, applied], [wanted, 1], name)
+  },
+)
 
-t.test('what the ledger refuses is failed, whatever came back first', async t => {
+t.test('an operation that the ledger refuses fails, whatever the first answer was', async t => {
   const rows = rowsOf(MUST_FAIL, BEFORE, 'failed')
   for (const { name, wanted, status } of await endsOf(t, rows, IMPATIENT))
     t.equal(status, wanted, name)
 })
 
-t.test('a write that was turned away is not taken for what somebody else did', async t => {
+t.test('somebody else’s change is not mistaken for a write that was turned away', async t => {
   const rows = rowsOf(DONE_BY_ANOTHER, TURNED_AWAY, 'failed')
   for (const { name, wanted, status } of await endsOf(t, rows)) t.equal(status, wanted, name)
 })
 
-t.test('a delete that was turned away is no success because somebody else deletes', async t => {
+t.test('a delete that was turned away does not succeed because somebody else deletes', async t => {
   const service = await startTestService(t)
   const loan = await ledgerLoan(service)
   const locked = { kind: 'locked', match: { on: 'writes', externalId: loan } }
@@ -243,36 +246,45 @@ t.test('a delete that was turned away is no success because somebody else delete
   t.match(await ending(service.call, id), { status: 'failed' })
 })
 
-t.test('what the ledger did is a success though somebody has gone on from there', async t => {
-  const { proxy, service } = await throughProxy(t)
-  for (const status of ['LOAN_CREATE', 'LOAN_UPDATE', 'LOAN_APPROVE']) {
-    const { given } = CAN_BE_APPLIED.find(one => one.status === status) as Case
-    const { data, subject } = await given(service)
-    proxy.interferences = [{ of: subject, on: 'writes', afterwards: true }, blind(subject, status)]
-    const id = await submit(service.call, status, data)
+t.test(
+  'an operation that the ledger applied succeeds even if somebody has gone on from there',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    for (const status of ['LOAN_CREATE', 'LOAN_UPDATE', 'LOAN_APPROVE']) {
+      const { given } = CAN_BE_APPLIED.find(one => one.status === status) as Case
+      const { data, subject } = await given(service)
+      proxy.interferences = [
+        { of: subject, on: 'writes', afterwards: true },
+        blind(subject, status),
+      ]
+      const id = await submit(service.call, status, data)
+      await until(async () => (await attemptsOf(service, id))[0])
+      await goOn(service, subject, status)
+      proxy.interferences = []
+      await hurry(service, id)
+      t.match(await ending(service.call, id), { status: 'success' }, status)
+    }
+  },
+)
+
+t.test(
+  'an operation that a second person approved succeeds even if somebody has gone on',
+  async t => {
+    const service = await startTestService(t)
+    const loan = await ledgerLoan(service)
+    await control(service, 'PUT', '/faults', [
+      { kind: 'makerChecker', times: 1, match: { externalId: loan, on: 'writes' } },
+    ])
+    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
     await until(async () => (await attemptsOf(service, id))[0])
-    await goOn(service, subject, status)
-    proxy.interferences = []
+    await goOn(service, loan, 'LOAN_CREATE')
+    await goOn(service, loan, 'LOAN_APPROVE')
     await hurry(service, id)
-    t.match(await ending(service.call, id), { status: 'success' }, status)
-  }
-})
+    t.match(await ending(service.call, id), { status: 'success' })
+  },
+)
 
-t.test('what a second person approved is a success though somebody has gone on', async t => {
-  const service = await startTestService(t)
-  const loan = await ledgerLoan(service)
-  await control(service, 'PUT', '/faults', [
-    { kind: 'makerChecker', times: 1, match: { externalId: loan, on: 'writes' } },
-  ])
-  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-  await until(async () => (await attemptsOf(service, id))[0])
-  await goOn(service, loan, 'LOAN_CREATE')
-  await goOn(service, loan, 'LOAN_APPROVE')
-  await hurry(service, id)
-  t.match(await ending(service.call, id), { status: 'success' })
-})
-
-t.test('a key is not given up while it alone tells who came first', async t => {
+t.test('a key is kept while only the key can show who came first', async t => {
   const { proxy, service } = await throughProxy(t)
   const loan = await ledgerLoan(service)
   const match = { on: 'writes', externalId: loan }
@@ -301,7 +313,7 @@ async function throughProxy(t: Test) {
   return { proxy, service }
 }
 
-/** Lets no look succeed. What reads its loan before it writes may do so. */
+/** Makes every look fail, but not the read before a write. */
 const blind = (of: string, status: string): Interference => ({
   of,
   on: 'reads',

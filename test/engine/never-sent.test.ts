@@ -16,7 +16,7 @@ const SLOTS = 2
 const OPERATIONS = 12
 
 t.test(
-  'of what a killed worker had claimed, only what it had sent has an unknown outcome',
+  'of a killed worker’s claims, only those that it had sent have an unknown outcome',
   async t => {
     const service = await startTestService(t, { ROLE: 'api' })
     const { sent, unsent } = await killedWhileSending(service)
@@ -35,7 +35,7 @@ t.test(
 )
 
 t.test(
-  'what a killed worker had not sent fails at its deadline, the rest stays unknown',
+  'a killed worker’s claims that it had not sent fail at their deadline; the others stay unknown',
   async t => {
     const service = await startTestService(t, { ROLE: 'api' })
     const { sent, unsent } = await killedWhileSending(service)
@@ -70,7 +70,7 @@ t.test('a write waits until its start is on record', async t => {
   t.equal(await writesSent(service), SLOTS + 1)
 })
 
-t.test('a claim of a process that records no starts counts as started', async t => {
+t.test('a claim counts as started if its process records no starts', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const client = newName('C')
   const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
@@ -86,7 +86,7 @@ t.test('a claim of a process that records no starts counts as started', async t 
   matchEach(t, await attemptsOf(service, id), [{ attempt: 2, outcome: 'unknown' }])
 })
 
-/** Kills a worker that has claimed more than it has slots, while the ledger keeps its answers back. */
+/** Kills a worker that has claimed more operations than it has slots, while the ledger withholds its answers. */
 async function killedWhileSending(service: TestService) {
   const calls = { LEDGER_CONCURRENCY: String(SLOTS), LEDGER_TIMEOUT_MS: '30000' }
   const hang = { kind: 'hang', applied: true, match: { on: 'writes' } }
@@ -124,7 +124,7 @@ async function isClaimed({ db }: TestService, trackingId: string): Promise<boole
   return rows.length === 1
 }
 
-/** The tracking id of an operation that a worker has claimed and does not work on yet. */
+/** The tracking id of an operation that a worker has claimed and not started. */
 async function claimedWithoutSlot({ db }: TestService): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     select operation_type || '|' || id as id from loanops.operation

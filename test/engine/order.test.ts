@@ -35,7 +35,7 @@ t.test('an operation’s successor starts within 50 ms of its end', async t => {
   )
 })
 
-t.test('a loan waits for its client, its followers for it, and each says so', async t => {
+t.test('a loan waits for its client and its followers wait for it, and each says so', async t => {
   const service = await startTestService(t)
   const client = newName('C')
   const [loan, other] = [newName('L'), newName('L')]
@@ -56,7 +56,7 @@ t.test('a loan waits for its client, its followers for it, and each says so', as
 })
 
 t.test(
-  'a loan does not wait for what its client is asked for later, nor for the client’s other loans',
+  'a loan waits neither for later operations of its client nor for the client’s other loans',
   async t => {
     const service = await startTestService(t)
     const { call } = service
@@ -90,7 +90,7 @@ t.test('a loan whose ledger call hangs delays no other', async t => {
   await control(service, 'PUT', '/faults', [])
 })
 
-t.test('who comes back after its lease was lost changes nothing', async t => {
+t.test('a worker that resumes after it lost its lease changes nothing', async t => {
   const service = await startTestService(t)
   const loan = await ledgerLoan(service, 'approved')
   await control(service, 'PUT', '/faults', [

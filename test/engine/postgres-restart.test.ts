@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 const OPERATIONS = 150
 
-t.test('PostgreSQL killed under load costs nothing that was answered 202', async t => {
+t.test('a PostgreSQL killed under load loses nothing that was answered 202', async t => {
   const folder = resolve('.data/restart-postgres')
   rmSync(folder, { recursive: true, force: true })
   const cluster = await startCluster(folder)
@@ -23,7 +23,7 @@ t.test('PostgreSQL killed under load costs nothing that was answered 202', async
   await cluster.add('worker')
   const killed = until(async () => cluster.places.every(({ isUp }) => isUp)).then(async () => {
     await cluster.killPostgres()
-    // Started while PostgreSQL recovers, a process waits for it.
+    // A process that starts while PostgreSQL recovers waits for it.
     await cluster.add('worker')
     await cluster.killPostgres()
     return true

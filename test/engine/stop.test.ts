@@ -13,10 +13,10 @@ const STOP_WITHIN_MS = 25_000
 const GOES_ON_WITHIN_MS = 15_000
 const WAITING = 20
 
-// Each of them waits for a lease or a patience to run out: together they take no longer than one.
+// Each waits for a lease or a timeout to run out: together they take no longer than one.
 t.jobs = 5
 
-t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs', async t => {
+t.test('SIGTERM hands back work in flight within 25 s, even while a call hangs', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const [hanging, ...loans] = await Promise.all(
     Array.from({ length: WAITING }, () => ledgerLoan(service, 'approved')),
@@ -44,7 +44,7 @@ t.test('SIGTERM hands back what is in flight within 25 s, also a call that hangs
   await next.kill('SIGTERM')
 })
 
-/** What a worker is at, besides operations, when its ledger does not answer any more. */
+/** What else a worker may be doing when its ledger stops answering. */
 const BUSY_WITH = {
   async 'a probe of a ledger that was down'(service: TestService) {
     await control(service, 'PUT', '/faults', [
@@ -62,7 +62,7 @@ const BUSY_WITH = {
 }
 
 for (const [what, begin] of Object.entries(BUSY_WITH)) {
-  t.test(`SIGTERM ends within 25 s also while ${what} hangs`, async t => {
+  t.test(`SIGTERM ends a worker within 25 s even while ${what} hangs`, async t => {
     const service = await startTestService(t, { ROLE: 'api' })
     await begin(service)
     const worker = startProcess('worker', envOf(service))
@@ -91,7 +91,7 @@ t.test('a dead worker’s operation goes on within 15 s', async t => {
   await heir.kill('SIGTERM')
 })
 
-t.test('a worker that was frozen before its write does not write after its lease', async t => {
+t.test('a worker suspended before its write does not write after its lease', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const loan = await ledgerLoan(service, 'approved')
   const freeze = { LOANOPS_CRASH_AT: 'write.unsent:1:SIGSTOP' }

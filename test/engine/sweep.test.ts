@@ -10,10 +10,10 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** A failed try, the pauses around it, and what a busy machine adds; not ten times as long as the try. */
+/** A failed try, the pauses around it, plus what a busy machine adds; not ten times the try. */
 const SOON_MS = 10_000
 
-t.test('the sweep finds what is due behind thousands of loans that are not', async t => {
+t.test('the sweep finds a due operation behind thousands of loans that are not due', async t => {
   const { db } = await startTestService(t)
   await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data, next_try_at)
@@ -35,7 +35,7 @@ t.test('the sweep finds what is due behind thousands of loans that are not', asy
   t.match(ended, { status: /success|failed/ }, 'it was run')
 })
 
-t.test('a sweep whose connection died does not keep the next one waiting', async t => {
+t.test('a sweep whose connection died does not delay the next one', async t => {
   const { db, url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url)
   const ours = openDatabase(proxy.url, { max: 1, name: 'test', onError() {}, statementMs: 500 })

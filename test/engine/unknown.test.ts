@@ -22,7 +22,7 @@ import { until } from '../support/until.ts'
 const GOES_ON_WITHIN_MS = 10_000
 
 t.test(
-  'past its deadline an operation of which nothing was sent has failed, also while the ledger is down',
+  'an operation that was never sent fails past its deadline, even while the ledger is down',
   async t => {
     const nowhere = `http://127.0.0.1:${await freePort(0)}/fineract-provider/api/v1`
     const { call } = await startTestService(t, {
@@ -41,28 +41,31 @@ t.test(
   },
 )
 
-t.test('what stood behind another one past its deadline gets the ledger’s own answer', async t => {
-  const service = await startTestService(t)
-  const loan = await ledgerLoan(service, 'approved')
-  await control(service, 'PUT', '/faults', [
-    { kind: 'reset', match: { on: 'writes', externalId: loan } },
-  ])
-  const first = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-  const follower = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-  await until(async () => (await attemptsOf(service, first))[0])
-  await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
-    service.db,
-  )
-  await control(service, 'PUT', '/faults', [])
-  await hurry(service, first)
-  t.match(await ending(service.call, first), { status: 'success' })
-  t.match(await ending(service.call, follower), {
-    status: 'failed',
-    failure_response: { httpStatusCode: '400' },
-  })
-})
+t.test(
+  'an operation that waited past its deadline behind another gets the ledger’s own answer',
+  async t => {
+    const service = await startTestService(t)
+    const loan = await ledgerLoan(service, 'approved')
+    await control(service, 'PUT', '/faults', [
+      { kind: 'reset', match: { on: 'writes', externalId: loan } },
+    ])
+    const first = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    const follower = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+    await until(async () => (await attemptsOf(service, first))[0])
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+      service.db,
+    )
+    await control(service, 'PUT', '/faults', [])
+    await hurry(service, first)
+    t.match(await ending(service.call, first), { status: 'success' })
+    t.match(await ending(service.call, follower), {
+      status: 'failed',
+      failure_response: { httpStatusCode: '400' },
+    })
+  },
+)
 
-t.test('past its deadline an operation whose outcome is unknown is not failed', async t => {
+t.test('an operation whose outcome is unknown does not fail past its deadline', async t => {
   const service = await startTestService(t, { OPERATION_DEADLINE_SECONDS: '1' })
   const loan = await ledgerLoan(service, 'approved')
   await control(service, 'PUT', '/faults', [
@@ -79,7 +82,7 @@ t.test('past its deadline an operation whose outcome is unknown is not failed', 
 })
 
 t.test(
-  'with an unknown outcome it waits for that, also when the look that would settle it fails',
+  'an unknown outcome stays the reason to wait even if the look that would settle it fails',
   async t => {
     const proxy = await startProxy(t)
     const service = await startTestService(t, { LEDGER_URL: proxy.url })
@@ -98,7 +101,7 @@ t.test(
   },
 )
 
-t.test('a write’s 500 is our missing credentials where the read that follows says so', async t => {
+t.test('a write’s 500 counts as missing credentials if the next read says so', async t => {
   const proxy = await startProxy(t)
   const service = await startTestService(t, { LEDGER_URL: proxy.url })
   proxy.target = service.ledger.url
@@ -114,7 +117,7 @@ t.test('a write’s 500 is our missing credentials where the read that follows s
 })
 
 t.test(
-  'what a second person has to approve is asked for, found later, and not sent again',
+  'an operation that needs a second person’s approval is sent once and found when approved',
   async t => {
     const proxy = await startProxy(t)
     const service = await startTestService(t, { LEDGER_URL: proxy.url })
@@ -128,7 +131,7 @@ t.test(
     const waits = { status: 'processing', waiting_for: 'ledger_approval' }
     t.match(await listed(service.call, loan, id), waits)
 
-    // One look fails, another finds it unapproved: neither makes a second request of it.
+    // One look fails, another finds it unapproved: neither sends a second request.
     proxy.interferences = [{ of: loan, on: 'reads', status: 503, body: '' }]
     await lookAgain(service, id)
     t.match(await listed(service.call, loan, id), waits)
@@ -166,7 +169,7 @@ t.test('a key is given up after ten minutes of 425, and no sooner', async t => {
 })
 
 t.test(
-  'while the ledger is down nothing is sent but probes; when it is back all goes on',
+  'while the ledger is down only probes are sent; when it is back all work resumes',
   async t => {
     const port = await freePort(0)
     const url = `http://127.0.0.1:${port}/fineract-provider/api/v1`
@@ -200,7 +203,7 @@ t.test(
   },
 )
 
-t.test('a ledger that hung is asked again soon after', async t => {
+t.test('a ledger that hung is called again soon after', async t => {
   const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '1500' })
   const hung = async () => (await control(service, 'GET', '/counters')).faults.hang
   const loans = await Promise.all(Array.from({ length: 8 }, () => ledgerLoan(service, 'approved')))

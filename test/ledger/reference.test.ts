@@ -7,7 +7,7 @@ import { control } from '../support/loans.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Longer than a list is taken for new. */
+/** Longer than a list counts as fresh. */
 const LATER_MS = 3_600_000
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none'
 
@@ -23,7 +23,7 @@ async function referenceOf(t: Test) {
   return { ledger, reference: openReference(client, config), hangs }
 }
 
-t.test('while a newer list of products is being read, the old one answers', async t => {
+t.test('while a newer list of products is being read, the old one is used', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
   const { id } = (await reference.product('LENDER_01')) ?? {}
   t.ok(id)
@@ -36,7 +36,7 @@ t.test('while a newer list of products is being read, the old one answers', asyn
   t.equal(await hangs(), 1, 'one reading at a time')
 })
 
-t.test('a name that no list has is looked for anew', async t => {
+t.test('a name that is not in the list makes it be read again', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
   await reference.product('LENDER_01')
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])

@@ -7,7 +7,7 @@ import { startTestService } from '../support/service.ts'
 const AT_ONCE = 50
 const MORE_THAN_MAY_WAIT = 6_000
 
-t.test('the same Idempotency-Key fifty times at once gives one operation', async t => {
+t.test('the same Idempotency-Key fifty times at once creates one operation', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
   const answers = await Promise.all(
@@ -23,21 +23,24 @@ t.test('the same Idempotency-Key fifty times at once gives one operation', async
   t.equal(rows[0]?.n, 1)
 })
 
-t.test('a key with another body is refused, its neighbours in the same commit are not', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
-  const send = (externalId: string, key: string) =>
-    call(
-      'POST',
-      '/api/ledger/operate',
-      { status: 'CLIENT_CREATE', data: clientData(externalId) },
-      { 'idempotency-key': key },
-    )
-  const answers = await Promise.all([send('C-1', 'a'), send('C-2', 'a'), send('C-3', 'b')])
-  t.same(answers.map(({ status }) => status).sort(), [202, 202, 422])
-  t.equal(answers[2]?.status, 202)
-})
+t.test(
+  'a key with a different body is refused; its neighbours in the same commit are accepted',
+  async t => {
+    const { call } = await startTestService(t, { ROLE: 'api' })
+    const send = (externalId: string, key: string) =>
+      call(
+        'POST',
+        '/api/ledger/operate',
+        { status: 'CLIENT_CREATE', data: clientData(externalId) },
+        { 'idempotency-key': key },
+      )
+    const answers = await Promise.all([send('C-1', 'a'), send('C-2', 'a'), send('C-3', 'b')])
+    t.same(answers.map(({ status }) => status).sort(), [202, 202, 422])
+    t.equal(answers[2]?.status, 202)
+  },
+)
 
-t.test('the order of the members does not make it another body', async t => {
+t.test('the order of its members does not make a body different', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const data = clientData('C-1')
   const turned = Object.fromEntries(Object.entries(data).reverse())
@@ -52,7 +55,7 @@ t.test('the order of the members does not make it another body', async t => {
   t.equal(again.body.tracking_id, first.body.tracking_id)
 })
 
-t.test('text that PostgreSQL cannot keep is refused at the door', async t => {
+t.test('text that PostgreSQL cannot store is refused on arrival', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   for (const firstname of ['Ash\\u0000a', 'Ash\\ud800a']) {
     const data = JSON.stringify(clientData('C-1')).replace('Asha', firstname)
@@ -89,7 +92,7 @@ t.test('a poisoned item fails alone', async t => {
   )
 })
 
-t.test('beyond its bound the intake tells callers to come again', async t => {
+t.test('beyond its limit the intake tells callers to come back later', async t => {
   const { promise: whenOpened, resolve: open } = Promise.withResolvers<void>()
   const commit = groupCommit(async (items: number[]) => {
     await whenOpened

@@ -52,7 +52,7 @@ t.test('all seven operations end in success, each with the ledger’s own answer
   t.equal(atEnd.transactions[0].paymentDetailData.receiptNumber, 'UTR1')
 })
 
-t.test('create, approve and disburse sent back to back run in their order', async t => {
+t.test('create, approve and disburse sent back to back run in order', async t => {
   const { call } = await startTestService(t)
   const client = newName('C')
   const loan = newName('L')
@@ -102,20 +102,23 @@ t.test('a failed predecessor does not fail its followers: the ledger answers eac
   })
 })
 
-t.test('a loan whose terms would not divide is refused by us, in the ledger’s shape', async t => {
-  const { call } = await startTestService(t)
-  const client = newName('C')
-  const loan = newName('L')
-  await operate(call, 'CLIENT_CREATE', clientData(client))
-  await operate(call, 'LOAN_CREATE', loanData(loan, client))
-  t.match(await operate(call, 'LOAN_UPDATE', { externalId: loan, numberOfRepayments: 7 }), {
-    status: 'failed',
-    failure_response: {
-      httpStatusCode: '400',
-      errors: [{ userMessageGlobalisationCode: 'loanops.term.not.multiple' }],
-    },
-  })
-})
+t.test(
+  'an update to a term that the repayments do not divide is refused in the ledger’s format',
+  async t => {
+    const { call } = await startTestService(t)
+    const client = newName('C')
+    const loan = newName('L')
+    await operate(call, 'CLIENT_CREATE', clientData(client))
+    await operate(call, 'LOAN_CREATE', loanData(loan, client))
+    t.match(await operate(call, 'LOAN_UPDATE', { externalId: loan, numberOfRepayments: 7 }), {
+      status: 'failed',
+      failure_response: {
+        httpStatusCode: '400',
+        errors: [{ userMessageGlobalisationCode: 'loanops.term.not.multiple' }],
+      },
+    })
+  },
+)
 
 t.test('an update keeps the charges of the loan', async t => {
   const service = await startTestService(t)

@@ -18,7 +18,7 @@ const marked = {
 const client = { ...marked, externalId: 'C-1', activationDate: '05 January 2026' }
 
 t.test(
-  'after so many days a finished operation no longer tells of a person, but of its end',
+  'after the retention period a finished operation keeps its result but no personal data',
   async t => {
     const { call, db } = await startTestService(t)
     const made = await operate(call, 'CLIENT_CREATE', client)
@@ -54,7 +54,7 @@ t.test(
   },
 )
 
-t.test('an operation that has not ended is kept whole, however old', async t => {
+t.test('an unfinished operation is kept whole, however old', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data: client })
   await sql`update loanops.operation set accepted_at = now() - interval '10 years'`.execute(db)
@@ -62,7 +62,7 @@ t.test('an operation that has not ended is kept whole, however old', async t => 
   t.match(await everything(db), /Marked-Asha/)
 })
 
-t.test('the schedule is there when the setting is, and gone when it is not', async t => {
+t.test('the purge is scheduled only while the setting is on', async t => {
   const { db, databaseUrl, ledger } = await startTestService(t, { OPERATION_RETENTION_DAYS: '30' })
   t.equal(await isScheduled(db), true)
   await startAgain(t, databaseUrl, ledger.url)

@@ -25,7 +25,7 @@ async function faults({ ledger }: TestService, rules: object[]) {
   await fetch(`${ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
 }
 
-/** An approval whose key is "still processing" at the ledger for ever. */
+/** An approval whose key stays "still processing" at the ledger for ever. */
 async function hanging(service: TestService, fault: object = { kind: 'stuck' }) {
   const loan = await givenLoan(service.call)
   await faults(service, [{ ...fault, match: { on: 'writes', externalId: loan } }])
@@ -35,7 +35,7 @@ async function hanging(service: TestService, fault: object = { kind: 'stuck' }) 
   return { loan, trackingId }
 }
 
-t.test('an operation that an operator has tried anew is done under a new key', async t => {
+t.test('an operation that an operator retries is done under a new key', async t => {
   const service = await startTestService(t)
   const { trackingId } = await hanging(service)
   const said = await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
@@ -44,7 +44,7 @@ t.test('an operation that an operator has tried anew is done under a new key', a
 })
 
 t.test(
-  'an operation that an operator declares failed ends so, unless the ledger holds it',
+  'an operation that an operator declares failed has failed, unless the ledger holds it',
   async t => {
     const service = await startTestService(t)
     const absent = await hanging(service)
@@ -63,7 +63,7 @@ t.test(
 )
 
 t.test(
-  'what waits for a second person at the ledger is asked for anew on an operator’s word',
+  'an operation that waits for approval is sent again when an operator retries it',
   async t => {
     const service = await startTestService(t)
     const { loan, trackingId } = await hanging(service, { kind: 'makerChecker' })
@@ -73,7 +73,7 @@ t.test(
   },
 )
 
-t.test('what was sent and cannot be looked for is an operator’s to resolve', async t => {
+t.test('an operator can resolve an operation that was sent but cannot be looked for', async t => {
   const { proxy, service } = await throughProxy(t)
   const loan = await ledgerLoan(service, 'approved')
   proxy.interferences = [
@@ -87,20 +87,25 @@ t.test('what was sent and cannot be looked for is an operator’s to resolve', a
   t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
 })
 
-t.test('what an operator declares failed ends so also while the ledger is down', async t => {
-  const { proxy, service } = await throughProxy(t)
-  const { trackingId } = await hanging(service)
-  proxy.interferences = [
-    { of: '', on: 'writes' },
-    { of: '', on: 'reads' },
-  ]
-  await enoughToTakeItForDown(service.call)
-  await until(async () => (await service.call('GET', '/readyz')).body.ledger?.circuit !== 'closed')
-  await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
-  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
-})
+t.test(
+  'an operation that an operator declares failed has failed even while the ledger is down',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const { trackingId } = await hanging(service)
+    proxy.interferences = [
+      { of: '', on: 'writes' },
+      { of: '', on: 'reads' },
+    ]
+    await enoughToTakeItForDown(service.call)
+    await until(
+      async () => (await service.call('GET', '/readyz')).body.ledger?.circuit !== 'closed',
+    )
+    await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
+    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
+  },
+)
 
-t.test('only an operation that hangs can be resolved', async t => {
+t.test('only a stuck operation can be resolved', async t => {
   const service = await startTestService(t)
   const { trackingId } = await hanging(service)
   await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
@@ -114,7 +119,7 @@ t.test('only an operation that hangs can be resolved', async t => {
   matchEach(t, [wrong.status, wrong.body.errors[0].path], [400, '/outcome'])
 })
 
-t.test('who resolved what stands in the audit', async t => {
+t.test('the audit records who resolved what', async t => {
   const service = await startTestService(t)
   const { trackingId } = await hanging(service)
   await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
@@ -133,7 +138,7 @@ t.test('who resolved what stands in the audit', async t => {
   ])
 })
 
-t.test('a repayment that hangs is resolved by the query that README shows', async t => {
+t.test('a stuck repayment is resolved with the query in the docs', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await service.faults([{ kind: 'stuck', match: { on: 'writes' } }])
@@ -150,22 +155,25 @@ t.test('a repayment that hangs is resolved by the query that README shows', asyn
   t.equal((await service.repayments()).length, 1)
 })
 
-t.test('an operator’s retry of what waits for approval survives a locked loan', async t => {
-  const service = await startTestService(t)
-  const loan = await givenLoan(service.call)
-  const match = { on: 'writes', externalId: loan }
-  await faults(service, [
-    { kind: 'makerChecker', times: 1, match },
-    { kind: 'locked', times: 1, match },
-  ])
-  const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-  await until(async () => (await listed(service.call, loan, trackingId)).waiting_for !== null)
-  await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
-  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
-})
+t.test(
+  'an operator’s retry of an operation that waits for approval survives a locked loan',
+  async t => {
+    const service = await startTestService(t)
+    const loan = await givenLoan(service.call)
+    const match = { on: 'writes', externalId: loan }
+    await faults(service, [
+      { kind: 'makerChecker', times: 1, match },
+      { kind: 'locked', times: 1, match },
+    ])
+    const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+    await until(async () => (await listed(service.call, loan, trackingId)).waiting_for !== null)
+    await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+  },
+)
 
 t.test(
-  'an operator’s retry of what waited for approval for days is not failed by the deadline',
+  'an operator’s retry of an operation that waited days for approval does not fail at its deadline',
   async t => {
     const service = await startTestService(t)
     const { trackingId } = await hanging(service, { kind: 'makerChecker' })
