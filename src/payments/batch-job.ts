@@ -9,13 +9,13 @@ import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { type BatchContext, runBatch } from './run-batch.ts'
 
-/** Nobody tells that a worker died: with the lease of 10 s, its run goes on within 12. */
+/** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
 const LOOK_EVERY_MS = 2_000
 
 export type BatchOptions = Pick<BatchContext, 'log' | 'onStage' | 'productOf'> &
   Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
 
-/** Runs batches, on the schedule and on demand. */
+/** Runs batches on schedule and on demand. */
 export async function workBatches(
   { db, patient }: Databases,
   boss: PgBoss,
@@ -48,14 +48,14 @@ export async function workBatches(
   async function run(): Promise<void> {
     while (!isStopping) {
       const isMore = await runNext().catch(error => {
-        options.log.error({ err: error }, 'a batch run broke off; it will go on')
+        options.log.error({ err: error }, 'batch run interrupted; it will continue')
         return false
       })
       if (!isMore) await nap.rest(LOOK_EVERY_MS)
     }
   }
 
-  /** @returns whether one was ended, and another may wait */
+  /** @returns whether a run has ended, so that the next one may be waiting */
   async function runNext(): Promise<boolean> {
     const claim = await claimBatch(db)
     if (claim === undefined) return false

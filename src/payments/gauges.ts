@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 
-/** As often as Prometheus usually asks; more processes and more scrapes ask the database no oftener. */
+/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
 const EVERY_MS = 15_000
 
 type Measured = {
@@ -11,7 +11,7 @@ type Measured = {
   objections: Record<string, number>
 }
 
-/** What stands in the database, asked for by the clock: while it is away, metrics keep what they last knew. */
+/** Measured at intervals in the database; while it is unavailable, the gauges keep their last values. */
 export function paymentGauges(
   registry: Registry,
   db: Database,
@@ -21,7 +21,7 @@ export function paymentGauges(
   const registers = [registry]
   const lag = new Gauge({
     name: 'loanops_payment_lag_seconds',
-    help: 'Age of the oldest payment event that no batch has taken, or payment that is not posted yet',
+    help: 'Age of the oldest payment event that no batch has transformed, or payment that is not posted yet',
     registers,
   })
   const suspense = new Gauge({
@@ -32,7 +32,7 @@ export function paymentGauges(
   })
   const objections = new Gauge({
     name: 'loanops_payments_with_objection',
-    help: 'Payments posted or on their way against which something speaks that came later',
+    help: 'Payments posted or being posted that later events contradict',
     labelNames: ['objection'],
     registers,
   })
@@ -55,7 +55,7 @@ export function paymentGauges(
       for (const [objection, count] of Object.entries(measured.objections))
         objections.set({ objection }, count)
     } catch (error) {
-      log.warn({ err: error }, 'the payment gauges keep their last values')
+      log.warn({ err: error }, 'payment gauges could not be refreshed')
     } finally {
       isUnderWay = false
     }
