@@ -1,6 +1,6 @@
--- How a gateway's field becomes a value: null where it is none.
+-- Reads a gateway's field; null if it is not of the expected type.
 create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
-  -- Ids are read as text even when they are numbers; jsonb keeps their every digit. No id of a gateway is as long.
+  -- Ids are read as text even if they are numbers, because jsonb keeps every digit. No gateway's id is longer than this.
   select case when jsonb_typeof(value) in ('string', 'number') and length(value #>> '{}') <= 200
               then nullif(btrim(value #>> '{}'), '') end
 $$;
@@ -11,14 +11,14 @@ create or replace function base.number_of(value jsonb) returns numeric language 
 $$;
 
 create or replace function base.unix_time_of(value jsonb) returns timestamptz language sql immutable parallel safe as $$
-  -- Up to the year 9999: what lies beyond is no time that PostgreSQL, a ledger or a person reads.
+  -- Up to the year 9999: later times overflow in PostgreSQL, the ledger or both.
   select case when base.number_of(value) between 0 and 253402300799
               then to_timestamp(base.number_of(value)::double precision) end
 $$;
 
 create or replace function base.iso_time_of(value jsonb) returns timestamptz language sql stable parallel safe as $$
-  -- Strict, because a cast would take "now" and "infinity" for times, and raise on a day that does not exist: the rest of
-  -- its event could not be read then. Gateways that leave the zone out mean India's.
+  -- Strict, because a cast accepts "now" and "infinity", and raises an error for a day that does not exist, which would
+  -- make the whole event unreadable. A time without a zone is India's.
   select case
     when value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
       then null
@@ -38,12 +38,12 @@ create or replace function base.without_nulls(hints jsonb) returns jsonb languag
   select nullif(jsonb_strip_nulls(hints), '{}')
 $$;
 
--- The ledger keeps thirteen digits before the point and two behind it.
+-- The ledger stores thirteen digits before the decimal point and two after it.
 create or replace function base.is_no_money(amount numeric) returns boolean language sql immutable parallel safe as $$
   select amount <= 0 or amount >= 1e13 or scale(trim_scale(amount)) > 2
 $$;
 
--- A captured payment, or why it cannot be one.
+-- A captured payment, with its problem if it has one.
 create or replace function base.captured(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select case
@@ -56,7 +56,7 @@ create or replace function base.captured(payment_id text, amount numeric, curren
   end
 $$;
 
--- What nobody can read, kept under its raw row's id.
+-- An unreadable event, kept under its raw row's id.
 create or replace function base.unreadable(hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
 $$;

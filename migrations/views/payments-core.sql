@@ -1,10 +1,10 @@
--- One at a time says what payments are: two that look at one payment's events at once would each miss the other's.
--- Any number will do for the lock, as long as nobody else uses it.
+-- Payments are settled by one transaction at a time: of two concurrent ones, each would miss the other's events. The lock
+-- may have any number that nothing else uses.
 create or replace function core.lock_settling() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405316)
 $$;
 
--- These payments, refunds and chargebacks, with the payments of the refunds and the refunds of the payments.
+-- Adds the payments of these refunds, and the refunds of these payments.
 create or replace function core.with_relatives(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
   select array_agg(distinct id order by id) from (
     select unnest(ids) as id
@@ -16,7 +16,7 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
      where of_payment_id = any(ids) and gateway = wanted_gateway and kind <> 'payment') related
 $$;
 
--- What the events of each of these payments, refunds and chargebacks say together, as far as they count.
+-- Sums up the events of each of these payments, refunds and chargebacks, without those that do not count.
 create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
@@ -29,7 +29,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
      where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway
     window same as (partition by e.kind, e.gateway_payment_id)
   ), counted as (
-    -- A verified event outranks an unverified one, unless both name lenders and not the same one.
+    -- A verified event outranks an unverified one, unless they name different lenders.
     select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
            row_number() over (partition by kind, gateway_payment_id
                                  order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
@@ -44,7 +44,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          bool_or(status = 'captured'), bool_and(verified_by is not null),
          bool_and(all_outside), max(lender) filter (where rank = 1), max(source) filter (where rank = 1),
          (array_agg(raw_id) filter (where rank = 1))[1], min(received_at),
-         -- Where there are events of captured money, only they say how much it is, when it was paid and for which loan.
+         -- If there are events of captured money, only they determine amount, time and loan.
          coalesce(max(amount) filter (where status = 'captured'), max(amount)),
          coalesce(max(currency) filter (where status = 'captured'), max(currency)),
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
@@ -53,15 +53,15 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
            or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true,
          (min(external_loan_id) filter (where status = 'captured') <> max(external_loan_id) filter (where status = 'captured')
-           -- An unverified event that counts beside a verified one names another lender.
+           -- An unverified event that counts beside a verified one names a different lender.
            or bool_or(verified_by is not null) filter (where status = 'captured')
              <> bool_and(verified_by is not null) filter (where status = 'captured')) is true
     from counted
    group by kind, gateway_payment_id
 $$;
 
--- What captured events disagree about: the money, or only the loan or lender; null where they agree, or where none counts
--- and the ledger has yet to say whose loan it is.
+-- What captured events disagree about: the money, or only the loan or lender. Null if they agree, or if all come from
+-- outside: such a payment is refused once the ledger has shown whose loan it is.
 create or replace function core.disagreement_of(wanted_gateway text, payment_id text, on_money boolean, on_loan boolean,
   all_outside boolean, is_verified boolean, amount numeric, currency text)
   returns table (disagreement text) language sql stable as $$
@@ -77,7 +77,7 @@ create or replace function core.disagreement_of(wanted_gateway text, payment_id 
     when on_loan then 'loan' end
 $$;
 
--- Keeps those summaries; one whose payment is posted, or on its way to the ledger, keeps what was sent.
+-- Stores those summaries, except for payments that are posted or being posted: these keep what was sent.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns void
   language sql volatile as $$
   insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
@@ -102,8 +102,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
    where t.state not in ('posting', 'posted')
 $$;
 
--- Decides the fate of these refunds and chargebacks, by their own events and by whether their payment came. One that names
--- no loan is shown with its payment's.
+-- Decides the fate of these refunds and chargebacks, from their own events and their payment's. One that names no loan
+-- gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
@@ -131,7 +131,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
    where t.id = found.id
 $$;
 
--- Whether an event that counts says something other than what was sent to the ledger.
+-- Whether an event that counts contradicts what was sent to the ledger.
 create or replace function core.is_contradicted(t core.transaction) returns boolean language sql stable as $$
   select exists (
     select from core.event e
@@ -145,7 +145,7 @@ create or replace function core.is_contradicted(t core.transaction) returns bool
             and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
 $$;
 
--- Decides the fate of these payments, by their own events and by the refunds and chargebacks that stand against them.
+-- Decides the fate of these payments, from their own events and their refunds and chargebacks.
 create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
@@ -155,7 +155,7 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        select max(r.kind) as held_by
          from core.transaction r
         where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.reason = r.kind
-          -- A refund that nobody signed holds no payment that its lender's secret vouches for.
+          -- An unverified refund does not hold a verified payment.
           and (r.is_verified or not p.is_verified)) r
        cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
@@ -170,10 +170,10 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
    where t.id = found.id
 $$;
 
--- Decides anew what these payments, refunds and chargebacks are, from all their events.
--- has_news: there are new events of them, so that what was refused may be worth another try.
+-- Decides again what these payments, refunds and chargebacks are, from all their events.
+-- has_news: they have new events, so that a refused payment may succeed now.
 create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
-  -- Always by index, whatever the statistics of the moment say: the work follows what is new, not what is there.
+  -- Always by index, whatever the statistics say: the cost must depend on the number of new rows, not of all rows.
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   ids text[];
@@ -194,7 +194,7 @@ begin
 end
 $$;
 
--- Takes rows of one source that no batch has taken yet, and settles what they speak of.
+-- Transforms rows of one source that no batch has transformed yet, and settles the payments that they concern.
 create or replace function core.take(wanted_source text, ids uuid[],
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -225,7 +225,7 @@ begin
              of_payment_id, status, amount, currency, paid_at, external_loan_id,
              found.problem, $3, verified_by, address, received_at, hints
         from base.%I b
-       -- An operator's own view may not have asked.
+       -- An operator's own view may not have checked this.
        cross join lateral (select case
          when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
          when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
@@ -246,7 +246,7 @@ begin
 end
 $$;
 
--- Takes up to `most` rows, fewer where they are large, the oldest first.
+-- Transforms up to `most` rows, fewer if they are large, the oldest first.
 create or replace function core.transform(wanted_source text, most integer,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -254,7 +254,7 @@ declare
   ids uuid[];
 begin
   perform core.lock_settling();
-  -- A mebibyte takes some 10 ms to read: thousands of such bodies at once would be cut off, again and again.
+  -- Reading a mebibyte takes some 10 ms: with thousands of such bodies, the statement would time out every time.
   execute format($sql$
     select array_agg(raw_id)
       from (select p.raw_id, sum(octet_length(r.body)) over (order by p.raw_id) - octet_length(r.body) as bytes_before
@@ -266,7 +266,7 @@ begin
 end
 $$;
 
--- Sets a row aside that its base view cannot read.
+-- Records a row that its base view cannot read as unreadable.
 create or replace function core.put_aside(wanted_source text, row_id uuid, error text,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
 begin

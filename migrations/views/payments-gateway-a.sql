@@ -1,6 +1,6 @@
 insert into core.gateway (name) values ('gateway_a') on conflict do nothing;
 
--- An entity's notes are [], an object, null or a string.
+-- The loan that the event names. An entity's notes are [], an object, null or a string.
 create or replace function base.gateway_a_loan(event jsonb, payment jsonb) returns text language sql stable parallel safe as $$
   select coalesce(
     base.loan_of(payment -> 'notes'),
@@ -12,7 +12,7 @@ create or replace function base.gateway_a_loan(event jsonb, payment jsonb) retur
     base.loan_of(event #> '{payload,subscription,entity,notes}'))
 $$;
 
--- What may help a person to find the loan of a payment that names none.
+-- What may help a person find the loan of a payment that names none.
 create or replace function base.gateway_a_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select base.without_nulls(jsonb_build_object(
     'description', base.text_of(payment -> 'description'),
@@ -37,7 +37,7 @@ create or replace function base.gateway_a_refund(name text, refund jsonb, paymen
         coalesce(base.text_of(refund -> 'payment_id'), base.text_of(payment -> 'id')),
         case when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
              when payment ->> 'captured' = 'false' then 'never_captured'
-             -- One that is created "processed", as the documentation shows it, may fail yet.
+             -- A refund that is created as "processed", as in the documentation, may still fail.
              when name = 'refund.processed' and refund ->> 'status' = 'processed' then 'done'
              else 'open' end,
         base.number_of(refund -> 'amount') * 0.01, base.text_of(refund -> 'currency'),
@@ -60,7 +60,7 @@ create or replace function base.gateway_a_dispute(dispute jsonb, payment jsonb, 
           'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact end
 $$;
 
--- What an event of gateway A says of payments, refunds and chargebacks. No body makes it raise.
+-- What an event of gateway A says of payments, refunds and chargebacks. No body makes it raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
@@ -81,8 +81,8 @@ begin
     loan := base.gateway_a_loan(event, payment);
     hints := base.gateway_a_hints(event, payment);
 
-    -- A payment that was refunded whole was captured before, unless its flag says that it never was; in a refund's event
-    -- that flag goes before the status.
+    -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
+    -- takes precedence over the status.
     if jsonb_typeof(event) is distinct from 'object' then
       facts := facts || base.unreadable(null);
     elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and payment ->> 'captured' is not distinct from 'false')
@@ -94,7 +94,7 @@ begin
         base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan, null, hints)::base.fact;
     elsif name in ('payment.captured', 'order.paid', 'payment_link.paid', 'payment_link.partially_paid',
                    'virtual_account.credited', 'qr_code.credited', 'invoice.paid', 'subscription.charged') then
-      -- Its name says that money came, and its status does not.
+      -- Its type says that money was captured, and its status does not.
       facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'id'))));
     end if;
 
@@ -107,10 +107,10 @@ begin
     end if;
   exception
     when insufficient_resources then
-      -- No body's fault: it is read again later.
+      -- Not caused by the body, which is read again later.
       raise;
     when others then
-      -- No JSON that PostgreSQL keeps: bytes that are no UTF-8, a NUL, a number beyond numeric, nesting beyond the stack.
+      -- Not JSON that PostgreSQL can store: invalid UTF-8, a NUL, a number too large for numeric, nesting too deep for the stack.
       facts := array[base.unreadable(null)];
   end;
   return query select * from unnest(facts);

@@ -15,7 +15,7 @@ create or replace function base.gateway_b_refund(name text, refund jsonb, loan t
           'refund_note', base.text_of(refund -> 'refund_note'), 'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
 $$;
 
--- What an event of gateway B says of payments and refunds. No body makes it raise.
+-- What an event of gateway B says of payments and refunds. No body makes it raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
@@ -50,7 +50,7 @@ begin
         base.number_of(payment -> 'payment_amount'), base.text_of(payment -> 'payment_currency'),
         base.iso_time_of(payment -> 'payment_time'), loan, null, hints)::base.fact;
     elsif name = 'PAYMENT_SUCCESS_WEBHOOK' then
-      -- Its name says that money came, and its status does not.
+      -- Its type says that money was captured, and its status does not.
       facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'cf_payment_id'))));
     end if;
 
@@ -59,7 +59,7 @@ begin
     end if;
   exception
     when insufficient_resources then
-      -- No body's fault: it is read again later.
+      -- Not caused by the body, which is read again later.
       raise;
     when others then
       facts := array[base.unreadable(null)];

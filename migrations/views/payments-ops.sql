@@ -3,7 +3,7 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
        t.received_at, t.posted_at,
        case when t.state = 'waiting' then 'batch' end as waiting_for,
-       -- One that is held for another reason is not tried while that lasts.
+       -- A payment that is held for another reason is not tried again while that lasts.
        case when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
        t.refused_detail as detail,
        t.hints,
@@ -13,7 +13,7 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
  where t.state <> 'posting'
 union all
 select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
-       -- What may have arrived at the ledger is no longer waiting to be posted.
+       -- A payment that may have arrived at the ledger is not waiting to be posted.
        case when o.claimed_by is null and o.unknown_since is null and (o.waiting_for is not null or before.is_unfinished)
             then 'waiting' else 'posting' end,
        null, t.is_verified, null, 'raw.' || t.source, t.raw_id,
@@ -21,7 +21,7 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        case when o.unknown_since is not null then 'outcome_unknown'
             when before.is_unfinished then 'predecessor'
             else o.waiting_for end,
-       -- A time in the past is none at which it will be tried.
+       -- A time in the past does not say when it will be tried.
        case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
        o.last_error,
        t.hints,
@@ -46,7 +46,7 @@ select s.name as source, s.lender, s.gateway, s.registered_at,
   from core.source s
  cross join lateral (select count(*) as behind, max(received_at) as last_event_at
                        from core.pending_event where source = s.name) p;
-comment on view ops.source is 'Each raw table that is a source, and how far the batch is behind it';
+comment on view ops.source is 'Each raw table that is a source, and how many of its events no batch has transformed yet';
 
 create or replace view ops.batch_run as
 select id as batch_id, trigger, status, started_at, ended_at, discovered, transformed, posted, suspended, failed,
@@ -54,13 +54,13 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
 
--- Puts what was received since then, and what its base view could not read or read as nothing, back before the next
--- batch. What could be read stays as it is: under another id, a mended view would book the same money once more.
+-- Has the next batch read again events received since then that the base view could not read or found irrelevant. Events
+-- that could be read stay as they are: if a corrected view gave them another id, the same money would be posted twice.
 create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
 declare
   reread bigint;
 begin
-  -- Not under the lock of those who settle payments: a large table takes its time, and what is unreadable nobody settles.
+  -- Without the lock for settling: a large table takes long, and unreadable events are not settled with any others.
   if not exists (select from core.source where name = $1) then
     raise exception 'there is no source %', source using errcode = 'invalid_parameter_value';
   end if;
@@ -74,7 +74,7 @@ begin
               or exists (select from core.event e
                           where e.source = $1 and e.raw_id = r.id and e.gateway_payment_id = r.id::text
                             and e.problem = 'unreadable'))
-         -- What somebody has put on its way all the same.
+         -- Not if an operator has sent it to the ledger all the same.
          and not exists (select from core.transaction t
                           where t.gateway_payment_id = r.id::text and (t.assigned_loan_id is not null or t.operation_id is not null))
       on conflict do nothing
@@ -87,11 +87,11 @@ begin
       delete from core.transaction t using forgotten f
        where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
     ), uncounted as (
-      -- They are counted as they are taken.
+      -- They are counted again when they are transformed.
       update core.source s set events = s.events - (select count(*) from again) where s.name = $1
     )
     select count(*) from again$sql$, source) using source, since into reread;
   return reread;
 end
 $$;
-comment on function ops.reread is 'Has the next batch read events of a source again that its base view could not read, and tells how many they are';
+comment on function ops.reread is 'Has the next batch read again the events of a source that its base view could not read; returns their number';

@@ -1,6 +1,6 @@
 create or replace function raw.refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception 'raw.% keeps what came: no % there', tg_table_name, lower(tg_op) using errcode = 'restrict_violation';
+  raise exception 'raw.% is append-only: % is not allowed', tg_table_name, lower(tg_op) using errcode = 'restrict_violation';
 end
 $$;
 
@@ -14,7 +14,7 @@ begin
 end
 $$;
 
--- Makes a raw table append-only and its rows known to the batch, those that are there already included.
+-- Makes a raw table append-only and announces its rows to the batch, including those that it already has.
 create or replace function raw.watch(store text) returns void language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -25,12 +25,12 @@ begin
   end if;
   execute format('create trigger append_only before update or delete or truncate on raw.%I
                     for each statement execute function raw.refuse_change()', store);
-  -- Waits for the transactions that are writing into the table, so that the rows of each are seen below or noted.
+  -- Waits for transactions that are writing to the table, so that each of their rows is either seen below or noted.
   execute format('create trigger note_new after insert on raw.%I referencing new table as arrived
                     for each statement execute function raw.note_new()', store);
   execute format('insert into core.pending_event (source, raw_id, received_at) select %L, id, received_at from raw.%I
                   on conflict do nothing', store, store);
-  -- Who may read and write the template may read and write whatever is made after it.
+  -- Whoever may read or write the template may read or write every raw table.
   for granted in select acl.grantee, acl.privilege_type
                    from pg_class c cross join lateral aclexplode(c.relacl) acl
                   where c.oid = 'raw.template'::regclass and acl.grantee not in (c.relowner, 0) loop
@@ -39,17 +39,17 @@ begin
 end
 $$;
 
--- The lender and the gateway that a raw table is named after; no row where it is named otherwise.
+-- The lender and the gateway after which a raw table is named; no row if its name is not of that form.
 create or replace function raw.named_after(store text) returns table (lender text, gateway text) language sql stable as $$
   select upper(left(store, -length(g.name) - 1)), g.name
     from core.gateway g
    where store ~ ('^[a-z][a-z0-9_]{0,39}_' || g.name || '$')
-   -- Of two gateways, one's name may end like the other's.
+   -- One gateway's name may end with another's.
    order by length(g.name) desc
    limit 1
 $$;
 
--- The raw table of a lender and a gateway, made on first sight.
+-- The raw table of a lender and a gateway, created on first use.
 create or replace function raw.make_store(lender text, gateway text) returns text language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -59,8 +59,8 @@ begin
     raise exception 'no raw table for lender % and gateway %', lender, gateway using errcode = 'invalid_parameter_value';
   end if;
   if to_regclass(format('raw.%I', store)) is null then
-    -- One at a time. Whether the one before has made it, only the statement itself sees for sure: what the catalogue was
-    -- asked above is remembered until something locks the table.
+    -- One transaction at a time. Only `if not exists` reliably sees a table that the previous one created, because the
+    -- lookup above may be cached until the table is locked.
     perform pg_advisory_xact_lock(7405315);
     execute format('create table if not exists raw.%I (like raw.template including all)', store);
     perform raw.watch(store);
@@ -69,7 +69,7 @@ begin
 end
 $$;
 
--- Raw tables, whoever made them, that are no source yet.
+-- Raw tables that are not sources yet, whoever created them.
 create or replace function raw.undiscovered() returns setof text language sql stable as $$
   select c.relname::text
     from pg_class c
@@ -80,7 +80,7 @@ create or replace function raw.undiscovered() returns setof text language sql st
    order by c.relname
 $$;
 
--- Registers a raw table as a source and gives it a base model. A view that is there already is somebody's own.
+-- Registers a raw table as a source and creates its base model. A view that already exists is an operator's own.
 create or replace function raw.register(store text) returns void language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Lender } from '../lenders.ts'
 
-/** Tells the database the networks of the settings: there it is judged which events count. */
+/** Copies the networks from the settings to the database, which decides which events count. */
 export async function allowNetworks(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,
@@ -20,7 +20,7 @@ export async function allowNetworks(
   await sql`select core.allow_networks(${JSON.stringify(networks)}::jsonb)`.execute(db)
 }
 
-/** PostgreSQL knows no interface behind an address, and no prefix with a leading zero. */
+/** PostgreSQL accepts no zone id in an address, and no leading zero in a prefix length. */
 function asInet(cidr: string): string {
   const [address = '', prefix] = cidr.replace(/%[^/]*/, '').split('/')
   return prefix === undefined ? address : `${address}/${Number(prefix)}`

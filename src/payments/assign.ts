@@ -16,10 +16,10 @@ const ASSIGNABLE = [
 
 type Assignment = { gateway: string; paymentId: string; loan: string; asker: Asker }
 
-/** Takes a payment out of suspense, to be posted on that loan by the next batch. */
+/** Takes a payment out of suspense, to be posted to that loan by the next batch. */
 export function assign(db: Database, { gateway, paymentId, loan, asker }: Assignment) {
   return db.transaction().execute(async trx => {
-    // Before the row, as everybody who settles payments does.
+    // Before the row lock, in the same order as wherever payments are settled.
     await sql`select core.lock_settling()`.execute(trx)
     const payment = await lockedPayment(trx, gateway, paymentId)
     if (payment.state !== 'suspense' || !ASSIGNABLE.includes(payment.reason ?? '')) {
@@ -27,7 +27,7 @@ export function assign(db: Database, { gateway, paymentId, loan, asker }: Assign
       throw new Conflict(`The payment is in state ${payment.state}${reason}: it cannot be assigned`)
     }
     if (payment.isUnknown)
-      throw new Conflict('An attempt to book the payment has an unknown outcome')
+      throw new Conflict('An attempt to post the payment has an unknown outcome')
     await sql`
       update core.transaction
          set assigned_loan_id = ${loan}, refused_reason = null, refused_at = null, tries = 0, next_try_at = null,

@@ -4,10 +4,10 @@ import type { Batch } from './batch.ts'
 import { eventQueue } from './queue.ts'
 
 const ASK_EVERY_MS = 50
-/** A batch does not stand still for events that cannot be saved at the moment: the next one takes them. */
+/** A batch does not wait longer for events that cannot be saved at the moment: the next one includes them. */
 const PATIENCE_MS = 10_000
 
-/** Waits for the events that were acknowledged before the run started: whoever asked for it expects them in it. */
+/** Waits until events acknowledged before the run started are saved: whoever requested the run expects them in it. */
 export async function awaitSaved({ db, claim, check }: Batch): Promise<void> {
   const until = Date.now() + PATIENCE_MS
   while (Date.now() < until) {

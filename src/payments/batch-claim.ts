@@ -3,13 +3,13 @@ import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import { publicError } from '../public-error.ts'
 
-/** What broke a run off, a database in trouble, takes more than a moment. */
+/** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
 const REST_SECONDS = 5
 
-/** A run that this process has to itself until the lease ends; `attempt` fences what it writes. */
+/** A run that only this process works on until the lease ends; `attempt` fences its writes. */
 export type BatchClaim = { id: string; attempt: number }
 
-/** Takes up the run whose worker died, or starts the one that waits; none while another one lives. */
+/** Continues the run of a worker that died, or starts the waiting one, unless another run is in progress. */
 export async function claimBatch(db: Database): Promise<BatchClaim | undefined> {
   const { rows } = await sql<BatchClaim>`
     update core.batch_run
@@ -25,7 +25,7 @@ export async function claimBatch(db: Database): Promise<BatchClaim | undefined> 
   return rows[0]
 }
 
-/** @returns false when somebody else has taken the run up */
+/** @returns false if another worker has claimed the run */
 export async function renewBatch(db: Database, { id, attempt }: BatchClaim): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update core.batch_run set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -33,7 +33,7 @@ export async function renewBatch(db: Database, { id, attempt }: BatchClaim): Pro
   return numAffectedRows === 1n
 }
 
-/** Leaves a run to whoever comes next: at once, or some time after the error for which it is left. */
+/** Releases a run to the next worker: at once, or some time after the error that interrupted it. */
 export async function releaseBatch(
   db: Database,
   { id, attempt }: BatchClaim,
@@ -47,7 +47,7 @@ export async function releaseBatch(
      where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
 }
 
-/** What kept a part of a run from being done, and which. */
+/** Records which part of a run failed, and why. */
 export async function noteError(
   db: Database,
   { id }: BatchClaim,
@@ -58,10 +58,10 @@ export async function noteError(
   await sql`update core.batch_run set last_error = ${message} where id = ${id}`.execute(db)
 }
 
-/** Ends a run, with what became of the payments that it posted; `recordPostings` adds those that end later. */
+/** Ends a run and counts the results of its payments; `recordPostings` adds those that end later. */
 export async function endBatch(db: Database, { id, attempt }: BatchClaim): Promise<void> {
   await db.transaction().execute(async trx => {
-    // A statement of its own: the count has to see whatever was committed before this lock.
+    // A separate statement, so that the count sees whatever was committed before this lock.
     await sql`select from core.batch_run where id = ${id} for update`.execute(trx)
     await sql`
       update core.batch_run b

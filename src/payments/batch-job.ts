@@ -10,13 +10,13 @@ import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { type BatchContext, runBatch } from './run-batch.ts'
 
-/** Nobody tells that a worker died: with the lease of 10 s, its run goes on within 12. */
+/** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
 const LOOK_EVERY_MS = 2_000
 
 export type BatchOptions = Pick<BatchContext, 'log' | 'onStage' | 'productOf'> &
   Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
 
-/** Runs batches, on the schedule and on demand. */
+/** Runs batches on schedule and on demand. */
 export async function workBatches(
   { db, patient }: Databases,
   boss: PgBoss,

@@ -8,13 +8,13 @@ export type Batch = {
   boss: PgBoss
   claim: BatchClaim
   log: { error(object: object, message: string): void }
-  /** @throws BatchLeft where the run has to be left to somebody else */
+  /** @throws BatchLeft if this process must stop working on the run */
   check(): void
 }
 
-/** The process stops, or somebody else has taken the run up: what is done is done, the rest is theirs. */
+/** The process is stopping, or another worker has claimed the run, which continues with the remaining work. */
 export class BatchLeft extends Error {
   constructor() {
-    super('the batch run is left to another worker')
+    super('the batch run continues on another worker')
   }
 }

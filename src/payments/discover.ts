@@ -3,7 +3,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './batch-claim.ts'
 
-/** Registers raw tables that are no source yet, whoever made them, and gives each its base model. */
+/** Registers raw tables that are not sources yet, whoever created them, and creates their base models. */
 export async function discover({ db, claim, log, check }: Batch): Promise<void> {
   const { rows } = await sql<{ store: string }>`
     select store from raw.undiscovered() as store`.execute(db)
@@ -18,8 +18,8 @@ export async function discover({ db, claim, log, check }: Batch): Promise<void> 
       })
       crashPoint('batch.registered')
     } catch (error) {
-      // A table of another shape must not keep the other sources waiting.
-      log.error({ err: error, store }, 'a raw table cannot be registered')
+      // A table with different columns must not delay the other sources.
+      log.error({ err: error, store }, 'raw table cannot be registered')
       await noteError(db, claim, `raw.${store}`, error)
     }
   }

@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** Who sent an event of a payment, and what it was found to be worth. */
+/** Who sent an event, and with which checks it complies. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
-/** What such an event says. `day`: of the money, as `dd MMMM yyyy` in the ledger's time zone. */
-export type Telling = Sender & { namesLoan: boolean; day: string }
+/** An event of captured money. `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
+export type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 
 /** A payment as its repayment needs it. */
 export type DuePayment = {
@@ -17,11 +17,11 @@ export type DuePayment = {
   currency: string | null
   externalId: string
   receiptNumber: string
-  /** Each event that counts, the earliest payment first. */
-  tellings: Telling[]
-  /** Objections that an operator has set aside. */
+  /** Each event that counts, the earliest day first. */
+  events: CapturedEvent[]
+  /** Reasons of suspense that an operator has overruled. */
   overruled: string[]
-  /** What came in the meantime and stops it, unless an attempt may have arrived already. */
+  /** What later events say against it; null once an attempt may have arrived. */
   objection: string | null
 }
 
@@ -38,7 +38,7 @@ export async function duePayment(
   }
   const { rows } = await sql<Row>`
     select t.gateway, t.gateway_payment_id as "paymentId", trim_scale(t.amount)::text as amount, t.currency,
-           t.posting_number as "postingNumber", t.overruled, e.tellings,
+           t.posting_number as "postingNumber", t.overruled, e.events,
            case when o.unknown_since is null then t.objection end as objection
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
@@ -46,9 +46,9 @@ export async function duePayment(
        select coalesce(json_agg(json_build_object(
                 'lender', lender, 'verifiedBy', verified_by,
                 'isOutside', core.is_outside(${product}::text, gateway, address),
-                -- Whoever named no loan does not vouch for the one that another named.
+                -- An event that names no loan does not vouch for the loan that another one names.
                 'namesLoan', t.assigned_loan_id is not null or external_loan_id is not null,
-                'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as tellings
+                'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
           and (verified_by is not null or not t.is_verified)) e
@@ -63,7 +63,7 @@ export async function duePayment(
   }
 }
 
-/** The loans that the payment was sent to before, with the same external id. */
+/** Other loans to which the payment was sent before, with the same external id. */
 export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
   const { rows } = await sql<{ loan: string }>`
     select distinct o.external_id as loan
@@ -72,7 +72,7 @@ export async function otherLoansTried(db: Database, id: string, loan: string): P
   return rows.map(row => row.loan)
 }
 
-/** The same for the same payment, whoever books it, so that the ledger takes it once. */
+/** Always the same for one payment, whether a webhook or a file brings it, so that the ledger accepts it once. */
 export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
   const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)
   const name = isPlain

@@ -8,13 +8,13 @@ import { insertJobs } from '../queue/queue.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { eventQueue } from './queue.ts'
 
-/** One job carries no more: it is read, written and retried as a whole. */
+/** The limit per job, which is read, written and retried as a whole. */
 const MAX_CHARACTERS_PER_JOB = 2_000_000
-/** What may wait in memory for its commit, in characters of base64. */
+/** Limit of what waits in memory to be committed, in characters of base64. */
 const MAX_CHARACTERS_WAITING = 64_000_000
 /**
- * Keeps events as jobs: resolves once the event's group is committed.
- * @throws when it could not be kept in time; one that is committed after all comes a second time, which changes nothing
+ * Stores events as jobs; the promise resolves once the event's group is committed.
+ * @throws when that took too long; if the event is committed after all, the gateway's repeat changes nothing
  */
 export function enqueueEvents(
   db: Database,
@@ -33,7 +33,7 @@ export function enqueueEvents(
   return event => {
     const size = event.body.length
     if (waiting + size > MAX_CHARACTERS_WAITING)
-      return Promise.reject(new Unavailable('too much is waiting'))
+      return Promise.reject(new Unavailable('too many events are waiting'))
     waiting += size
     return commit.submit(event).finally(() => {
       waiting -= size

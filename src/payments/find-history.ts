@@ -6,7 +6,7 @@ import type { PaymentWithHistory } from './payment-record.ts'
 
 type History = Static<typeof PaymentWithHistory>
 
-/** What a payment was told by: the raw rows, oldest first, each with its bytes. */
+/** The raw rows of a payment's events, oldest first, each with its bytes. */
 export async function findEvents(db: Database, id: string) {
   const { rows: sources } = await sql<{ source: string; ids: string[] }>`
     select e.source, array_agg(e.raw_id::text) as ids
@@ -28,7 +28,7 @@ export async function findEvents(db: Database, id: string) {
     .map(asJson<History['events'][number]>)
 }
 
-/** Each call that tried to book it, the one under way included. */
+/** Each call that tried to post it, including one in progress. */
 export async function findAttempts(db: Database, id: string) {
   const { rows } = await sql<object>`
     with call as (

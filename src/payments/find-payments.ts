@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import type { Payment } from './payment-record.ts'
 
-/** As JSON has it: money as a decimal text, times in UTC. */
+/** As in JSON: money as decimal text, times in UTC. */
 const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id,
   p.amount::text as amount, p.currency, p.paid_at, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
@@ -35,7 +35,7 @@ export async function findPayments(db: Database, query: PaymentQuery) {
   return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
-/** A refund may have the same id as a payment: where it is not said, the payment is meant. */
+/** A refund may have the same id as a payment: without a kind, the payment is returned. */
 export async function findPayment(
   db: Database,
   { gateway, paymentId, kind }: { gateway: string; paymentId: string; kind?: string },
@@ -49,7 +49,7 @@ export async function findPayment(
   return rows[0] && { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
 }
 
-/** A row as JSON writes it: its times become text. */
+/** A row as JSON: its times become text. */
 export function asJson<T>(row: object): T {
   return JSON.parse(JSON.stringify(row))
 }

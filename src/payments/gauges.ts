@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 import type { Job } from '../queue/job.ts'
 
-/** As often as Prometheus usually asks; more processes and more scrapes ask the database no oftener. */
+/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
 const EVERY_MS = 15_000
 
 type Measured = {
@@ -12,7 +12,7 @@ type Measured = {
   objections: Record<string, number>
 }
 
-/** What stands in the database, asked for by the clock: while it is away, metrics keep what they last knew. */
+/** Measured at intervals in the database; while it is unavailable, the gauges keep their last values. */
 export function paymentGauges(
   registry: Registry,
   db: Database,
@@ -22,7 +22,7 @@ export function paymentGauges(
   const registers = [registry]
   const lag = new Gauge({
     name: 'loanops_payment_lag_seconds',
-    help: 'Age of the oldest payment event that no batch has taken, or payment that is not posted yet',
+    help: 'Age of the oldest payment event that no batch has transformed, or payment that is not posted yet',
     registers,
   })
   const suspense = new Gauge({
@@ -33,7 +33,7 @@ export function paymentGauges(
   })
   const objections = new Gauge({
     name: 'loanops_payments_with_objection',
-    help: 'Payments posted or on their way against which something speaks that came later',
+    help: 'Payments posted or being posted that later events contradict',
     labelNames: ['objection'],
     registers,
   })
@@ -56,7 +56,7 @@ export function paymentGauges(
       for (const [objection, count] of Object.entries(measured.objections))
         objections.set({ objection }, count)
     } catch (error) {
-      log.warn({ err: error }, 'the payment gauges keep their last values')
+      log.warn({ err: error }, 'payment gauges could not be refreshed')
     } finally {
       isUnderWay = false
     }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Batch } from './batch.ts'
 import { noteError } from './batch-claim.ts'
 
-/** Payments whose loans are looked up in one batch: each may cost a few calls of the ledger. */
+/** Limit per batch of payments whose loans are looked up: each may need several calls to the ledger. */
 const PAYMENTS_AT_MOST = 200
 
 /** @returns the name of the loan's product; undefined where the ledger has no such loan */
@@ -11,8 +11,8 @@ export type ProductOf = (loan: string) => Promise<string | undefined>
 type Unjudged = { gateway: string; paymentId: string; loans: string[] }
 
 /**
- * Settles payments that something speaks against once their loans' products are known: by them it shows which of their
- * events come from outside the lender's networks. While the ledger does not answer, they wait as they are.
+ * Settles contradicted payments again once the products of their loans are known: the product shows which events came
+ * from outside the lender's networks. While the ledger does not answer, they stay as they are.
  */
 export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
   const { rows } = await sql<Unjudged>`
@@ -32,13 +32,13 @@ export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
     } catch (error) {
       return noteError(batch.db, batch.claim, 'lenders of loans', error)
     }
-    await settleAnew(batch, payment)
+    await settleAgain(batch, payment)
   }
 }
 
-async function settleAnew({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
+async function settleAgain({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
   await db.transaction().execute(async trx => {
-    // Before the row: whoever settles payments notes them under this lock.
+    // Before the row lock, because rows are added under this advisory lock.
     await sql`select core.lock_settling()`.execute(trx)
     await sql`
       delete from core.unjudged_payment where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Longer ids and names are nobody's; the whole header is kept beside. */
+/** No genuine id or name is longer; the complete header is stored too. */
 const MAX_CHARACTERS = 500
-/** Ours, or a person's: they have no business in a table of events. */
+/** Credentials of ours or of a person, which must not be stored with events. */
 const SECRET_HEADERS = new Set([
   'authorization',
   'cookie',
@@ -10,7 +10,7 @@ const SECRET_HEADERS = new Set([
   'x-internal-token',
 ])
 
-/** A caller's text as PostgreSQL can keep it, or null where it is none. */
+/** A caller's text as PostgreSQL can store it, or null if it is not text. */
 export function keptText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
   return keepable(value).slice(0, MAX_CHARACTERS).toWellFormed()
@@ -24,7 +24,7 @@ export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string
   )
 }
 
-/** PostgreSQL keeps no NUL in a text. */
+/** PostgreSQL cannot store NUL in text. */
 function keepable(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
 }

@@ -9,7 +9,7 @@ export type Named = {
   inNotes: unknown[]
 }
 
-/** The lender that an event speaks for; UNKNOWN for none, for one that is not configured, and for two. */
+/** The lender that an event names; UNKNOWN if it names none, one that is not configured, or two. */
 export function lenderOf(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Gateway,
@@ -17,20 +17,20 @@ export function lenderOf(
 ): string {
   const byUrl = inUrl.filter(isNamed)
   const byNotes = inNotes.filter(isNamed)
-  // An id is a text, also where a gateway writes it as a number.
+  // Ids are compared as text, even if the gateway sends a number.
   const given = accounts.map(id => (typeof id === 'number' ? String(id) : id))
   const holders = [...lenders.values()]
     .filter(lender => lender[gateway].accounts.some(account => given.includes(account)))
     .map(({ code }) => code)
   const [chosen] = [byUrl, holders, byNotes].find(names => names.length > 0) ?? []
   if (typeof chosen !== 'string' || !lenders.has(chosen)) return UNKNOWN
-  // An account that lenders share contradicts none of them, and names none of them either.
+  // An account that several lenders share contradicts none of them and identifies none of them.
   const isOfAccount =
     holders.length === 0 || (holders.includes(chosen) && (holders.length === 1 || byUrl.length > 0))
   const isAgreed =
     byUrl.every(name => name === chosen) &&
     isOfAccount &&
-    // In notes people write all sorts of things under this name.
+    // Other values in notes are ignored: people write anything there.
     byNotes.every(name => name === chosen || !lenders.has(name as string))
   return isAgreed ? chosen : UNKNOWN
 }

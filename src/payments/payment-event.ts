@@ -1,9 +1,9 @@
 import type { Gateway } from './gateways/gateways.ts'
 
-/** Where the lender of an event cannot be told. */
+/** The lender of an event that names none, or none that is configured. */
 export const UNKNOWN = 'UNKNOWN'
 
-/** One webhook call on its way into its raw table. */
+/** One webhook call, to be saved in its raw table. */
 export type PaymentEvent = {
   gateway: Gateway
   /** A configured lender's code, or UNKNOWN. */
@@ -11,7 +11,7 @@ export type PaymentEvent = {
   receivedAt: string
   eventId: string | null
   eventType: string | null
-  /** The bytes as they came, in base64: a job is JSON. */
+  /** The bytes as received, in base64, because a job is JSON. */
   body: string
   headers: Record<string, string>
   address: string | null

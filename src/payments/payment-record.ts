@@ -27,11 +27,11 @@ export const Payment = Type.Object({
   posted_at: NullableText,
   waiting_for: NullableText,
   next_try_at: NullableText,
-  detail: nullable(Type.String({ description: 'what the ledger or our checks said last' })),
-  hints: nullable(Type.Object({}, { additionalProperties: true })),
-  objection: nullable(
-    Type.String({ description: 'what came later and speaks against a payment that is posted' }),
+  detail: nullable(
+    Type.String({ description: 'the last answer of the ledger or of our own checks' }),
   ),
+  hints: nullable(Type.Object({}, { additionalProperties: true })),
+  objection: nullable(Type.String({ description: 'why later events contradict a posted payment' })),
 })
 
 export const PaymentWithHistory = Type.Object({

@@ -5,17 +5,17 @@ import { insertOperations, newOperation } from '../engine/accept.ts'
 import type { Batch } from './batch.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 
-/** Payments that go out in one transaction, which holds the intake's lock. */
+/** Payments sent in one transaction, which holds the intake's lock. */
 const PAYMENTS_AT_ONCE = 500
-/** First asked after what one repayment takes, then ever more seldom: with ten thousand under way the question itself is dear. */
-const FIRST_ASKED_MS = 25
-const SELDOM_ASKED_MS = 500
+/** About what one repayment takes. The pause then doubles: with ten thousand in progress, the query itself is expensive. */
+const FIRST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 500
 
-/** Sends the repayments that are due on their way, and waits until each has ended or waits for the ledger. */
+/** Sends the due repayments, and waits until each has ended or waits for the ledger. */
 export async function post(batch: Batch): Promise<void> {
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  for (let ms = FIRST_ASKED_MS; await isUnderWay(batch); ms = Math.min(SELDOM_ASKED_MS, 2 * ms)) {
+  for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(LONGEST_PAUSE_MS, 2 * ms)) {
     await pause(ms)
     batch.check()
   }
@@ -28,7 +28,7 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** In the order in which they were paid: the operations of one loan run in the order in which they come in here. */
+/** In the order of payment, because the operations of a loan run in the order in which they are inserted. */
 async function postChunk({ db, boss, claim }: Batch): Promise<number> {
   const sent = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ id: string; loan: string }>`
@@ -56,7 +56,7 @@ async function postChunk({ db, boss, claim }: Batch): Promise<number> {
   return sent
 }
 
-/** A repayment that waits for the ledger, or behind one that does, is not waited for: its operation goes on by itself. */
+/** A repayment that waits for the ledger, or behind one that does, does not hold up the batch: the engine retries it. */
 async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
   const { rows } = await sql<{ isUnderWay: boolean }>`
     select exists (

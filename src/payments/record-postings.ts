@@ -13,7 +13,7 @@ const BY_OPERATOR = 'resolved_by_operator'
 /** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
 const UNSENT = ['deadline', 'withdrawn']
 
-/** Says what the payments are whose repayments have ended. Call it in the transaction in which they end. */
+/** Records the results of repayments in their payments, in the transaction in which the repayments end. */
 export async function recordPostings(trx: Trx, ended: Ended[]): Promise<{ overpaid: number }> {
   const results = ended
     .filter(({ claim }) => claim.operationType === repaymentIntake.name)
@@ -55,7 +55,7 @@ function resultOf({ claim, ending }: Ended): PostingResult {
 
 async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
   const unposted = results.filter(result => result.ledger_transaction_id === null)
-  // Before the rows: a batch that transforms holds it while it waits for them.
+  // Before the row locks, because a transforming batch holds this lock while it waits for the rows.
   if (unposted.length > 0) await sql`select core.lock_settling()`.execute(trx)
   await sql`
     with result as (
@@ -69,7 +69,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
     update core.transaction t
        set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,
            reason = case when result.overpaid then 'overpaid' end,
-           -- A refund stands beside what is posted; what disagrees with it does not.
+           -- A refund of a posted payment has a row of its own; an event that contradicts it stays an objection.
            objection = case when result.ledger_transaction_id is not null then nullif(nullif(t.objection, 'refund'), 'chargeback') end,
            posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
            ledger_transaction_id = result.ledger_transaction_id,
@@ -84,7 +84,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
   await countForEndedRuns(trx, results)
 }
 
-/** What waited for the ledger when its run ended is still that run's. */
+/** A payment that still waited for the ledger when its run ended is counted for that run. */
 async function countForEndedRuns(trx: Trx, results: PostingResult[]): Promise<void> {
   await sql`
     with late as (
@@ -94,7 +94,7 @@ async function countForEndedRuns(trx: Trx, results: PostingResult[]): Promise<vo
        where id = any(${results.map(({ id }) => id)}::uuid[]) and operation_id = any(${results.map(one => one.operation_id)}::uuid[])
        group by batch_id
     ), run as (
-      -- A run that is just ending counts what is committed: it waits for us, or we for it.
+      -- The lock decides whether a run that is just ending still counts these, or we add them.
       select id, status from core.batch_run where id in (select id from late) order by id for key share
     )
     update core.batch_run b set posted = b.posted + late.posted, suspended = b.suspended + late.suspended

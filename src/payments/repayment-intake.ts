@@ -1,6 +1,6 @@
 import { loanSubject, type Operation } from '../engine/operation.ts'
 
-/** A repayment as the intake sees it: which payment, on which loan. How it runs stands in `repayment.ts`. */
+/** A repayment as the intake sees it: which payment, to which loan. `repayment.ts` runs it. */
 export const repaymentIntake: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {
   name: 'REPAYMENT',
   subject: data => loanSubject(String(data.external_loan_id)),

@@ -20,9 +20,9 @@ import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { GATEWAYS } from './gateways/gateways.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
-import { believe } from './trust.ts'
+import { checkTrust } from './trust.ts'
 
-/** The ledger's words for "this external id is taken"; under which of them depends on its database. */
+/** The ledger's codes for a duplicate external id; which one it uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
@@ -34,7 +34,7 @@ type PayableLoan = LedgerLoan & {
 const reversedAtLedger = refusedFor(
   'reversed_at_ledger',
   '409',
-  'The ledger has this repayment, undone: its external id is taken for ever',
+  'The ledger has this repayment, but it was undone, and its external id stays taken',
 )
 
 /** Posts one payment to the ledger, or refuses it with the reason that `record-postings.ts` gives the payment. */
@@ -45,7 +45,7 @@ export function repayment(db: Database, config: Config): Operation {
   )
   return operation({
     ...repaymentIntake,
-    summary: 'Books a payment on its loan',
+    summary: 'Posts a payment to its loan',
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
     async run(run, { transaction_id, external_loan_id }) {
@@ -87,18 +87,18 @@ export function repayment(db: Database, config: Config): Operation {
   })
 }
 
-/** The day that it goes to the ledger with, or why it may not go there. */
+/** The day to post it with, or why it may not be posted. */
 function payableOn(
   config: Config,
   payment: DuePayment,
   loan: PayableLoan,
 ): { day: string } | Refusal {
   if (payment.objection !== null) {
-    const message = `Before it was sent there came: ${payment.objection}`
+    const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
   }
-  const believed = believe(config, payment, loan.loanProductName)
-  if ('message' in believed) return refusedFor(believed.reason, '403', believed.message)
+  const trusted = checkTrust(config, payment, loan.loanProductName)
+  if ('message' in trusted) return refusedFor(trusted.reason, '403', trusted.message)
   if (payment.currency !== loan.currency.code) {
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusedFor('currency_mismatch', '403', message)
@@ -109,7 +109,7 @@ function payableOn(
   }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusedFor('loan_not_active', '400', `The loan is ${loan.status.value}`)
-  return { day: believed.day }
+  return { day: trusted.day }
 }
 
 /**
@@ -157,7 +157,7 @@ async function duplicate(
     }
     return undefined
   }
-  // Whatever it was for: its external id stays taken, and only another one can be posted.
+  // Whatever its amount and day: its external id stays taken, so that a repayment needs a new one.
   if (!isStanding(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(run.ledger, loanId)
@@ -168,14 +168,14 @@ function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId
   return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 
-/** Of any day that was told: an event that came since it was sent may have told an earlier one. */
-function isEqual(booked: Repayment, { amount, tellings }: DuePayment): boolean {
+/** On the day of any event: one that arrived after the repayment was sent may name an earlier day. */
+function isEqual(booked: Repayment, { amount, events }: DuePayment): boolean {
   return (
-    new Decimal(booked.amount).eq(amount) && tellings.some(({ day }) => isSameDay(booked.date, day))
+    new Decimal(booked.amount).eq(amount) && events.some(({ day }) => isSameDay(booked.date, day))
   )
 }
 
-/** The ledger's answer to the write, made from what was read. */
+/** The ledger's answer to the write, built from what was read. */
 function repaymentAnswer(loan: LedgerLoan, booked: Repayment): object {
   return {
     ...loanAnswer(loan),

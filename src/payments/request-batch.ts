@@ -6,7 +6,7 @@ import { insertJobs } from '../queue/queue.ts'
 import { batchQueue } from './queue.ts'
 
 /**
- * Asks for a batch run: a new one, or the one that waits already.
+ * Requests a batch run: a new one, or the one that is already waiting.
  * @returns its id
  */
 export async function requestBatch(
@@ -20,7 +20,7 @@ export async function requestBatch(
       on conflict (status) where status = 'waiting' do nothing`.execute(trx)
     const { rows } = await sql<{ id: string }>`
       select id from core.batch_run where status = 'waiting'`.execute(trx)
-    // None is left where the one in our way was started in between.
+    // No row if the waiting run, which conflicted with ours, has been started in the meantime.
     if (rows[0] === undefined) continue
     await insertJobs(boss, trx, batchQueue, [{ data: {} }])
     return rows[0].id

@@ -20,8 +20,8 @@ export type BatchContext = Databases & {
 }
 
 /**
- * One pass of raw → base → core → ledger. Each stage takes up what is left, so that a run whose worker died goes on.
- * @returns false when the run is left to somebody else
+ * One pass of raw → base → core → ledger. Each stage continues with what remains, also after a worker died.
+ * @returns false if another worker continues the run
  */
 export async function runBatch(context: BatchContext, claim: BatchClaim): Promise<boolean> {
   let isLost = false

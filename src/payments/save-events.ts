@@ -9,7 +9,7 @@ import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
-/** A table that somebody holds is come back to: sooner than the statement's own time is up. */
+/** Gives up on a locked table before the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
 export type SaveOptions = {
@@ -30,7 +30,7 @@ export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Pr
   })
 }
 
-/** A poisoned event must not take its neighbours with it, nor a table that cannot be written those of other tables. */
+/** A poisoned event must not fail the others in its job, nor one unwritable table the events of other tables. */
 async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], options: SaveOptions) {
   const poisoned: { data: { events: PaymentEvent[]; error: object } }[] = []
   const inTrouble = new Map<string, unknown>()
@@ -40,13 +40,13 @@ async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], opti
       await save(db, [event], options)
     } catch (error) {
       if (isDataError(error)) {
-        options.log.error({ err: error, gateway: event.gateway }, 'an event cannot be saved')
+        options.log.error({ err: error, gateway: event.gateway }, 'event cannot be saved')
         const { message, code } = publicError(error as Error)
         poisoned.push({ data: { events: [event], error: { message, code } } })
       } else inTrouble.set(storeOf(event), error)
     }
   }
-  // The job is tried again as a whole. Only the try that saves all else sends what is poisoned to the dead letters, once.
+  // The job is retried as a whole. Only the attempt that saves all other events sends the poisoned ones to the dead letters, once.
   for (const error of inTrouble.values()) throw error
   await db.transaction().execute(trx => insertJobs(boss, trx, deadEventQueue, poisoned))
 }
@@ -58,7 +58,7 @@ async function save(db: Database, events: PaymentEvent[], options: SaveOptions):
   for (const { gateway, count } of repeats) options.onRepeats(gateway, count)
 }
 
-/** @returns how many of each gateway's were there already */
+/** @returns per gateway how many of its events were repeats */
 async function saveEvents(
   trx: Trx,
   events: PaymentEvent[],
@@ -66,7 +66,7 @@ async function saveEvents(
   const repeats: { gateway: string; count: number }[] = []
   await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
   const byStore = Map.groupBy(events, storeOf)
-  // In one order everywhere, so that two workers with the same events never wait for each other in a circle.
+  // Always in the same order, so that two workers with the same events cannot deadlock.
   for (const [, ofStore] of [...byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const [{ lender, gateway }] = ofStore as [PaymentEvent]
     const { rows } = await sql<{ store: string }>`

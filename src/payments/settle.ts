@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../database/database.ts'
 
-/** A refund may have come in the meantime: what the payment is follows from all that is known of it. */
+/** Decides again what these payments are, because refunds and other events may have arrived in the meantime. */
 export async function settle(trx: Trx, payments: { id: string }[]): Promise<void> {
   await sql`
     select core.settle(gateway, array_agg(gateway_payment_id), false)

@@ -10,8 +10,8 @@ import { isDataError } from './data-error.ts'
 const ROWS_AT_ONCE = 5_000
 
 /**
- * Takes what came into every source since the last batch to core.transaction. What comes into one while it is read is
- * the next batch's: a source that keeps receiving must not keep what is read already from being posted.
+ * Transforms the new rows of every source into core.transaction. Rows that arrive meanwhile are left to the next batch:
+ * a source that never stops receiving must not delay the posting of what has been read.
  */
 export async function transform(batch: Batch): Promise<void> {
   const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
@@ -25,8 +25,8 @@ export async function transform(batch: Batch): Promise<void> {
       }
     } catch (error) {
       if (error instanceof BatchLeft || (isTransient(error) && !isOfOneSource(error))) throw error
-      // One source that cannot be read must not keep the others waiting; its rows wait for the next batch.
-      batch.log.error({ err: error, source: name }, 'a source cannot be read')
+      // A source that cannot be read must not delay the others; its rows wait for the next batch.
+      batch.log.error({ err: error, source: name }, 'source cannot be read')
       await noteError(batch.db, batch.claim, name, error)
     }
   }
@@ -45,14 +45,14 @@ async function transformChunk(batch: Batch, source: string, most: number): Promi
     return await counted(batch, sql`core.transform(${source}, ${most})`)
   } catch (error) {
     if (!isDataError(error)) throw error
-    // An operator's own view may raise on one row: that one is set aside, and the others go on.
+    // An operator's own view may raise an error on one row: that row becomes unreadable, and the others continue.
     const half = Math.ceil(most / 2)
     const first = await transformChunk(batch, source, half)
     return first < half ? first : first + (await transformChunk(batch, source, most - half))
   }
 }
 
-/** Chosen once: by the time that its view has raised on it, an older row may have been committed. */
+/** The row is chosen once: when its view raises an error, an older row may have been committed in the meantime. */
 async function transformOldest(batch: Batch, source: string): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     select raw_id as id from core.pending_event where source = ${source} order by raw_id limit 1`.execute(
@@ -92,7 +92,7 @@ async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise
   return taken
 }
 
-/** A table that somebody holds, or a view that takes too long. */
+/** A locked table, or a view that takes too long. */
 function isOfOneSource(error: unknown): boolean {
   return ['55P03', '57014'].includes(String((error as { code?: string }).code))
 }

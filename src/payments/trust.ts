@@ -11,35 +11,35 @@ export type Distrust = {
 
 const MESSAGES = {
   signature_not_verified:
-    'The loan’s lender wants a signature by its secret, and no event of the payment has it',
+    'The loan’s lender requires a signature with its secret, and no event of the payment has one',
   sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
-  lender_mismatch: 'The event named another lender than the one whose product the loan is',
+  lender_mismatch: 'The event named a different lender than the one whose product the loan has',
 }
 
 /**
- * Whether the lender whose product the loan is believes the payment, whatever lender its events named. One event
- * that is believed is enough: they agree on money and loan. On the day they need not: it is by those that are believed.
+ * Applies the checks of the lender whose product the loan has, whatever lender the events named. One trusted event is
+ * enough, because they agree on money and loan. They may disagree on the day: only trusted events say which day it is.
  */
-export function believe(
+export function checkTrust(
   config: Pick<Config, 'lenders' | 'gateways'>,
-  { gateway, tellings, overruled }: DuePayment,
+  { gateway, events, overruled }: DuePayment,
   product: string,
 ): { day: string } | Distrust {
   const holders = [...config.lenders.values()].filter(lender => lender.product === product)
   if (holders.length === 0) holders.push(unconfiguredLender(config.gateways, product))
-  const judged = tellings.map(telling => {
-    // Where lenders share a product, the one that the event named, else each of them.
-    const named = holders.filter(({ code }) => code === telling.lender)
+  const checked = events.map(event => {
+    // Where lenders share a product: the one that the event named, otherwise all of them.
+    const named = holders.filter(({ code }) => code === event.lender)
     const asked = named.length > 0 ? named : holders
     const reason = asked
-      .flatMap(lender => [...reasonsToDistrust(config.lenders, lender, gateway, telling)])
+      .flatMap(lender => [...reasonsToDistrust(config.lenders, lender, gateway, event)])
       .find(reason => !overruled.includes(reason))
-    return { ...telling, reason }
+    return { ...event, reason }
   })
-  const believed = judged.filter(({ reason }) => reason === undefined)
-  const [earliest] = believed
-  if (earliest !== undefined && believed.some(({ namesLoan }) => namesLoan)) return earliest
-  const reason = judged.find(({ namesLoan }) => namesLoan)?.reason
+  const trusted = checked.filter(({ reason }) => reason === undefined)
+  const [earliest] = trusted
+  if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) return earliest
+  const reason = checked.find(({ namesLoan }) => namesLoan)?.reason
   if (reason === undefined) throw new Error('no event names the loan of the payment')
   return { reason, message: MESSAGES[reason] }
 }
@@ -56,7 +56,7 @@ function* reasonsToDistrust(
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
 
-/** By its own secret, whoever else has the same ones. */
+/** Whether it was verified with this lender's secrets, which other lenders may share. */
 function isVerifiedBy(
   lenders: Config['lenders'],
   lender: Lender,

@@ -3,10 +3,10 @@ import type { Lender } from '../lenders.ts'
 import type { GatewayRules } from './gateways/gateway.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** `verifiedBy`: the lender whose secret fits; of several with different secrets all of them, separated by commas. */
+/** `verifiedBy`: the lender whose secret matches; if several with different secrets match, all, separated by commas. */
 export type Verdict = { isRefused: boolean; verifiedBy: string | null }
 
-/** What an event's signature is worth: by the secrets of its lender, or by everybody's where it named none. */
+/** Checks an event's signature with the secrets of its lender, or with every lender's if it named none. */
 export function verdict(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },
@@ -23,7 +23,7 @@ export function verdict(
     verifiedBy: fitting.length === 0 ? null : firstOfEach(fitting).join(','),
   }
 
-  /** Lenders share secrets: each is tried once, and every one is. */
+  /** Tries each secret once, as lenders may share them, and always tries all of them. */
   function isFitting(secret: string): boolean {
     const isSigned = tried.get(secret) ?? gateway.isSigned(secret, body, headers)
     tried.set(secret, isSigned)

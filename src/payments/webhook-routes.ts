@@ -19,7 +19,7 @@ import { verdict } from './verdict.ts'
 
 const InvalidSignature = createError(
   'INVALID_SIGNATURE',
-  'The signature is missing or does not fit the body',
+  'The signature is missing or does not match the body',
   401,
 )
 
@@ -77,8 +77,8 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     }
     await enqueue(kept).catch(error => {
       if (!(error instanceof Unavailable))
-        request.log.error({ err: error }, 'an event was not kept')
-      throw new Unavailable('the event could not be kept')
+        request.log.error({ err: error }, 'event could not be stored')
+      throw new Unavailable('the event could not be stored')
     })
     metrics.paymentEvents.inc(labels)
   }
@@ -95,7 +95,7 @@ function routeOptions({ title, headers }: OpenGateway) {
     validatorCompiler: () => () => true,
     schema: {
       tags: ['payments'],
-      summary: `Takes an event of ${title}`,
+      summary: `Receives an event of ${title}`,
       security: [],
       querystring: Type.Object({
         lender: Type.Optional(Type.String({ description: 'a lender’s code' })),
@@ -107,15 +107,15 @@ function routeOptions({ title, headers }: OpenGateway) {
   }
 }
 
-/** Of a gateway whose signatures are not validated by default, nobody may have thought. */
+/** Warns about gateways whose signatures are not validated by default and that no lender's settings restrict. */
 function warnOfUnproven(log: FastifyBaseLogger, { gateways, lenders }: Config): void {
   for (const { name, title, secretSetting } of gateways) {
     const isProven = [...lenders.values()].some(
       lender => lender[name].validateSignature || lender[name].allowedCidrs.length > 0,
     )
     if (isProven || secretSetting !== undefined) continue
-    const remedy = 'LENDERS_FILE offers validateSignature and allowedCidrs per lender'
-    log.warn(`nothing proves who sends the events of ${title}: ${remedy}`)
+    const remedy = 'set validateSignature or allowedCidrs for its lenders in LENDERS_FILE'
+    log.warn(`anybody can send events of ${title}: ${remedy}`)
   }
 }
 
@@ -125,7 +125,7 @@ function jsonObject(body: Buffer | undefined): Fields {
     const value: unknown = JSON.parse(body?.toString() ?? '')
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   } catch {
-    // Answered like any other body that is no object.
+    // Answered below, like any other body that is not an object.
   }
   throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be a JSON object' }])
 }

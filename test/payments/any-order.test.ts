@@ -90,7 +90,7 @@ const CASES: Case[] = [
 ]
 
 t.test(
-  'the events of a payment, in any order and one batch or many, make the same of it',
+  'the events of a payment lead to the same state in any order, in one batch or many',
   async t => {
     const { db } = await freshDatabase(t)
     await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)

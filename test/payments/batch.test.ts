@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))
 
-t.test('asked for while one waits, a batch run is that one; while one runs, the next', async t => {
+t.test('a request returns the batch run that waits, or a new one while one is running', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
@@ -58,7 +58,7 @@ t.test('one batch runs at a time, however many workers there are', async t => {
 })
 
 t.test(
-  'a body that a batch does not want is 400, an unknown batch 404, a foreign cursor 400',
+  'a batch request with members is 400, an unknown batch 404, a cursor of another list 400',
   async t => {
     const { call } = await paymentService(t)
     t.match(await call('POST', '/api/payments/batch', { now: true }), {
@@ -95,7 +95,7 @@ t.test(
 )
 
 t.test(
-  'a raw table made by hand, for a lender nobody configured, is in the next batch with all its rows',
+  'a raw table created by hand, for a lender that is not configured, is in the next batch with all its rows',
   async t => {
     const service = await paymentService(t)
     await service.ledgerCall('GET', '/loanproducts')
@@ -129,17 +129,25 @@ t.test(
   },
 )
 
-t.test('a table of another shape keeps nobody waiting, and the run says so', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  await sql`create table raw.lender_03_gateway_a (id integer)`.execute(service.db)
-  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
-  const run = await service.batch()
-  t.match(run, { status: 'completed', discovered: 1, posted: 1, last_error: /lender_03_gateway_a/ })
-})
+t.test(
+  'a table with different columns delays no other source, and the run shows the error',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await sql`create table raw.lender_03_gateway_a (id integer)`.execute(service.db)
+    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+    const run = await service.batch()
+    t.match(run, {
+      status: 'completed',
+      discovered: 1,
+      posted: 1,
+      last_error: /lender_03_gateway_a/,
+    })
+  },
+)
 
 t.test(
-  'an operator’s view stays through discovery and migrate; a row it raises on is set aside alone',
+  'an operator’s view survives discovery and migrate; only the row it fails on becomes unreadable',
   async t => {
     const service = await serviceWithSource(t)
     await sql`
@@ -171,7 +179,7 @@ t.test(
   },
 )
 
-t.test('what an operator’s own view yields is judged like everything else', async t => {
+t.test('rows of an operator’s own view are checked like all others', async t => {
   const service = await serviceWithSource(t)
   await sql`
     create or replace view base.lender_02_gateway_a as
@@ -205,7 +213,7 @@ t.test('what an operator’s own view yields is judged like everything else', as
   t.equal(unreadable.length, 2)
 })
 
-t.test('a raw row that is JSON and no object is unreadable', async t => {
+t.test('a raw row that is JSON but not an object is unreadable', async t => {
   const service = await paymentService(t)
   for (const gateway of ['gateway_a', 'gateway_b']) {
     const table = sql.table(`raw.lender_07_${gateway}`)
@@ -217,7 +225,7 @@ t.test('a raw row that is JSON and no object is unreadable', async t => {
 })
 
 t.test(
-  'large events are read some at a time, so that no statement of a batch is cut off',
+  'large events are read a few at a time, so that no statement of a batch times out',
   async t => {
     const service = await paymentService(t)
     await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(service.db)
@@ -233,7 +241,7 @@ t.test(
   },
 )
 
-t.test('a view that is broken keeps its rows for later, and the other sources go on', async t => {
+t.test('rows of a broken view wait for a later batch, and the other sources continue', async t => {
   const service = await serviceWithSource(t)
   await sql`alter view base.lender_02_gateway_a rename column payment_id to pid`.execute(service.db)
   await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), LENDER)
@@ -246,7 +254,7 @@ t.test('a view that is broken keeps its rows for later, and the other sources go
   t.match(await service.batch(), { posted: 1 })
 })
 
-t.test('the payments of a loan are booked in the order in which they were paid', async t => {
+t.test('the payments of a loan are posted in the order in which they were paid', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await service.loan('L-2')
@@ -278,7 +286,7 @@ t.test('the payments of a loan are booked in the order in which they were paid',
 })
 
 t.test(
-  'one call tells a payment’s way: each raw event with its bytes and verdict, and each attempt',
+  'one call returns a payment’s history: each raw event with its bytes and verification, and each attempt',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -329,7 +337,7 @@ t.test('lists go on by their cursor, each payment once', async t => {
   t.same(seen.sort(), ids)
 })
 
-t.test('the metrics tell the seconds of each stage', async t => {
+t.test('the metrics show the seconds of each stage', async t => {
   const service = await paymentService(t)
   await service.batch()
   const { body } = await service.call('GET', '/metrics')

@@ -28,7 +28,7 @@ async function withNetworks(t: Test) {
 }
 
 t.test(
-  'a loan that only a stranger named is posted on nobody’s word but an operator’s',
+  'a payment whose loan only an untrusted event names is posted only after an operator assigns it',
   async t => {
     const service = await withNetworks(t)
     await service.webhook('gateway_b', successB({ id: 1 }), INSIDE)
@@ -50,7 +50,7 @@ t.test(
   },
 )
 
-t.test('the day of a repayment is by the events that are believed only', async t => {
+t.test('only trusted events determine the day of a repayment', async t => {
   const service = await withNetworks(t)
   await service.webhook('gateway_b', successB({ id: 1, loan: 'L-9' }), INSIDE)
   const backdated = successB({ id: 1, loan: 'L-9', time: '2026-01-20T10:00:00+05:30' })
@@ -60,7 +60,7 @@ t.test('the day of a repayment is by the events that are believed only', async t
 })
 
 t.test(
-  'a repayment that may have arrived is found, though an event told an earlier day since',
+  'a repayment that may have arrived is found, even if a later event names an earlier day',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -81,7 +81,7 @@ t.test(
   },
 )
 
-t.test('an event that tells of no money does not name the loan of the money', async t => {
+t.test('an event of a failed payment does not name the loan of the captured one', async t => {
   const service = await withNetworks(t)
   await service.webhook('gateway_b', successB({ id: 1 }), INSIDE)
   const failed = eventB('PAYMENT_FAILED_WEBHOOK', { id: 1, status: 'FAILED', loan: 'L-9' })
@@ -111,7 +111,7 @@ async function withOneThatSigns(t: Test) {
   }
 }
 
-t.test('a verified event that names another lender displaces no unverified one', async t => {
+t.test('a verified event that names another lender does not outrank an unverified one', async t => {
   const service = await withOneThatSigns(t)
   await service.unsigned({ id: 'pay_loan', loan: 'L-2' })
   await service.unsigned({ id: 'pay_none' })
@@ -136,18 +136,15 @@ t.test('an event that names another lender than a posted payment’s contradicts
   t.match(payment, { state: 'posted', external_loan_id: 'L-3', objection: 'events_disagree' })
 })
 
-t.test(
-  'a refund that nobody signed does not hold a payment that its lender’s secret vouches for',
-  async t => {
-    const signed = { gateway_a: { validateSignature: true, secretEnv: 'SECRET_04' } }
-    const file = lendersFile(t, { LENDER_04: signed })
-    const service = await paymentService(t, { LENDERS_FILE: file, SECRET_04: 's4' })
-    await service.loan('L-4', { product: 4 })
-    const body = JSON.stringify(capturedA({ loan: 'L-4' }))
-    await service.webhook('gateway_a', body, { lender: 'LENDER_04', headers: signedA('s4', body) })
-    await service.webhook('gateway_a', refundA())
-    await service.batch()
-    t.match((await service.payment('pay_1')).payment, { state: 'posted' })
-    t.match((await service.payment('rfnd_1')).payment, { state: 'suspense', verified: false })
-  },
-)
+t.test('an unverified refund does not hold a verified payment', async t => {
+  const signed = { gateway_a: { validateSignature: true, secretEnv: 'SECRET_04' } }
+  const file = lendersFile(t, { LENDER_04: signed })
+  const service = await paymentService(t, { LENDERS_FILE: file, SECRET_04: 's4' })
+  await service.loan('L-4', { product: 4 })
+  const body = JSON.stringify(capturedA({ loan: 'L-4' }))
+  await service.webhook('gateway_a', body, { lender: 'LENDER_04', headers: signedA('s4', body) })
+  await service.webhook('gateway_a', refundA())
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+  t.match((await service.payment('rfnd_1')).payment, { state: 'suspense', verified: false })
+})

@@ -6,24 +6,21 @@ import { expireLeases } from '../support/leases.ts'
 import { paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
 
-t.test(
-  'a run whose worker died goes on when its lease ends, though no job tells of it',
-  async t => {
-    const { db, call } = await paymentService(t)
-    const id = newId()
-    await sql`
+t.test('a run whose worker died continues when its lease ends, without any job', async t => {
+  const { db, call } = await paymentService(t)
+  const id = newId()
+  await sql`
     insert into core.batch_run (id, trigger, status, started_at, attempt, claimed_until)
     values (${id}, 'request', 'running', now(), 1, now())`.execute(db)
-    await until(async () => {
-      const { body } = await call('GET', `/api/payments/batches/${id}`)
-      return body.status === 'completed'
-    }, 'the run ends')
-    const { rows } = await sql`select from pgboss.job where name = 'payment-batch'`.execute(db)
-    t.equal(rows.length, 0)
-  },
-)
+  await until(async () => {
+    const { body } = await call('GET', `/api/payments/batches/${id}`)
+    return body.status === 'completed'
+  }, 'the run ends')
+  const { rows } = await sql`select from pgboss.job where name = 'payment-batch'`.execute(db)
+  t.equal(rows.length, 0)
+})
 
-t.test('a run that breaks off says why, and goes on when that is mended', async t => {
+t.test('an interrupted run shows why, and continues once the cause is removed', async t => {
   const { db, loan, webhook, call } = await paymentService(t)
   await loan('L-1')
   await webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_02' })

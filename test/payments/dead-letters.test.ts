@@ -47,7 +47,7 @@ t.test('a locked raw table delays its own events only, and gives up none of them
 })
 
 t.test(
-  'what nothing could save is shown with its error, and put back to work by one query',
+  'an event that could not be saved is shown with its error, and one query redrives it',
   async t => {
     const service = await paymentService(t)
     await send(service, 'evt_0')
@@ -87,7 +87,7 @@ t.test('a queue that is nobody’s dead letters loses nothing to a redrive', asy
 })
 
 t.test(
-  'a view that is cut off by a time-out sets nothing aside: its rows wait for the next batch',
+  'rows whose view timed out wait for the next batch, and none becomes unreadable',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')

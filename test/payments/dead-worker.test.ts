@@ -12,13 +12,13 @@ const GOES_ON_WITHIN_MS = 15_000
 // Each waits for a lease to run out: together they take no longer than one.
 t.jobs = 2
 
-t.test('the events that a dead worker was saving are saved within 15 s', async t => {
+t.test('events that a dead worker was saving are saved within 15 s', async t => {
   const { service, from } = await workerDead(t, 'events.saved')
   await allSaved(service.db)
   t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
 })
 
-t.test('a dead worker’s batch run goes on within 15 s', async t => {
+t.test('a dead worker’s batch run continues within 15 s', async t => {
   const { service, from } = await workerDead(t, 'batch.claimed')
   await until(async () => {
     const { rows } = await sql`select from core.batch_run where attempt > 1`.execute(service.db)

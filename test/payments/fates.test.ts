@@ -26,7 +26,7 @@ async function sent(service: PaymentService, events: unknown[], id = 'pay_1') {
 }
 
 t.test(
-  'posted: a captured payment is booked on its loan, with the right day, amount and receipt',
+  'posted: a captured payment is posted to its loan, with the right day, amount and receipt',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -66,7 +66,7 @@ t.test('the day of a repayment is the payment’s in the ledger’s time zone', 
 })
 
 t.test(
-  'an id that is no plain name becomes its SHA-256 in the external id; the receipt keeps its first 50 characters',
+  'an id with special characters becomes its SHA-256 in the external id; the receipt keeps its first 50 characters',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -78,7 +78,7 @@ t.test(
   },
 )
 
-t.test('a payment of gateway B is booked in rupees', async t => {
+t.test('a payment of gateway B is posted in rupees', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await service.webhook('gateway_b', successB({ loan: 'L-1', amount: '1,5' }), LENDER)
@@ -87,7 +87,7 @@ t.test('a payment of gateway B is booked in rupees', async t => {
   matchEach(t, await service.repayments(), [{ externalId: 'gateway_b-7', amount: '999.50' }])
 })
 
-t.test('overpaid: what comes for a closed loan is booked, and said', async t => {
+t.test('overpaid: a payment for a closed loan is posted and reported', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   const whole = capturedA({ loan: 'L-1', amount: 1_200_000 })
@@ -98,7 +98,7 @@ t.test('overpaid: what comes for a closed loan is booked, and said', async t => 
   t.match(metrics, /loanops_overpaid_repayments_total 1/)
 })
 
-t.test('no_loan_named: in suspense until somebody assigns it', async t => {
+t.test('no_loan_named: in suspense until an operator assigns it', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   t.match(await sent(service, [capturedA()]), { state: 'suspense', reason: 'no_loan_named' })
@@ -121,18 +121,15 @@ t.test('no_loan_named: in suspense until somebody assigns it', async t => {
   ])
 })
 
-t.test(
-  'loan_unknown: tried again by the next batch, and booked once the loan is there',
-  async t => {
-    const service = await paymentService(t)
-    const payment = await sent(service, [capturedA({ loan: 'L-1' })])
-    t.match(payment, { state: 'suspense', reason: 'loan_unknown' })
-    t.ok(payment.next_try_at)
-    t.equal((await service.repayments()).length, 0)
-    await service.loan('L-1')
-    t.match(await sent(service, []), { state: 'posted', next_try_at: null })
-  },
-)
+t.test('loan_unknown: retried by the next batch, and posted once the loan exists', async t => {
+  const service = await paymentService(t)
+  const payment = await sent(service, [capturedA({ loan: 'L-1' })])
+  t.match(payment, { state: 'suspense', reason: 'loan_unknown' })
+  t.ok(payment.next_try_at)
+  t.equal((await service.repayments()).length, 0)
+  await service.loan('L-1')
+  t.match(await sent(service, []), { state: 'posted', next_try_at: null })
+})
 
 t.test(
   'a loan’s name that the ledger cannot have is loan_unknown without asking, and can be assigned',
@@ -146,7 +143,7 @@ t.test(
   },
 )
 
-t.test('loan_not_active: booked by a later batch, once the loan is disbursed', async t => {
+t.test('loan_not_active: posted by a later batch, once the loan is disbursed', async t => {
   const service = await paymentService(t)
   await service.loan('L-1', { until: 'approved' })
   t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
@@ -157,17 +154,20 @@ t.test('loan_not_active: booked by a later batch, once the loan is disbursed', a
   t.match(await sent(service, []), { state: 'posted' })
 })
 
-t.test('a payment type that the ledger lacks is our setting: the payment waits for it', async t => {
-  const service = await paymentService(t, { LEDGER_PAYMENT_TYPE: 'Nobody made it' })
-  await service.loan('L-1')
-  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
-    state: 'waiting',
-    waiting_for: 'ledger_credentials',
-    detail: /Nobody made it/,
-  })
-})
+t.test(
+  'a payment type that the ledger lacks counts as a wrong setting: the payment waits',
+  async t => {
+    const service = await paymentService(t, { LEDGER_PAYMENT_TYPE: 'Nobody made it' })
+    await service.loan('L-1')
+    t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+      state: 'waiting',
+      waiting_for: 'ledger_credentials',
+      detail: /Nobody made it/,
+    })
+  },
+)
 
-t.test('a refused payment that somebody holds keeps no other from being tried again', async t => {
+t.test('a locked refused payment does not keep others from being retried', async t => {
   const service = await paymentService(t)
   const ids = ['pay_1', 'pay_2']
   await sent(
@@ -185,31 +185,38 @@ t.test('a refused payment that somebody holds keeps no other from being tried ag
   t.match(await sent(service, []), { state: 'posted' })
 })
 
-t.test('what is refused is tried ever more rarely, and after seven days only by hand', async t => {
-  const service = await paymentService(t)
-  const minutes: number[] = []
-  await sent(service, [capturedA({ loan: 'L-1' })])
-  for (let i = 0; i < 4; i++) {
-    await sql`update core.transaction set next_try_at = now()`.execute(service.db)
-    await service.batch()
-    const { rows } = await sql<{ minutes: number }>`
+t.test(
+  'a refused payment is retried at growing intervals, and after seven days only by hand',
+  async t => {
+    const service = await paymentService(t)
+    const minutes: number[] = []
+    await sent(service, [capturedA({ loan: 'L-1' })])
+    for (let i = 0; i < 4; i++) {
+      await sql`update core.transaction set next_try_at = now()`.execute(service.db)
+      await service.batch()
+      const { rows } = await sql<{ minutes: number }>`
       select round(extract(epoch from next_try_at - now()) / 60)::integer as minutes from core.transaction`.execute(
+        service.db,
+      )
+      minutes.push(rows[0]?.minutes ?? 0)
+    }
+    t.same(minutes, [15, 30, 60, 120])
+    await sql`update core.transaction set next_try_at = now(), refused_at = now() - interval '8 days'`.execute(
       service.db,
     )
-    minutes.push(rows[0]?.minutes ?? 0)
-  }
-  t.same(minutes, [15, 30, 60, 120])
-  await sql`update core.transaction set next_try_at = now(), refused_at = now() - interval '8 days'`.execute(
-    service.db,
-  )
-  t.match(await sent(service, []), { state: 'suspense', reason: 'loan_unknown', next_try_at: null })
-  await service.loan('L-1')
-  t.match(await service.assign('pay_1', 'L-1'), { status: 200 })
-  t.match(await sent(service, []), { state: 'posted' })
-})
+    t.match(await sent(service, []), {
+      state: 'suspense',
+      reason: 'loan_unknown',
+      next_try_at: null,
+    })
+    await service.loan('L-1')
+    t.match(await service.assign('pay_1', 'L-1'), { status: 200 })
+    t.match(await sent(service, []), { state: 'posted' })
+  },
+)
 
 t.test(
-  'ledger_refused: what the ledger says no to is tried again, and can be assigned',
+  'ledger_refused: a payment that the ledger refuses is retried, and can be assigned',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -257,41 +264,38 @@ t.test(
   },
 )
 
-t.test(
-  'signature_not_verified: naming another lender, or none, gets nobody round a check',
-  async t => {
-    const file = lendersFile(t, {
-      LENDER_02: { gateway_a: { validateSignature: true, secretEnv: 'SECRET_02' } },
-    })
-    const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
-    await service.loan('L-1')
-    await service.webhook('gateway_a', capturedA({ id: 'pay_none', loan: 'L-1' }))
-    await service.webhook('gateway_a', capturedA({ id: 'pay_other', loan: 'L-1' }), {
-      lender: 'LENDER_03',
-    })
-    const body = JSON.stringify(capturedA({ id: 'pay_signed', loan: 'L-1' }))
-    await service.webhook('gateway_a', body, { headers: signedA('s2', body) })
-    await service.batch()
-    const reasonOf = async (id: string) => (await service.payment(id)).payment.reason
-    t.equal(await reasonOf('pay_none'), 'signature_not_verified')
-    t.equal(await reasonOf('pay_other'), 'signature_not_verified')
-    t.match((await service.payment('pay_signed')).payment, { state: 'posted', verified: true })
+t.test('signature_not_verified: naming another lender, or none, bypasses no check', async t => {
+  const file = lendersFile(t, {
+    LENDER_02: { gateway_a: { validateSignature: true, secretEnv: 'SECRET_02' } },
+  })
+  const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ id: 'pay_none', loan: 'L-1' }))
+  await service.webhook('gateway_a', capturedA({ id: 'pay_other', loan: 'L-1' }), {
+    lender: 'LENDER_03',
+  })
+  const body = JSON.stringify(capturedA({ id: 'pay_signed', loan: 'L-1' }))
+  await service.webhook('gateway_a', body, { headers: signedA('s2', body) })
+  await service.batch()
+  const reasonOf = async (id: string) => (await service.payment(id)).payment.reason
+  t.equal(await reasonOf('pay_none'), 'signature_not_verified')
+  t.equal(await reasonOf('pay_other'), 'signature_not_verified')
+  t.match((await service.payment('pay_signed')).payment, { state: 'posted', verified: true })
 
-    // The true event comes after the forged one, and beats it.
-    const late = JSON.stringify(capturedA({ id: 'pay_none', loan: 'L-1', amount: 77_700 }))
-    await service.webhook('gateway_a', late, { ...LENDER, headers: signedA('s2', late) })
-    await service.batch()
-    t.match((await service.payment('pay_none')).payment, { state: 'posted', amount: '777.00' })
+  // The true event comes after the forged one, and beats it.
+  const late = JSON.stringify(capturedA({ id: 'pay_none', loan: 'L-1', amount: 77_700 }))
+  await service.webhook('gateway_a', late, { ...LENDER, headers: signedA('s2', late) })
+  await service.batch()
+  t.match((await service.payment('pay_none')).payment, { state: 'posted', amount: '777.00' })
 
-    // An operator who vouches for it lets it through.
-    await service.assign('pay_other', 'L-1')
-    await service.batch()
-    t.equal(await reasonOf('pay_other'), 'lender_mismatch')
-    await service.assign('pay_other', 'L-1')
-    await service.batch()
-    t.match((await service.payment('pay_other')).payment, { state: 'posted' })
-  },
-)
+  // An operator who vouches for it lets it through.
+  await service.assign('pay_other', 'L-1')
+  await service.batch()
+  t.equal(await reasonOf('pay_other'), 'lender_mismatch')
+  await service.assign('pay_other', 'L-1')
+  await service.batch()
+  t.match((await service.payment('pay_other')).payment, { state: 'posted' })
+})
 
 t.test(
   'sender_not_allowed: from outside the lender’s networks, until it comes from inside',
@@ -351,7 +355,7 @@ t.test(
   },
 )
 
-t.test('refund: it stands beside its payment, which stays posted', async t => {
+t.test('refund: it has a row of its own, and its payment stays posted', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await sent(service, [capturedA({ loan: 'L-1' })])
@@ -361,7 +365,7 @@ t.test('refund: it stands beside its payment, which stays posted', async t => {
 })
 
 t.test(
-  'a payment that is not posted yet goes to suspense with its refund, and comes out when that fails',
+  'a payment that is not posted yet goes to suspense with its refund, and is released when the refund fails',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -377,7 +381,7 @@ t.test(
 )
 
 t.test(
-  'a payment first seen in its refund’s event, and one that comes after its refund, are in suspense too',
+  'a payment first seen in its refund’s event, and one that arrives after its refund, are in suspense too',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -415,7 +419,7 @@ t.test('returned: a refund of a payment that was never captured', async t => {
   t.match((await service.payment(8, 'gateway_b')).payment, { state: 'returned' })
 })
 
-t.test('failed: no money came; and captured after all, it is booked', async t => {
+t.test('failed: no money was captured; if it is captured after all, it is posted', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   const failed = eventA('payment.failed', { status: 'failed', loan: 'L-1' })
@@ -442,7 +446,7 @@ t.test('chargeback: an open or lost dispute holds its payment, a won one lets it
 })
 
 t.test(
-  'amount_invalid and unreadable: neither stops its neighbours, and nobody can assign them',
+  'amount_invalid and unreadable: other events are processed, and neither can be assigned',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -481,7 +485,7 @@ t.test(
 )
 
 t.test(
-  'reversed_at_ledger: a repayment undone there is posted anew, with -r2, only by assigning it',
+  'reversed_at_ledger: a repayment undone there is posted again, with -r2, only after it is assigned',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -565,7 +569,7 @@ t.test('an equal repayment that is there already, from a migration, is taken as 
 })
 
 t.test(
-  'waiting: while the ledger is down a payment says why and until when, and is booked afterwards',
+  'waiting: while the ledger is down a payment shows why and until when, and is posted afterwards',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')

@@ -43,7 +43,7 @@ t.test(
   },
 )
 
-t.test('the payment’s own notes go before those of its order', async t => {
+t.test('the payment’s own notes take precedence over those of its order', async t => {
   const order = { entity: { notes } }
   matchEach(t, await factsOf(eventA('order.paid', { loan: 'L-1', payload: { order } })), [
     { external_loan_id: 'L-1' },
@@ -85,7 +85,7 @@ t.test('other references are hints, and never name a loan', async t => {
   t.notMatch(JSON.stringify(said?.hints), /email|contact/)
 })
 
-t.test('a payment that is only authorized, and what nobody has heard of, says nothing', async t => {
+t.test('a payment that is only authorized, and an unknown type, are ignored', async t => {
   const authorized = { status: 'authorized', payment: { captured: true } }
   t.same(await factsOf(eventA('payment.authorized', authorized)), [])
   t.same(await factsOf({ event: 'settlement.processed', payload: { settlement: {} } }), [])
@@ -94,13 +94,13 @@ t.test('a payment that is only authorized, and what nobody has heard of, says no
   t.same(await factsOf({ event: 7, payload: 'x' }), [])
 })
 
-t.test('payment.failed says that no money came', async t => {
+t.test('payment.failed is read as failed', async t => {
   matchEach(t, await factsOf(eventA('payment.failed', { status: 'failed' })), [
     { kind: 'payment', payment_id: 'pay_1', status: 'failed' },
   ])
 })
 
-t.test('a refund speaks of itself and of its payment', async t => {
+t.test('a refund’s event describes the refund and its payment', async t => {
   matchEach(t, await factsOf(refundA({ payment: { loan: 'L-1' } })), [
     { ...paid, external_loan_id: 'L-1' },
     {
@@ -116,7 +116,7 @@ t.test('a refund speaks of itself and of its payment', async t => {
   matchEach(t, await factsOf(refundA({ status: 'failed' })), [{ status: 'undone' }])
 })
 
-t.test('a refund of a payment that was never captured is told apart', async t => {
+t.test('a refund of a payment that was never captured is recognised', async t => {
   const never = { status: 'authorized', payment: { captured: false } }
   matchEach(t, await factsOf(refundA({ payment: never })), [
     { kind: 'refund', status: 'never_captured' },
@@ -154,15 +154,12 @@ t.test('ids are texts, numbers beyond 2^53 keep every digit', async t => {
   ])
 })
 
-t.test(
-  'of a key that is there twice the last one counts, as for everybody who reads JSON',
-  async t => {
-    const text = JSON.stringify(capturedA()).replace('"amount":100000', '"amount":1,"amount":200')
-    matchEach(t, await factsOf(text), [{ amount: '2.00' }])
-  },
-)
+t.test('the last of two equal keys counts, as for other JSON parsers', async t => {
+  const text = JSON.stringify(capturedA()).replace('"amount":100000', '"amount":1,"amount":200')
+  matchEach(t, await factsOf(text), [{ amount: '2.00' }])
+})
 
-t.test('a number that is no money is amount_invalid', async t => {
+t.test('a number that is not a valid amount of money is amount_invalid', async t => {
   for (const amount of [0, -100, 0.5, 100.5, 1e20]) {
     matchEach(
       t,
@@ -173,7 +170,7 @@ t.test('a number that is no money is amount_invalid', async t => {
   }
 })
 
-t.test('what cannot be read is unreadable, and nothing raises', async t => {
+t.test('an unreadable event is unreadable, and never raises an error', async t => {
   const whole = JSON.stringify(capturedA({ amount: 1 }))
   const unreadable = [
     { kind: 'payment', payment_id: null, status: 'captured', problem: 'unreadable' },

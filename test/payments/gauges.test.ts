@@ -6,29 +6,32 @@ import { capturedA } from '../support/gateway-events.ts'
 import { allSaved, paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
 
-t.test('the gauges tell lag and suspense, and keep what they last knew', async t => {
-  const service = await paymentService(t)
-  const registry = new Registry()
-  const warnings: string[] = []
-  const log = { warn: (_: object, message: string) => void warnings.push(message) }
-  const gauges = paymentGauges(registry, service.db, log, 20)
-  t.teardown(() => gauges.stop())
-  const telling = (line: RegExp) =>
-    until(async () => {
-      const text = await registry.metrics()
-      return line.test(text) ? text : undefined
-    }, String(line))
-  await telling(/loanops_payment_lag_seconds 0\n/)
-  await service.webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
-  await allSaved(service.db)
-  await telling(/loanops_payment_lag_seconds (0\.\d*[1-9]|[1-9])/)
-  await service.batch()
-  const known = await telling(/loanops_payment_lag_seconds 0\n/)
-  t.match(known, /loanops_payments_in_suspense\{reason="no_loan_named"\} 1/)
-  await sql`alter schema core rename to elsewhere`.execute(service.db)
-  await until(async () => (warnings.length > 0 ? true : undefined), 'the database is missed')
-  t.equal(await registry.metrics(), known)
-  const { status } = await service.call('GET', '/metrics')
-  t.equal(status, 200, 'metrics are told whatever the database does')
-  await sql`alter schema elsewhere rename to core`.execute(service.db)
-})
+t.test(
+  'the gauges show lag and suspense, and keep their last values while the database is away',
+  async t => {
+    const service = await paymentService(t)
+    const registry = new Registry()
+    const warnings: string[] = []
+    const log = { warn: (_: object, message: string) => void warnings.push(message) }
+    const gauges = paymentGauges(registry, service.db, log, 20)
+    t.teardown(() => gauges.stop())
+    const telling = (line: RegExp) =>
+      until(async () => {
+        const text = await registry.metrics()
+        return line.test(text) ? text : undefined
+      }, String(line))
+    await telling(/loanops_payment_lag_seconds 0\n/)
+    await service.webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
+    await allSaved(service.db)
+    await telling(/loanops_payment_lag_seconds (0\.\d*[1-9]|[1-9])/)
+    await service.batch()
+    const known = await telling(/loanops_payment_lag_seconds 0\n/)
+    t.match(known, /loanops_payments_in_suspense\{reason="no_loan_named"\} 1/)
+    await sql`alter schema core rename to elsewhere`.execute(service.db)
+    await until(async () => (warnings.length > 0 ? true : undefined), 'the database is missed')
+    t.equal(await registry.metrics(), known)
+    const { status } = await service.call('GET', '/metrics')
+    t.equal(status, 200, 'metrics are told whatever the database does')
+    await sql`alter schema elsewhere rename to core`.execute(service.db)
+  },
+)

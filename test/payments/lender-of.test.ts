@@ -22,7 +22,7 @@ t.test('the URL names the lender, else the account, else the notes', async t => 
   t.equal(of([''], [undefined], [null, 'LENDER_03']), 'LENDER_03')
 })
 
-t.test('nobody named, or a code that is not configured, is UNKNOWN', async t => {
+t.test('an event that names no lender, or one that is not configured, is UNKNOWN', async t => {
   t.equal(of([]), 'UNKNOWN')
   t.equal(of(['LENDER_99'], ['acc_2']), 'UNKNOWN')
   t.equal(of(['lender_02']), 'UNKNOWN')
@@ -35,7 +35,7 @@ t.test('nobody named, or a code that is not configured, is UNKNOWN', async t => 
 })
 
 t.test(
-  'two that contradict each other are UNKNOWN; what no lender is called contradicts nobody',
+  'two lenders that contradict each other are UNKNOWN; a name that is no lender’s contradicts none',
   async t => {
     t.equal(of(['LENDER_02', 'LENDER_06']), 'UNKNOWN')
     t.equal(of(['LENDER_02'], ['acc_6']), 'UNKNOWN')
@@ -51,6 +51,9 @@ t.test('an account that lenders share names none of them, and contradicts none',
   t.equal(of(['LENDER_07'], ['acc_shared']), 'UNKNOWN')
 })
 
-t.test('no lender can be called UNKNOWN: its raw table would be everybody’s', async t => {
-  t.throws(() => lendersFrom({ UNKNOWN: {} }, [], () => []))
-})
+t.test(
+  'no lender can be called UNKNOWN, the name of the raw table for events without a lender',
+  async t => {
+    t.throws(() => lendersFrom({ UNKNOWN: {} }, [], () => []))
+  },
+)

@@ -49,7 +49,7 @@ for (const [name, event, reason] of [
     t.equal((await service.repayments()).length, 0)
   })
 
-t.test('a payment whose refund failed in the meantime is booked', async t => {
+t.test('a payment whose refund failed in the meantime is posted', async t => {
   const service = await paymentService(t)
   await onItsWay(service)
   await service.webhook('gateway_a', refundA({ status: 'created' }), LENDER)
@@ -121,7 +121,7 @@ t.test(
   },
 )
 
-t.test('an unverified event says nothing against a verified payment that is posted', async t => {
+t.test('an unverified event raises no objection to a verified payment that is posted', async t => {
   const file = lendersFile(t, { LENDER_02: { gateway_a: { secretEnv: 'SECRET_02' } } })
   const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
   await service.loan('L-1')

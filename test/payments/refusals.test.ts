@@ -96,7 +96,7 @@ t.test('a repayment that an operator has failed is posted again only by assignin
 })
 
 t.test(
-  'a repayment undone on the wrong loan is posted anew on the right one, under another id',
+  'a repayment undone on the wrong loan is posted to the right one, under another id',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -121,7 +121,7 @@ t.test(
   },
 )
 
-t.test('an event that comes when the seven days are over does not try a payment anew', async t => {
+t.test('an event that arrives after the seven days does not retry a payment', async t => {
   const service = await paymentService(t)
   await sent(service, [capturedA({ loan: 'L-1' })])
   await sql`update core.transaction set next_try_at = now(), refused_at = ${sql.raw(SEVEN_DAYS_OVER)}`.execute(
@@ -136,7 +136,7 @@ t.test('an event that comes when the seven days are over does not try a payment 
   })
 })
 
-t.test('an event that comes while a payment is still tried again has it tried at once', async t => {
+t.test('an event that arrives while a payment is being retried has it retried at once', async t => {
   const service = await paymentService(t)
   await sent(service, [capturedA({ loan: 'L-1' })])
   await service.loan('L-1')
@@ -144,7 +144,7 @@ t.test('an event that comes while a payment is still tried again has it tried at
   t.match(await sent(service, [eventA('order.paid', { loan: 'L-1' })]), { state: 'posted' })
 })
 
-t.test('a sender that the lender allows by now is believed by a later batch', async t => {
+t.test('a sender that the lender has allowed since is accepted by a later batch', async t => {
   const service = await paymentService(t, { ROLE: 'api' })
   const startWorker = (cidr: string) => {
     const lenders = { LENDER_02: { gateway_b: { allowedCidrs: [cidr] } } }

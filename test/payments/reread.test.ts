@@ -8,7 +8,7 @@ const LENDER = { lender: 'LENDER_02' }
 const SOURCE = 'lender_02_gateway_a'
 
 t.test(
-  'what could not be read, or was read as nothing, is booked once its view is mended, and once only',
+  'events that a view could not read, or ignored, are posted exactly once after the view is corrected',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')

@@ -45,7 +45,7 @@ t.test('multiples do not count where the currency has decimals', async t => {
   t.same(await service.booked(), ['1000.50'])
 })
 
-t.test('a ledger that loses answers books no amount that it would have to round', async t => {
+t.test('a ledger that loses answers posts no amount that it would have to round', async t => {
   const service = await withRounding(t, 0, 0)
   await service.faults([{ kind: 'drop', match: { on: 'writes' } }])
   t.match(await service.pay(100_050), HELD)

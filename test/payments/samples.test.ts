@@ -50,7 +50,7 @@ t.test('every documented sample of gateway A says what its page says, or nothing
   }
 })
 
-t.test('no bytes and no JSON whatever make either gateway’s function raise', async t => {
+t.test('no bytes and no JSON make either gateway’s function raise an error', async t => {
   const { db } = await freshDatabase(t)
   const odd = fc.oneof(
     fc.json(),

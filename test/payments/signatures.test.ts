@@ -13,43 +13,37 @@ const a = gatewayA.rules({
 })
 const b = gatewayB.rules()
 
-t.test(
-  'a signature that Razorpay’s own SDK takes is taken, one that it refuses is refused',
-  async t => {
-    const { validateWebhookSignature } = require('razorpay/dist/utils/razorpay-utils')
-    for (const body of [BODY, '{}', `${BODY} `]) {
-      for (const secret of ['s', 'wrong']) {
-        const headers = signedA('s', body)
-        const theirs = validateWebhookSignature(body, headers['x-gatewaya-signature'], secret)
-        t.equal(a.isSigned(secret, Buffer.from(body), headers), theirs, `${secret} ${body}`)
-        t.equal(theirs, secret === 's')
-      }
-    }
-  },
-)
-
-t.test(
-  'a signature that Cashfree’s own SDK takes is taken, one that it refuses is refused',
-  async t => {
-    const { Cashfree, CFEnvironment } = require('cashfree-pg')
-    const body = JSON.stringify({ type: 'X', data: { payment: { cf_payment_id: '1' } } })
-    const takes = (secret: string, headers: Record<string, string>) => {
-      try {
-        const sdk = new Cashfree(CFEnvironment.SANDBOX, 'id', secret)
-        const { 'x-webhook-signature': signature, 'x-webhook-timestamp': time } = headers
-        sdk.PGVerifyWebhookSignature(signature, body, time)
-        return true
-      } catch {
-        return false
-      }
-    }
+t.test('a signature is accepted if, and only if, Razorpay’s own SDK accepts it', async t => {
+  const { validateWebhookSignature } = require('razorpay/dist/utils/razorpay-utils')
+  for (const body of [BODY, '{}', `${BODY} `]) {
     for (const secret of ['s', 'wrong']) {
-      const headers = signedB('s', body)
-      t.equal(b.isSigned(secret, Buffer.from(body), headers), takes(secret, headers))
+      const headers = signedA('s', body)
+      const theirs = validateWebhookSignature(body, headers['x-gatewaya-signature'], secret)
+      t.equal(a.isSigned(secret, Buffer.from(body), headers), theirs, `${secret} ${body}`)
+      t.equal(theirs, secret === 's')
     }
-    t.ok(takes('s', signedB('s', body)))
-  },
-)
+  }
+})
+
+t.test('a signature is accepted if, and only if, Cashfree’s own SDK accepts it', async t => {
+  const { Cashfree, CFEnvironment } = require('cashfree-pg')
+  const body = JSON.stringify({ type: 'X', data: { payment: { cf_payment_id: '1' } } })
+  const takes = (secret: string, headers: Record<string, string>) => {
+    try {
+      const sdk = new Cashfree(CFEnvironment.SANDBOX, 'id', secret)
+      const { 'x-webhook-signature': signature, 'x-webhook-timestamp': time } = headers
+      sdk.PGVerifyWebhookSignature(signature, body, time)
+      return true
+    } catch {
+      return false
+    }
+  }
+  for (const secret of ['s', 'wrong']) {
+    const headers = signedB('s', body)
+    t.equal(b.isSigned(secret, Buffer.from(body), headers), takes(secret, headers))
+  }
+  t.ok(takes('s', signedB('s', body)))
+})
 
 t.test('nothing but the right bytes by the right secret is a signature', async t => {
   const body = Buffer.from(BODY)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { eventA, eventB } from '../support/gateway-events.ts'
 import { paymentService } from '../support/payments.ts'
 
-t.test('money by its event’s name, in a status that nobody knows, is unreadable', async t => {
+t.test('an event whose type says captured, with an unknown status, is unreadable', async t => {
   const service = await paymentService(t)
   const events = [
     'payment.captured',

@@ -9,7 +9,7 @@ const LENDER = { lender: 'LENDER_02' }
 /** Nobody else's advisory lock. */
 const LOCK = 8_000_001
 
-t.test('a source that receives whenever it is read holds no batch', async t => {
+t.test('a source that receives events while it is read does not delay the batch', async t => {
   const service = await serviceWithSource(t)
   await sql`
     create function receive() returns trigger language plpgsql security definer as $$ begin
@@ -23,7 +23,7 @@ t.test('a source that receives whenever it is read holds no batch', async t => {
   t.match(await service.batch(), { transformed: 2, posted: 2 })
 })
 
-t.test('the row that a view raises on is set aside, not one that came since', async t => {
+t.test('the row that a view fails on becomes unreadable, not one that arrived since', async t => {
   const service = await serviceWithSource(t)
   await sql`
     create function base.wait_and_raise(amount numeric) returns numeric language plpgsql as $$ begin

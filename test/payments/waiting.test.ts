@@ -3,7 +3,7 @@ import { capturedA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 import { paymentService } from '../support/payments.ts'
 
-t.test('a payment behind another of its loan that hangs is waiting for that one', async t => {
+t.test('a payment whose predecessor on its loan hangs waits for that one', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await service.faults([{ kind: 'stuck', match: { on: 'writes' } }])

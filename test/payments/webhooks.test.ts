@@ -128,7 +128,7 @@ t.test('no header and no body, however odd, makes a 5xx', async t => {
 })
 
 t.test(
-  'the lender’s secret decides: right 200 and named, wrong or missing 401 and not kept',
+  'a signature with the lender’s secret is 200 and recorded, a wrong or missing one 401 and not stored',
   async t => {
     const { webhook, raw, call } = await setup(t, { GATEWAY_A_WEBHOOK_SECRET: 'new,old' })
     const body = JSON.stringify(capturedA())
@@ -235,7 +235,7 @@ t.test(
 )
 
 t.test(
-  'sixty-four events of a pair that nobody has seen, all at once, make one raw table with all of them',
+  'sixty-four concurrent first events of a lender and gateway create one raw table with all of them',
   async t => {
     const { webhook, raw, db } = await setup(t)
     const answers = await Promise.all(
@@ -251,7 +251,7 @@ t.test(
   },
 )
 
-t.test('what is in a raw table stays as it came', async t => {
+t.test('a raw table is append-only', async t => {
   const { webhook, raw, db } = await setup(t)
   await webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
   await raw('lender_02_gateway_a')
@@ -260,11 +260,11 @@ t.test('what is in a raw table stays as it came', async t => {
     'delete from raw.lender_02_gateway_a',
     'truncate raw.lender_02_gateway_a',
   ])
-    await t.rejects(sql.raw(change).execute(db), { message: /keeps what came/ })
+    await t.rejects(sql.raw(change).execute(db), { message: /is append-only/ })
   t.equal((await raw('lender_02_gateway_a')).length, 1)
 })
 
-t.test('no table is made from a caller’s text', async t => {
+t.test('no table is created from a caller’s text', async t => {
   const { db } = await setup(t)
   for (const [lender, gateway] of [
     ['x; drop table raw.template', 'gateway_a'],
@@ -277,7 +277,7 @@ t.test('no table is made from a caller’s text', async t => {
 })
 
 t.test(
-  'an event that nothing can save goes to the dead letters alone; its neighbours are saved',
+  'an event that cannot be saved goes to the dead letters; the others of its job are saved',
   async t => {
     const { webhook, raw, db } = await setup(t)
     await webhook('gateway_a', capturedA({ id: 'pay_0' }), { lender: 'LENDER_02' })
@@ -306,7 +306,7 @@ t.test(
   },
 )
 
-t.test('an event that cannot be kept is 503 at once, with Retry-After', async t => {
+t.test('an event that cannot be stored is 503 at once, with Retry-After', async t => {
   const { webhook, db } = await setup(t)
   await sql`alter schema pgboss rename to elsewhere`.execute(db)
   const { status, headers, body } = await webhook('gateway_a', capturedA())

@@ -11,13 +11,13 @@ export const gatewayB = {
   rules,
 } as const satisfies Gateway
 
-/** Cashfree's way: a base64 HMAC of the time stamp followed by the raw body, with nothing between. */
+/** As Cashfree does: a base64 HMAC of the timestamp followed directly by the raw body. */
 function rules(): GatewayRules {
   return {
     path: '/webhooks/gateway_b',
     headers: {
-      [SIGNATURE]: 'HMAC-SHA256 of the time stamp and the raw body, in base64',
-      [TIME]: 'the time stamp of the signature',
+      [SIGNATURE]: 'HMAC-SHA256 of the timestamp and the raw body, in base64',
+      [TIME]: 'the timestamp of the signature',
       [EVENT_ID]: 'the event’s id',
     },
     eventType: event => event.type,

@@ -34,7 +34,7 @@ type Settings = { readonly [name: string]: unknown }
 /** JSON that may hold anything. */
 export type Fields = { readonly [name: string]: unknown }
 
-/** A member of what may be no object at all. */
+/** A member of a value that may not be an object. */
 export function member(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (inner, name) =>
