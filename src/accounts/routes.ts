@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
 import { closed, oneOf } from '../http/fields.ts'
 import { NotFound } from '../http/problem.ts'
 import { issueToken } from './access-token.ts'
@@ -36,18 +37,19 @@ const loginSchema = {
     }),
   },
 }
+const Registered = Type.Object({
+  id: Type.String(),
+  username: Type.String(),
+  role: Role,
+  created_at: Type.String(),
+})
 const registerSchema = {
   tags,
   summary: 'Makes an account; for administrators',
   security,
   body: Type.Object({ username: Username, password: NewPassword, role: Role }, closed),
   response: {
-    201: Type.Object({
-      id: Type.String(),
-      username: Type.String(),
-      role: Role,
-      created_at: Type.String(),
-    }),
+    201: Registered,
   },
 }
 const passwordSchema = {
@@ -93,8 +95,8 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
         const asker = await askerOf(request)
         const account = await registerAccount(db, asker, { username, passwordHash, role })
         if (account === undefined) throw new UsernameTaken()
-        const created_at = account.createdAt.toISOString()
-        return reply.code(201).send({ id: account.id, username, role, created_at })
+        const created = { id: account.id, username, role, created_at: account.createdAt }
+        return reply.code(201).send(asJson<Static<typeof Registered>>(created))
       },
     )
 

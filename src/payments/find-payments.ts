@@ -1,10 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import type { Payment } from './payment-record.ts'
 
-/** As JSON has it: money as a decimal text, times in UTC. */
+/** Money as a decimal text. */
 const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id,
   p.amount::text as amount, p.currency, p.paid_at, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
@@ -47,9 +48,4 @@ export async function findPayment(
      order by p.kind = 'payment' desc, p.kind
      limit 1`.execute(db)
   return rows[0] && { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
-}
-
-/** A row as JSON writes it: its times become text. */
-export function asJson<T>(row: object): T {
-  return JSON.parse(JSON.stringify(row))
 }
