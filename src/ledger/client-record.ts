@@ -1,4 +1,4 @@
-import type { LedgerDay } from './dates.ts'
+import type { Day } from '../day.ts'
 import { isSameDay } from './dates.ts'
 import { dayThere, difference } from './held.ts'
 
@@ -13,7 +13,7 @@ export type LedgerClient = {
   displayName?: string
   mobileNo?: string
   emailAddress?: string
-  activationDate?: LedgerDay
+  activationDate?: Day
   active?: boolean
 }
 export type ClientFields = {

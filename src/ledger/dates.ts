@@ -1,14 +1,10 @@
-import { DATE_FORMAT, type Day, dayOf, dayText, isoDay } from '../day.ts'
-
-/** Fineract answers a day as `[2026, 3, 5]`. */
-export type LedgerDay = Day
-export { dayText }
+import { DATE_FORMAT, type Day, dayText, isoDay, namedDay } from '../day.ts'
 
 /** What every body with a day in it carries beside it. */
 export const dayFormat = { dateFormat: DATE_FORMAT, locale: 'en' } as const
 
 /** @param text as `dd MMMM yyyy` */
-export function isSameDay(day: LedgerDay | undefined, text: string): boolean {
+export function isSameDay(day: Day | undefined, text: string): boolean {
   return day !== undefined && dayText(day) === text
 }
 
@@ -18,6 +14,6 @@ export function laterDay(one: string, other: string): string {
 }
 
 function sortable(text: string): string {
-  const day = dayOf(text)
+  const day = namedDay(text)
   return day === undefined ? '' : isoDay(day)
 }

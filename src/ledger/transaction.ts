@@ -1,13 +1,13 @@
-import type { LedgerDay } from './dates.ts'
+import type { Day } from '../day.ts'
 import { type LedgerLoan, loanPath } from './loan.ts'
 
 /** What we use of a loan's transaction as the ledger shows it. */
 export type LedgerTransaction = {
   id: number
   externalId: string
-  date: LedgerDay
+  date: Day
   amount: number
-  reversedOnDate?: LedgerDay
+  reversedOnDate?: Day
   type?: { repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string }
 }

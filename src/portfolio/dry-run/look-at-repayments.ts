@@ -1,6 +1,6 @@
+import { dayText } from '../../day.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Ledger } from '../../ledger/client.ts'
-import { dayText } from '../../ledger/dates.ts'
 import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
 import { lookUp } from '../../ledger/look-up.ts'
 import { repaymentAmong } from '../../ledger/repayment.ts'
