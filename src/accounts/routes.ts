@@ -9,7 +9,7 @@ import { issueToken } from './access-token.ts'
 import { findAccount, ROLES } from './account.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, requireAccount } from './actor.ts'
 import { openAttempts } from './attempts.ts'
-import { audit, auditAlone } from './audit.ts'
+import { auditAlone } from './audit.ts'
 import { changePassword, disableAccount } from './change-account.ts'
 import { NewPassword, Tried, Username } from './credentials.ts'
 import { InvalidCredentials, openLogin } from './login.ts'
@@ -109,12 +109,9 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
         const account = await login(name, current_password, askerAs(name, request))
         const newHash = await inTurn(() => hashPassword(new_password))
         const asker = await askerOf(request)
-        await db.transaction().execute(async trx => {
-          const isChanged = await changePassword(trx, account, { newHash, keptToken })
-          // Somebody else changed it between the question and this: the password given is not the current one.
-          if (!isChanged) throw new InvalidCredentials()
-          await audit(trx, { ...asker, action: 'account.password', subject: name })
-        })
+        const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
+        // Somebody changed it in the meantime: the password given is not the current one any more.
+        if (!isChanged) throw new InvalidCredentials()
         return reply.code(204).send(null)
       },
     )
@@ -125,13 +122,7 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       async (request, reply) => {
         const account = await findAccount(db, request.params.username)
         if (account === undefined) throw new NotFound('There is no account of this name')
-        const asker = await askerOf(request)
-        await db.transaction().execute(async trx => {
-          const isNew = await disableAccount(trx, account)
-          if (isNew) {
-            await audit(trx, { ...asker, action: 'account.disable', subject: account.username })
-          }
-        })
+        await disableAccount(db, await askerOf(request), account)
         return reply.code(204).send(null)
       },
     )
