@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Account } from './account.ts'
+import { type Asker, audit } from './audit.ts'
 
 /** Keeps the same password under new parameters, unless it has been changed meanwhile. */
 export async function rehashAccount(db: Database, { id, passwordHash }: Account, newHash: string) {
@@ -9,24 +10,39 @@ export async function rehashAccount(db: Database, { id, passwordHash }: Account,
      where id = ${id} and password_hash = ${passwordHash}`.execute(db)
 }
 
-/** Ends every token of the account but the one that asked for it. */
+/**
+ * Also ends every token of the account except the one that asked for the change.
+ * @returns false where the password has been changed since the account was read
+ */
 export async function changePassword(
   db: Database,
-  { id, passwordHash }: Account,
+  asker: Asker,
+  { id, username, passwordHash }: Account,
   { newHash, keptToken }: { newHash: string; keptToken: string },
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update loanops.account
-       set password_hash = ${newHash}, token_generation = token_generation + 1, kept_token = ${keptToken}
-     where id = ${id} and password_hash = ${passwordHash}`.execute(db)
-  return numAffectedRows === 1n
+  return db.transaction().execute(async trx => {
+    const { numAffectedRows } = await sql`
+      update loanops.account
+         set password_hash = ${newHash}, token_generation = token_generation + 1, kept_token = ${keptToken}
+       where id = ${id} and password_hash = ${passwordHash}`.execute(trx)
+    const isChanged = numAffectedRows === 1n
+    if (isChanged) await audit(trx, { ...asker, action: 'account.password', subject: username })
+    return isChanged
+  })
 }
 
-/** @returns whether it was still enabled */
-export async function disableAccount(db: Database, { id }: Account): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update loanops.account set disabled_at = now() where id = ${id} and disabled_at is null`.execute(
-    db,
-  )
-  return numAffectedRows === 1n
+/** Does nothing where the account is already disabled. */
+export async function disableAccount(
+  db: Database,
+  asker: Asker,
+  { id, username }: Account,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    const { numAffectedRows } = await sql`
+      update loanops.account set disabled_at = now() where id = ${id} and disabled_at is null`.execute(
+      trx,
+    )
+    if (numAffectedRows === 1n)
+      await audit(trx, { ...asker, action: 'account.disable', subject: username })
+  })
 }

@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
 import { closed, oneOf } from '../http/fields.ts'
 import { NotFound } from '../http/problem.ts'
 import { issueToken } from './access-token.ts'
 import { findAccount, ROLES } from './account.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, requireAccount } from './actor.ts'
 import { openAttempts } from './attempts.ts'
-import { audit, auditAlone } from './audit.ts'
+import { auditAlone } from './audit.ts'
 import { changePassword, disableAccount } from './change-account.ts'
 import { NewPassword, Tried, Username } from './credentials.ts'
 import { InvalidCredentials, openLogin } from './login.ts'
@@ -36,18 +37,19 @@ const loginSchema = {
     }),
   },
 }
+const Registered = Type.Object({
+  id: Type.String(),
+  username: Type.String(),
+  role: Role,
+  created_at: Type.String(),
+})
 const registerSchema = {
   tags,
   summary: 'Makes an account; for administrators',
   security,
   body: Type.Object({ username: Username, password: NewPassword, role: Role }, closed),
   response: {
-    201: Type.Object({
-      id: Type.String(),
-      username: Type.String(),
-      role: Role,
-      created_at: Type.String(),
-    }),
+    201: Registered,
   },
 }
 const passwordSchema = {
@@ -93,8 +95,8 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
         const asker = await askerOf(request)
         const account = await registerAccount(db, asker, { username, passwordHash, role })
         if (account === undefined) throw new UsernameTaken()
-        const created_at = account.createdAt.toISOString()
-        return reply.code(201).send({ id: account.id, username, role, created_at })
+        const created = { id: account.id, username, role, created_at: account.createdAt }
+        return reply.code(201).send(asJson<Static<typeof Registered>>(created))
       },
     )
 
@@ -107,12 +109,9 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
         const account = await login(name, current_password, askerAs(name, request))
         const newHash = await inTurn(() => hashPassword(new_password))
         const asker = await askerOf(request)
-        await db.transaction().execute(async trx => {
-          const isChanged = await changePassword(trx, account, { newHash, keptToken })
-          // Somebody else changed it between the question and this: the password given is not the current one.
-          if (!isChanged) throw new InvalidCredentials()
-          await audit(trx, { ...asker, action: 'account.password', subject: name })
-        })
+        const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
+        // Somebody changed it in the meantime: the password given is not the current one any more.
+        if (!isChanged) throw new InvalidCredentials()
         return reply.code(204).send(null)
       },
     )
@@ -123,13 +122,7 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       async (request, reply) => {
         const account = await findAccount(db, request.params.username)
         if (account === undefined) throw new NotFound('There is no account of this name')
-        const asker = await askerOf(request)
-        await db.transaction().execute(async trx => {
-          const isNew = await disableAccount(trx, account)
-          if (isNew) {
-            await audit(trx, { ...asker, action: 'account.disable', subject: account.username })
-          }
-        })
+        await disableAccount(db, await askerOf(request), account)
         return reply.code(204).send(null)
       },
     )

@@ -1,7 +1,7 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { Decimal } from 'decimal.js'
-import { DATE_FORMAT, dayOf } from '../day.ts'
+import { DATE_FORMAT, namedDay } from '../day.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
@@ -87,7 +87,7 @@ export const closed = { additionalProperties: false }
 
 /** @param day as `dd MMMM yyyy` */
 function isDay(day: string): boolean {
-  return dayOf(day) !== undefined
+  return namedDay(day) !== undefined
 }
 
 function isDecimal(value: unknown, decimals: number): boolean {

@@ -15,7 +15,7 @@ export type LedgerClient = {
   displayName?: string
   mobileNo?: string
   emailAddress?: string
-  activationDate?: LedgerDay
+  activationDate?: Day
   active?: boolean
 }
 export type ClientFields = {

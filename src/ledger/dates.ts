@@ -8,7 +8,7 @@ export { dayText }
 export const dayFormat = { dateFormat: DATE_FORMAT, locale: 'en' } as const
 
 /** @param text as `dd MMMM yyyy` */
-export function isSameDay(day: LedgerDay | undefined, text: string): boolean {
+export function isSameDay(day: Day | undefined, text: string): boolean {
   return day !== undefined && dayText(day) === text
 }
 
@@ -18,6 +18,6 @@ export function laterDay(one: string, other: string): string {
 }
 
 function sortable(text: string): string {
-  const day = dayOf(text)
+  const day = namedDay(text)
   return day === undefined ? '' : isoDay(day)
 }

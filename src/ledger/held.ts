@@ -1,4 +1,4 @@
-import { dayText, type LedgerDay } from './dates.ts'
+import { type Day, dayText } from '../day.ts'
 
 /** What the ledger holds of an operation. */
 export type Held =
@@ -32,4 +32,4 @@ export function difference(name: string, there: unknown, wanted: unknown): strin
   return `${name} is ${there ?? 'empty'} there, not ${wanted}`
 }
 
-export const dayThere = (day: LedgerDay | undefined) => day && dayText(day)
+export const dayThere = (day: Day | undefined) => day && dayText(day)

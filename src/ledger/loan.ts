@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import type { LedgerDay } from './dates.ts'
+import type { Day } from '../day.ts'
 import { type Held, there } from './held.ts'
 
 type Option = { id: number }
@@ -31,10 +31,10 @@ export type LedgerLoan = {
   amortizationType: Option
   transactionProcessingStrategyCode: string
   timeline: {
-    submittedOnDate: LedgerDay
-    expectedDisbursementDate?: LedgerDay
-    approvedOnDate?: LedgerDay
-    actualDisbursementDate?: LedgerDay
+    submittedOnDate: Day
+    expectedDisbursementDate?: Day
+    approvedOnDate?: Day
+    actualDisbursementDate?: Day
   }
   charges?: LedgerCharge[]
 }
@@ -46,7 +46,7 @@ export type LedgerCharge = {
   amountOrPercentage?: number
   chargeTimeType: Option
   chargeCalculationType: Option
-  dueDate?: LedgerDay
+  dueDate?: Day
 }
 
 /** Fineract's PeriodFrequencyType, by our names. */

@@ -7,7 +7,7 @@ export type LedgerTransaction = {
   externalId?: string
   date: LedgerDay
   amount: number
-  reversedOnDate?: LedgerDay
+  reversedOnDate?: Day
   type?: { repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string }
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import { type OperationRow, wholeRecord } from './record.ts'
 
@@ -34,10 +35,7 @@ export async function listOperations(db: Database, query: ListQuery) {
   if (query.status !== undefined) where.push(sql`o.status = ${sql.lit(query.status)}`)
   if (query.cursor !== undefined)
     where.push(sql`o.seq < ${decodeCursor(query.cursor, ['bigint'])[0]}`)
-  type Row = OperationRow & { seq: string } & Omit<ListColumns, 'accepted_at' | 'next_try_at'> & {
-      accepted_at: Date
-      next_try_at: Date | null
-    }
+  type Row = OperationRow & { seq: string } & { [name in keyof ListColumns]: unknown }
   const { rows } = await sql<Row>`
     select o.seq, ${recordColumns}, v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error
       from (select * from loanops.operation o where ${sql.join(where, sql` and `)}
@@ -48,12 +46,14 @@ export async function listOperations(db: Database, query: ListQuery) {
   return {
     operations: page.map(row => ({
       ...wholeRecord(row),
-      external_id: row.external_id,
-      accepted_at: row.accepted_at.toISOString(),
-      attempts: row.attempts,
-      waiting_for: row.waiting_for,
-      next_try_at: row.next_try_at?.toISOString() ?? null,
-      last_error: row.last_error,
+      ...asJson<ListColumns>({
+        external_id: row.external_id,
+        accepted_at: row.accepted_at,
+        attempts: row.attempts,
+        waiting_for: row.waiting_for,
+        next_try_at: row.next_try_at,
+        last_error: row.last_error,
+      }),
     })),
     next_cursor,
   }

@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, Rate } from '../http/fields.ts'
-import { dayFormat, dayText, isSameDay, laterDay } from '../ledger/dates.ts'
+import { dayFormat, isSameDay, laterDay } from '../ledger/dates.ts'
 import { absent } from '../ledger/held.ts'
 import {
   FREQUENCIES,

@@ -2,13 +2,16 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-/** The metrics of one process. Their labels never carry ids, names or other text of a caller. */
+/** The metrics of one process. Their labels never carry ids, names or any other text from a caller. */
 export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  return { registry, ...operationMetrics(registers), ...paymentMetrics(registers) }
+}
+
+function operationMetrics(registers: Registry[]) {
   return {
-    registry,
     httpSeconds: new Histogram({
       name: 'loanops_http_request_seconds',
       help: 'Duration of HTTP requests by route and status',
@@ -30,25 +33,30 @@ export function openMetrics() {
     }),
     ledgerAnswers: new Counter({
       name: 'loanops_ledger_answers_total',
-      help: 'Answers of the ledger, by method, HTTP status and how they were taken',
+      help: 'Answers of the ledger, by method, HTTP status and outcome',
       labelNames: ['method', 'status', 'outcome'],
       registers,
     }),
+  }
+}
+
+function paymentMetrics(registers: Registry[]) {
+  return {
     paymentEvents: new Counter({
       name: 'loanops_payment_events_total',
-      help: 'Payment events kept, by gateway and lender',
+      help: 'Payment events stored, by gateway and lender',
       labelNames: ['gateway', 'lender'],
       registers,
     }),
     repeatedEvents: new Counter({
       name: 'loanops_payment_events_repeated_total',
-      help: 'Payment events that had come before, by gateway',
+      help: 'Payment events received more than once, by gateway',
       labelNames: ['gateway'],
       registers,
     }),
     signatureFailures: new Counter({
       name: 'loanops_signature_failures_total',
-      help: 'Payment events refused for their signature, by gateway and lender',
+      help: 'Payment events refused because of their signature, by gateway and lender',
       labelNames: ['gateway', 'lender'],
       registers,
     }),

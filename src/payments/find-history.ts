@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { asJson } from './find-payments.ts'
+import { asJson } from '../http/as-json.ts'
 import type { PaymentWithHistory } from './payment-record.ts'
 
 type History = Static<typeof PaymentWithHistory>

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import type { Payment } from './payment-record.ts'
 

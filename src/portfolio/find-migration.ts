@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import { NotFound } from '../http/problem.ts'
 import type { MigrationRecord } from './record.ts'
 import type { Layout } from './upload/errors-csv.ts'
-import { utc } from './utc.ts'
 
 /** @throws NotFound */
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
@@ -30,15 +30,14 @@ export async function listMigrations(db: Database, query: MigrationsQuery) {
 }
 
 async function select(db: Database, condition: RawBuilder<unknown>, limit: number) {
-  const { rows } = await sql<MigrationRecord>`
+  const { rows } = await sql<object>`
     select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
-           ${utc(sql`v.uploaded_at`)} as uploaded_at, ${utc(sql`v.started_at`)} as started_at,
-           ${utc(sql`v.ended_at`)} as ended_at, v.is_dry_run, v.looked_at,
+           v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at,
            -- Of those that ended before this was counted.
            ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
            round(speed.per_second, 2)::float8 as rate_per_second,
-           ${utc(sql`case when v.status = 'running' and speed.per_second > 0
-             then now() + (v.valid_rows - e.ended) / speed.per_second * interval '1 second' end`)} as estimated_end_at
+           case when v.status = 'running' and speed.per_second > 0
+             then now() + (v.valid_rows - e.ended) / speed.per_second * interval '1 second' end as estimated_end_at
       from ops.migration v
       join loanops.migration m on m.id = v.migration_id
      cross join lateral (
@@ -56,7 +55,7 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
      where ${condition}
      -- An id begins with the time at which its upload began.
      order by v.migration_id desc limit ${limit}`.execute(db)
-  return rows
+  return rows.map(asJson<MigrationRecord>)
 }
 
 /** @throws NotFound */

@@ -32,9 +32,12 @@ t.test('a dry run', async t => {
   })
 
   t.test('tells how far it is, and when it will end', async t => {
-    await fault.add({ kind: 'latency', ms: 2_000, match: { externalId: 'P-99', on: 'reads' } })
+    // Of a loan whose client is missing only the client is read.
+    const slow = { loan_external_id: 'P-99', client_external_id: 'SLOW' }
+    await fault.add({ kind: 'latency', ms: 2_000, match: { externalId: 'SLOW', on: 'reads' } })
     // More than are looked at together, in the order of their ids.
-    const loans = Array.from({ length: 30 }, (_, i) => ({ loan_external_id: `P-${70 + i}` }))
+    const quick = Array.from({ length: 29 }, (_, i) => ({ loan_external_id: `P-${70 + i}` }))
+    const loans = [...quick, slow]
     const { migration_id } = (await uploadCsv(service, 'loans', loansCsv(...loans))).body
     await call('POST', '/api/migration/run', { migration_id, dry_run: true })
     const record = await until(async () => {

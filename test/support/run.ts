@@ -1,6 +1,6 @@
-// Starts the PostgreSQL that the suite runs on, then the suite: npm test [-- file …]
+// Starts the PostgreSQL that the suite runs on, then the suite: npm test [-- file …] [-- --shuffle [seed]]
 import { spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
@@ -14,6 +14,9 @@ const MEMORY = '/dev/shm'
 const ROOM_BYTES = 8 * 2 ** 30
 
 const tap = resolve('node_modules/.bin/tap')
+const MAX_SEED = 1_000_000
+const { files, seed } = commandLine(process.argv.slice(2))
+if (seed !== undefined) console.log(`shuffled, to repeat it: npm test -- --shuffle ${seed}`)
 // After a fresh install tap still knows the plugins it came with, whose TypeScript loader ours cannot be read with.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
 const folder = postgresFolder()
@@ -35,10 +38,12 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await built
-  const { status } = spawnSync(tap, process.argv.slice(2), {
+  const order = seed === undefined ? [] : [`--import=${resolve('test/support/shuffle.ts')}`]
+  const { status } = spawnSync(process.execPath, [...order, tap, ...files], {
     stdio: 'inherit',
     env: {
       ...process.env,
+      SHUFFLE_SEED: seed,
       TEST_DATABASE_URL: postgres.url,
       // Half of a process's start is reading our own sources: of all processes only the first one does.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
@@ -49,6 +54,18 @@ try {
 } finally {
   await postgres.close()
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
+}
+
+/** What tap runs, and the seed of the order where one is asked for. */
+function commandLine(given: string[]): { files: string[]; seed: string | undefined } {
+  const at = given.indexOf('--shuffle')
+  if (at === -1) return { files: given, seed: undefined }
+  const next = given[at + 1] ?? ''
+  const isSeed = /^\d+$/.test(next)
+  return {
+    files: given.toSpliced(at, isSeed ? 2 : 1),
+    seed: isSeed ? next : String(randomInt(MAX_SEED)),
+  }
 }
 
 /** In memory where there is plenty: copying databases to a disk is an eighth of the suite's time. */

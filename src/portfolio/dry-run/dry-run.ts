@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
+import { asJson } from '../../http/as-json.ts'
 import { newId } from '../../ids.ts'
 import { kindOf } from '../kinds/kinds.ts'
 import type { DryRun } from '../record.ts'
@@ -118,9 +119,9 @@ async function keep(
 }
 
 async function summarize(db: Database, id: string) {
-  type Summary = Omit<DryRun, 'started_at' | 'ended_at'>
-  const { rows } = await sql<Summary>`
-    select (count(*) filter (where finding = 'new'))::integer as would_change,
+  const { rows } = await sql<{ ended_at: Date }>`
+    select (select started_at from loanops.migration where id = ${id}) as started_at, clock_timestamp() as ended_at,
+           (count(*) filter (where finding = 'new'))::integer as would_change,
            (count(*) filter (where finding = 'in_ledger'))::integer as in_ledger,
            (count(*) filter (where finding = 'differs'))::integer as differs,
            (count(*) filter (where finding = 'refused'))::integer as refused,
@@ -131,10 +132,10 @@ async function summarize(db: Database, id: string) {
                where migration_id = ${id} and finding in ('differs', 'refused', 'unknown')
                order by line limit ${MAX_FINDINGS_TOLD}) told) as findings
       from loanops.migration_row where migration_id = ${id}`.execute(db)
+  const summary = rows[0] as { ended_at: Date }
   await sql`
     update loanops.migration
-       set status = 'uploaded', ended_at = now(), worked_by = null,
-           dry_run = (json_build_object('started_at', ${utc(sql`started_at`)}, 'ended_at', ${utc(sql`now()`)})::jsonb
-                      || ${JSON.stringify(rows[0])}::jsonb)::json
+       set status = 'uploaded', ended_at = ${summary.ended_at}, worked_by = null,
+           dry_run = ${JSON.stringify(asJson<DryRun>(summary))}::json
      where id = ${id} and status = 'running' and is_dry_run and worked_by = ${me}`.execute(db)
 }

@@ -1,4 +1,4 @@
-import { dayText, isoDay, dayOf as namedDay } from '../../day.ts'
+import { dayOfIso, dayText, isoDay, namedDay } from '../../day.ts'
 
 export type DayOfFile = {
   /** As operations write it. */
@@ -8,7 +8,8 @@ export type DayOfFile = {
 }
 
 export const DAY_RULE = 'must be a day that exists, as 05 March 2026 or 2026-03-05'
-const ISO_SHAPE = /^([12]\d{3})-(0[1-9]|1[0-2])-(\d{2})$/
+/** Other years are mistyped. */
+const YEARS = { first: 1_000, last: 2_999 }
 /** A portfolio has some thousand days and a million rows. */
 const MAX_KEPT = 20_000
 const LONGEST = '05 September 2026'.length
@@ -30,13 +31,7 @@ function copied(text: string): string {
 }
 
 function parsed(text: string): DayOfFile | undefined {
-  const day = namedDay(inWords(text) ?? text)
-  if (day === undefined) return undefined
-  const iso = isoDay(day)
-  return ISO_SHAPE.test(iso) ? { text: dayText(day), iso } : undefined
-}
-
-function inWords(text: string): string | undefined {
-  const [, year, month, day] = ISO_SHAPE.exec(text) ?? []
-  return year && dayText([Number(year), Number(month), Number(day)])
+  const day = dayOfIso(text) ?? namedDay(text)
+  if (day === undefined || day[0] < YEARS.first || day[0] > YEARS.last) return undefined
+  return { text: dayText(day), iso: isoDay(day) }
 }
