@@ -1,5 +1,5 @@
+import type { Day } from '../day.ts'
 import type { Ledger, Reading, Writer } from './client.ts'
-import type { LedgerDay } from './dates.ts'
 import { isSameDay } from './dates.ts'
 import { dayThere, difference } from './held.ts'
 import { lookUp } from './look-up.ts'

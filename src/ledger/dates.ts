@@ -1,10 +1,6 @@
-import { DATE_FORMAT, type Day, dayOf, dayText, isoDay } from '../day.ts'
+import { DATE_FORMAT, type Day, dayText, isoDay, namedDay } from '../day.ts'
 
-/** Fineract returns a day as `[2026, 3, 5]`. */
-export type LedgerDay = Day
-export { dayText }
-
-/** What every body with a day in it must also have. */
+/** What every body with a day in it carries beside it. */
 export const dayFormat = { dateFormat: DATE_FORMAT, locale: 'en' } as const
 
 /** @param text as `dd MMMM yyyy` */

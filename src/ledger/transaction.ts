@@ -1,11 +1,11 @@
-import type { LedgerDay } from './dates.ts'
+import type { Day } from '../day.ts'
 
 /** The fields that we use of a loan's transaction at the ledger. */
 export type LedgerTransaction = {
   id: number
   /** One that was booked by hand may have none. */
   externalId?: string
-  date: LedgerDay
+  date: Day
   amount: number
   reversedOnDate?: Day
   type?: { repayment?: boolean; disbursement?: boolean }

@@ -49,8 +49,3 @@ export async function findPayment(
      limit 1`.execute(db)
   return rows[0] && { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
 }
-
-/** A row as JSON: its times become text. */
-export function asJson<T>(row: object): T {
-  return JSON.parse(JSON.stringify(row))
-}

@@ -6,7 +6,6 @@ import { newId } from '../../ids.ts'
 import { kindOf } from '../kinds/kinds.ts'
 import type { DryRun } from '../record.ts'
 import { markProgress } from '../run/mark-progress.ts'
-import { utc } from '../utc.ts'
 import type { DryRunner, Row } from './look-at-loan.ts'
 import { lookUntilRead } from './look-until-read.ts'
 

@@ -1,4 +1,4 @@
-import { dayText } from '../../../ledger/dates.ts'
+import { dayText } from '../../../day.ts'
 import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
 import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
