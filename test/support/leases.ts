@@ -5,7 +5,10 @@ import { openQueue } from '../../src/queue/queue.ts'
 
 /** As if a dead process's leases and its jobs' heartbeats had run out: only their seconds are skipped. */
 export async function expireLeases(db: Database): Promise<void> {
-  await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
+  for (const runs of ['core.batch_run', 'core.readback_run'])
+    await sql`update ${sql.table(runs)} set claimed_until = now() where status = 'running'`.execute(
+      db,
+    )
   await sql`
     update pgboss.job set state = 'retry', start_after = now()
      where state = 'active'`.execute(db)
