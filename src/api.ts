@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { checkRoutes } from './books/check-routes.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
@@ -18,6 +19,8 @@ import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
+import type { Ledger } from './ledger/client.ts'
+import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
@@ -36,6 +39,8 @@ export type Services = {
   health: Health
   metrics: Metrics
   watch: Watch
+  ledger: Ledger
+  slots: Slots
 }
 type Limits = typeof httpLimits
 type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
@@ -46,7 +51,14 @@ const ROUTES = {
   /** Role `worker` serves these too. */
   anybody: [opsRoutes],
   /** Below /api, with the internal token. */
-  callers: [operationRoutes, migrationRoutes, accountRoutes, batchRoutes, paymentRoutes],
+  callers: [
+    operationRoutes,
+    migrationRoutes,
+    accountRoutes,
+    batchRoutes,
+    paymentRoutes,
+    checkRoutes,
+  ],
   /** Below /api, where a signature says who sends. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>

@@ -37,7 +37,7 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'connections to PostgreSQL of one process, beside up to 10 more of an api and 12 of a worker',
+    'connections to PostgreSQL of one process, beside up to 10 more of an api and 13 of a worker',
     20,
     4,
     500,
@@ -123,6 +123,21 @@ export const Settings = Type.Object({
     default: '*/30 * * * *',
     format: 'cron',
   }),
+  RECONCILE_CRON: text(
+    'when posted payments are read back from the ledger; empty: never',
+    '15 3 * * *',
+    {
+      default: '15 3 * * *',
+      format: 'cron-or-off',
+      minLength: 0,
+    },
+  ),
+  RECONCILE_DAYS: wholeNumber(
+    'payments posted within so many days are read back',
+    35,
+    1,
+    TEN_YEARS_DAYS,
+  ),
   OPERATION_DEADLINE_SECONDS: wholeNumber(
     'after this an operation that the ledger never took has failed',
     ONE_DAY_SECONDS,
@@ -241,10 +256,11 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
 }
 
 function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
-  // An empty setting is an unset one: compose files and shells cannot easily leave one out.
+  // An empty setting is an unset one: compose files and shells cannot easily leave one out. Except where empty means off.
+  const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
   const given = Object.fromEntries(
     Object.keys(schema.properties)
-      .filter(name => env[name] !== undefined && env[name] !== '')
+      .filter(name => env[name] !== undefined && isSet(name))
       .map(name => [name, env[name]]),
   )
   const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>

@@ -26,7 +26,18 @@ export const PAYMENT_CRASH_POINTS = [
   'posting.recorded',
   'batch.unended',
 ] as const
-export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof PAYMENT_CRASH_POINTS)[number]
+/** The same of a run that reads payments back. */
+export const READBACK_CRASH_POINTS = [
+  'readback.claimed',
+  'readback.read',
+  'readback.recording',
+  'readback.recorded',
+  'readback.unended',
+] as const
+export type CrashPoint =
+  | (typeof CRASH_POINTS)[number]
+  | (typeof PAYMENT_CRASH_POINTS)[number]
+  | (typeof READBACK_CRASH_POINTS)[number]
 
 let pass: ((point: CrashPoint) => void) | undefined
 
@@ -53,7 +64,7 @@ export function armCrashPoints(text: string | undefined): void {
 
 function parsed(order: string): [string, { passings: number; signal: 'SIGKILL' | 'SIGSTOP' }] {
   const [point = '', passings = '1', signal = 'SIGKILL'] = order.split(':')
-  const points: string[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
+  const points: string[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...READBACK_CRASH_POINTS]
   if (!points.includes(point))
     throw new Error(`There is no crash point ${point}: ${points.join(', ')}`)
   return [

@@ -15,6 +15,7 @@ FormatRegistry.Set('proxies', list =>
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
 FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
+FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
 /** An address, or a network as `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {

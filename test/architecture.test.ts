@@ -8,7 +8,7 @@ import t from 'tap'
  */
 const LAW = [
   ['embedded'],
-  ['portfolio'],
+  ['portfolio', 'books'],
   ['payments'],
   ['operations'],
   ['engine'],

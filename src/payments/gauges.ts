@@ -2,9 +2,7 @@ import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 import type { Job } from '../queue/job.ts'
-
-/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
-const EVERY_MS = 15_000
+import { startRefresh } from '../queue/refresh.ts'
 
 type Measured = {
   lag: number
@@ -17,7 +15,7 @@ export function paymentGauges(
   registry: Registry,
   db: Database,
   log: { warn(object: object, message: string): void },
-  everyMs = EVERY_MS,
+  everyMs?: number,
 ): Job {
   const registers = [registry]
   const lag = new Gauge({
@@ -38,28 +36,19 @@ export function paymentGauges(
     registers,
   })
 
-  let isUnderWay = false
-  void refresh()
-  const timer = setInterval(refresh, everyMs).unref()
-  return { stop: () => clearInterval(timer) }
+  return startRefresh(refresh, {
+    onError: error => log.warn({ err: error }, 'payment gauges could not be refreshed'),
+    ...(everyMs === undefined ? {} : { everyMs }),
+  })
 
   async function refresh(): Promise<void> {
-    if (isUnderWay) return
-    isUnderWay = true
-    try {
-      const measured = await measure(db)
-      lag.set(measured.lag)
-      suspense.reset()
-      for (const [reason, count] of Object.entries(measured.suspense))
-        suspense.set({ reason }, count)
-      objections.reset()
-      for (const [objection, count] of Object.entries(measured.objections))
-        objections.set({ objection }, count)
-    } catch (error) {
-      log.warn({ err: error }, 'payment gauges could not be refreshed')
-    } finally {
-      isUnderWay = false
-    }
+    const measured = await measure(db)
+    lag.set(measured.lag)
+    suspense.reset()
+    for (const [reason, count] of Object.entries(measured.suspense)) suspense.set({ reason }, count)
+    objections.reset()
+    for (const [objection, count] of Object.entries(measured.objections))
+      objections.set({ objection }, count)
   }
 }
 

@@ -15,6 +15,12 @@ export const STATES = [
   'dismissed',
 ] as const
 
+/** Which payment a path names. */
+export const PaymentParams = Type.Object({
+  gateway: Type.String(),
+  gateway_payment_id: Type.String({ pattern: '^[^\\u0000]+$', description: 'a payment’s id' }),
+})
+
 /** The columns of `ops.payment`. */
 export const Payment = Type.Object({
   gateway: Type.String(),
@@ -37,7 +43,10 @@ export const Payment = Type.Object({
   waiting_for: NullableText,
   next_try_at: NullableText,
   detail: nullable(
-    Type.String({ description: 'the last answer of the ledger or of our own checks' }),
+    Type.String({
+      description:
+        'the last answer of the ledger or of our own checks; of a posted payment, how its repayment differs',
+    }),
   ),
   hints: nullable(Type.Object({}, { additionalProperties: true })),
   objection: nullable(

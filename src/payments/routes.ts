@@ -9,13 +9,15 @@ import { assign } from './assign.ts'
 import { findAttempts, findEvents } from './find-history.ts'
 import { findPayment, findPayments } from './find-payments.ts'
 import { GATEWAYS } from './gateways/gateways.ts'
-import { KINDS, Payment, PaymentWithHistory, STATES } from './payment-record.ts'
+import {
+  KINDS,
+  Payment,
+  PaymentWithHistory,
+  PaymentParams as params,
+  STATES,
+} from './payment-record.ts'
 
 const tags = ['payments']
-const params = Type.Object({
-  gateway: Type.String(),
-  gateway_payment_id: Type.String({ pattern: '^[^\\u0000]+$', description: 'a payment’s id' }),
-})
 
 const listSchema = {
   tags,

@@ -1,0 +1,28 @@
+import { sql } from 'kysely'
+import { Gauge, type Registry } from 'prom-client'
+import type { Database } from '../database/database.ts'
+import type { Job } from '../queue/job.ts'
+import { startRefresh } from '../queue/refresh.ts'
+
+/** Measured at intervals in the database; while it is unavailable, the gauge keeps its last value. */
+export function readbackGauges(
+  registry: Registry,
+  db: Database,
+  log: { warn(object: object, message: string): void },
+): Job {
+  const age = new Gauge({
+    name: 'loanops_readback_age_seconds',
+    help: 'Since the last run that read payments back was completed or, where none was yet, since the first was due',
+    registers: [registry],
+  })
+  return startRefresh(async () => age.set(await ageOfLast(db)), {
+    onError: error => log.warn({ err: error }, 'the read-back’s gauge could not be refreshed'),
+  })
+}
+
+async function ageOfLast(db: Database): Promise<number> {
+  const { rows } = await sql<{ age: number }>`
+    select coalesce(extract(epoch from now() - coalesce(max(ended_at), min(requested_at))), 0)::float8 as age
+      from core.readback_run`.execute(db)
+  return rows[0]?.age ?? 0
+}
