@@ -35,7 +35,8 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
     with held as (
       select t.id, finding.difference, t.difference is distinct from finding.difference as is_changed,
-             'differs_at_ledger ' || finding.difference <> all (coalesce(t.cleared_facts, '{}')) is true as is_open
+             finding.difference is not null
+               and 'differs_at_ledger ' || finding.difference <> all (coalesce(t.cleared_facts, '{}')) as is_open
         from core.transaction t
         join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, difference text) using (id, operation_id)
        where t.state = 'posted'

@@ -4,6 +4,9 @@ import { matchEach } from '../support/match-each.ts'
 import { disburse } from '../support/payments.ts'
 import { serviceWithPosted } from '../support/readback.ts'
 
+// Each waits for a worker that looks every two seconds.
+t.jobs = 4
+
 const FOUND = { state: 'posted', reason: null, objection: null }
 
 t.test('a payment whose repayment stands at the ledger stays posted, and is marked', async t => {
@@ -104,14 +107,15 @@ t.test('another amount or day is an objection, which ends with the difference', 
   const service = await serviceWithPosted(t, ['pay_1', 'pay_2'])
   const set = (amount: number, day: string | null) =>
     sql`update core.transaction
-           set decided_amount = nullif(${amount}, 1000), decided_day = ${day}::date`.execute(service.db)
+           set decided_amount = nullif(${amount}::numeric, 1000), decided_day = ${day}::date`.execute(
+      service.db,
+    )
   await set(999.5, '2026-02-04')
   t.match(await service.readBack(), { payments: 2, differing: 2 })
   t.match(await service.stateOf('pay_1'), {
     state: 'posted',
     objection: 'differs_at_ledger',
-    detail:
-      'amount is 1000 there, not 999.5, date is 05 February 2026 there, not 04 February 2026',
+    detail: 'amount is 1000 there, not 999.5, date is 05 February 2026 there, not 04 February 2026',
   })
   await set(1_000, null)
   t.match(await service.readBack(), { payments: 2, differing: 0 })

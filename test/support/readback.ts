@@ -10,11 +10,7 @@ import { until } from './until.ts'
 export type PostedService = Awaited<ReturnType<typeof serviceWithPosted>>
 
 /** The service with these payments of 1,000 posted to L-1, and what is done to them at the ledger. */
-export async function serviceWithPosted(
-  t: Test,
-  ids: string[],
-  changes: NodeJS.ProcessEnv = {},
-) {
+export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.ProcessEnv = {}) {
   const service = await paymentService(t, changes)
   await service.loan('L-1')
   for (const id of ids) await sendPayment(service, id)
