@@ -45,4 +45,4 @@ create or replace view ops.readback_run as
 select id as run_id, trigger, status, started_at, ended_at, loans, payments, reversed, missing, differing, failed,
        requested_at, last_error
   from core.readback_run;
-comment on view ops.readback_run is 'Each pass over the posted payments, compared with the ledger: what it read, and what it newly found';
+comment on view ops.readback_run is 'Each pass over the posted payments, compared with the ledger: what it read, the loans that it failed to read, and the payments that it newly found reversed, missing or differing';
