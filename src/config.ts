@@ -5,19 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
 import type { Gateway, GatewayRules } from './payments/gateways/gateway.ts'
 import { gateways as allGateways } from './payments/gateways/gateways.ts'
-import './setting-formats.ts'
-
-const text = (description: string, example: string, options = {}) =>
-  Type.String({ description, examples: [example], minLength: 1, ...options })
-/** Every one of a comma-separated list has so many characters, blanks around it left out. */
-function eachOf(length: number): string {
-  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
-  return `^${one}(,${one})*$`
-}
-/** Of a comma-separated list: blanks and commas alone are set, and name nothing. */
-const ONE_AT_LEAST = '[^,\\s]'
-const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
-  Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
+import { eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 /** Longer ones only cost time; a pass phrase of thirty words fits. */
 export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
