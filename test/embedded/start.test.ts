@@ -95,7 +95,7 @@ t.test(
     const folder = folderOfItsOwn(t)
     const first = await start(t, folder)
     const second = await start(t, folder)
-    t.match(second.printed, /runs in this folder already/)
+    t.match(second.printed, /already running in this folder/)
     t.equal(second.child.exitCode, 1)
     const beside = await start(t, folderOfItsOwn(t))
     t.match(apiOf(beside.printed), /^http/)
