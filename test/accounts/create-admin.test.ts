@@ -23,7 +23,7 @@ t.test(
 
     const again = createAdmin(url, ['--username', 'ROOT'], 'another pass phrase')
     t.equal(again.status, 1)
-    t.match(again.output, /^There is an account ROOT already$/m)
+    t.match(again.output, /^The account ROOT already exists$/m)
   },
 )
 
@@ -56,14 +56,14 @@ t.test('a start without the settings makes no administrator', async t => {
 
 t.test('a name that no account could have stops the start', async t => {
   const env = testEnv('postgres://nobody@localhost/none', LEDGER, { ADMIN_USERNAME: 'a b' })
-  t.throws(() => readConfig(env), { message: /^ADMIN_USERNAME does not fit/ })
+  t.throws(() => readConfig(env), { message: /^ADMIN_USERNAME is invalid/ })
 })
 
 t.test('each secret of a list has to be long enough', async t => {
   const [url, long] = ['postgres://nobody@localhost/none', 'x'.repeat(40)]
   const env = testEnv(url, LEDGER, { INTERNAL_TOKEN: `${long},short`, JWT_SECRET: `short,${long}` })
   t.throws(() => readConfig(env), {
-    message: /^INTERNAL_TOKEN does not fit.*\nJWT_SECRET does not/,
+    message: /^INTERNAL_TOKEN is invalid.*\nJWT_SECRET is invalid/,
   })
 })
 
