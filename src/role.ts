@@ -11,15 +11,15 @@ import { openMetrics } from './ops/metrics.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
-/** A batch, a run of a migration, the payments' gauges, and one for the purge: each has one at most. */
+/** One each for a batch, a run of a migration, the payments' gauges and the purge. */
 const LONG_STATEMENTS_AT_ONCE = 4
 
-/** One process in its role. */
+/** A running role. */
 export type Service = { url: string; close(): Promise<void> }
 
 /**
- * Opens what the role needs, from the database upwards.
- * @returns its URL and how to stop: take nothing more, finish or hand back what is in flight, close in order
+ * Starts everything the role needs, from the database upwards.
+ * @returns the URL, and `close`, which stops taking work, finishes or hands back work in flight, and closes in order
  */
 export async function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
@@ -54,7 +54,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await Promise.all([patient.destroy(), db.destroy()])
   }
   try {
-    // Before any work is taken: a process that cannot listen must not claim anything.
+    // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) {
       worker = await startWorker({ db, patient, boss, metrics, watch, log }, config)

@@ -38,9 +38,9 @@ t.test(
   async t => {
     const lines = complaints({ PORT: 'eighty', LEDGER_URL: '', INTERNAL_TOKEN: 'short' })
     t.equal(lines.length, 3)
-    t.match(lines.join('\n'), /^PORT does not fit.*0 to 65535.*Example: PORT=3000$/m)
+    t.match(lines.join('\n'), /^PORT is invalid.*0 to 65535.*Example: PORT=3000$/m)
     t.match(lines.join('\n'), /^LEDGER_URL is missing.*Example: LEDGER_URL=https:/m)
-    t.match(lines.join('\n'), /^INTERNAL_TOKEN does not fit.*at least 16 characters/m)
+    t.match(lines.join('\n'), /^INTERNAL_TOKEN is invalid.*at least 16 characters/m)
   },
 )
 
@@ -48,9 +48,9 @@ t.test('the lenders file and the administrator are told together with the others
   const LENDERS_FILE = lendersFile(t, '{\n  "LENDER_02": {\n    "product": x\n  }\n}')
   const lines = complaints({ PORT: 'x', ADMIN_USERNAME: 'admin', LENDERS_FILE })
   t.equal(lines.length, 3)
-  t.match(lines.join('\n'), /^PORT does not fit/m)
+  t.match(lines.join('\n'), /^PORT is invalid/m)
   t.match(lines.join('\n'), /^ADMIN_PASSWORD is missing.*Example: ADMIN_PASSWORD=/m)
-  t.match(lines.join('\n'), /^LENDERS_FILE does not fit.*Example of its content: /m)
+  t.match(lines.join('\n'), /^LENDERS_FILE is invalid.*Example of its content: /m)
 })
 
 t.test('blanks are no secret, and no password is longer than login takes', async t => {
@@ -71,14 +71,14 @@ t.test('a number is digits, and nothing is made of what is none', async t => {
     matchEach(
       t,
       complaints({ OPERATION_DEADLINE_SECONDS }),
-      [/^OPERATION_DEADLINE_SECONDS does not fit/],
+      [/^OPERATION_DEADLINE_SECONDS is invalid/],
       OPERATION_DEADLINE_SECONDS,
     )
 })
 
 t.test('a time that no clock shows is no REPAYMENT_CRON', async t => {
   for (const REPAYMENT_CRON of ['0 0 0 * *', '0 0 * 0 *', '10-5 * * * *'])
-    matchEach(t, complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON does not fit/], REPAYMENT_CRON)
+    matchEach(t, complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON is invalid/], REPAYMENT_CRON)
   for (const REPAYMENT_CRON of ['*/30 * * * *', '5/10 9-17 1,15 1-12 0-7'])
     t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
 })
@@ -89,7 +89,7 @@ t.test('a time zone is Area/City or UTC: PostgreSQL reads others otherwise', asy
       t,
       complaints({ LEDGER_TIMEZONE }),
       [
-        /^LEDGER_TIMEZONE does not fit: .*Area\/City, or UTC.*Example: LEDGER_TIMEZONE=Asia\/Kolkata$/,
+        /^LEDGER_TIMEZONE is invalid: .*Area\/City, or UTC.*Example: LEDGER_TIMEZONE=Asia\/Kolkata$/,
       ],
       LEDGER_TIMEZONE,
     )
@@ -108,7 +108,7 @@ t.test('an empty setting is an unset one', async t => {
 
 t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
   for (const TRUST_PROXY of ['true', '0.0.0.0/0', '10.0.0.0/8, ::/0'])
-    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY does not fit/], TRUST_PROXY)
+    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY is invalid/], TRUST_PROXY)
   t.same(readConfig(env({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' })).TRUST_PROXY, [
     '10.0.0.0/8',
     '127.0.0.1',
@@ -117,7 +117,7 @@ t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
 
 t.test('a ledger URL that does not end in /api/v1 stops the start', async t => {
   matchEach(t, complaints({ LEDGER_URL: 'https://ledger:8443/fineract-provider' }), [
-    /^LEDGER_URL does not fit/,
+    /^LEDGER_URL is invalid/,
   ])
 })
 
@@ -147,7 +147,7 @@ t.test('lenders that share a product but not its checks stop the start, with bot
       SECRET_02: 'two',
       SECRET_03: 'three',
     })
-  const named = [/^LENDERS_FILE does not fit: .*LENDER_02 and LENDER_03 share the product Shared/]
+  const named = [/^LENDERS_FILE is invalid: .*LENDER_02 and LENDER_03 share the product Shared/]
   const signed = { validateSignature: true, secretEnv: 'SECRET_02' }
   matchEach(t, complaintsOf({ gateway_a: signed }, {}), named)
   const other = { gateway_a: { ...signed, secretEnv: 'SECRET_03' } }
@@ -164,7 +164,7 @@ t.test('lenders that share a product but not its checks stop the start, with bot
 t.test('a lenders file with an unknown member stops the start and names it', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })
   matchEach(t, complaints({ LENDERS_FILE }), [
-    /^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/secret/,
+    /^LENDERS_FILE is invalid: \/LENDER_02\/gateway_a\/secret/,
   ])
 })
 
@@ -174,7 +174,7 @@ t.test('a lenders file whose network is none, or several in one text, stops the 
     matchEach(
       t,
       complaints({ LENDERS_FILE }),
-      [/^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
+      [/^LENDERS_FILE is invalid: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
       network,
     )
   }
@@ -196,13 +196,13 @@ t.test('blanks and commas are no webhook secret, and not an unset one either', a
     matchEach(
       t,
       complaints({ GATEWAY_A_WEBHOOK_SECRET: blank }),
-      [/^GATEWAY_A_WEBHOOK_SECRET does not fit.*Example: GATEWAY_A_WEBHOOK_SECRET=/],
+      [/^GATEWAY_A_WEBHOOK_SECRET is invalid.*Example: GATEWAY_A_WEBHOOK_SECRET=/],
       `GATEWAY_A_WEBHOOK_SECRET="${blank}"`,
     )
     matchEach(
       t,
       complaints({ LENDERS_FILE, SEVEN: blank }),
-      [/^LENDERS_FILE does not fit: SEVEN names no secret/],
+      [/^LENDERS_FILE is invalid: SEVEN contains no secret/],
       `SEVEN="${blank}"`,
     )
   }

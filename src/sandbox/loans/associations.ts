@@ -10,7 +10,8 @@ import { scheduleView } from './schedule-view.ts'
 export function associationsOf(ledger: Ledger, loan: Loan, query: URLSearchParams) {
   const requested = namesIn(query, 'associations')
   const excluded = namesIn(query, 'exclude')
-  const wants = (name: string) => (requested.has(name) || requested.has('all')) && !excluded.has(name)
+  const wants = (name: string) =>
+    (requested.has(name) || requested.has('all')) && !excluded.has(name)
   const { books } = ledger
   const charges = wants('charges') && loan.charges.length > 0
   return {
