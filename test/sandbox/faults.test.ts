@@ -149,9 +149,9 @@ t.test('writes one after the other on one loan do not overlap', async t => {
   t.ok(log.every(({ startMs, endMs }) => endMs !== null && endMs >= startMs))
 })
 
-t.test('a fault that nobody knows is refused with the names of those there are', async t => {
+t.test('an unknown fault is refused with the list of known ones', async t => {
   const { control } = await setup(t)
   t.match(await control('PUT', '/faults', [{ kind: 'nosuch' }]), {
-    error: /kind is one of latency/,
+    error: /kind must be one of latency/,
   })
 })
