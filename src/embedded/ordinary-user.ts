@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
+import { readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { copyPrograms } from './copy-programs.ts'
 import { ownFolder } from './own-folder.ts'
 
 export type OrdinaryUser = { uid: number; gid: number }
@@ -46,15 +39,12 @@ export function sheltered(native: string, data: string): { native: string; data:
     SHELTER,
     `loanops-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`,
   )
-  const moved = { native: join(shelter, 'native'), data: join(shelter, 'data') }
+  const moved = join(shelter, 'data')
   ownFolder(shelter, ROOT)
-  if (!existsSync(moved.native)) {
-    cpSync(native, `${moved.native}.new`, { recursive: true, verbatimSymlinks: true })
-    renameSync(`${moved.native}.new`, moved.native)
-  }
+  const programs = copyPrograms(native, shelter)
   rmSync(data, { force: true })
-  symlinkSync(moved.data, data)
-  return moved
+  symlinkSync(moved, data)
+  return { native: programs, data: moved }
 }
 
 function isReachable(path: string, user: OrdinaryUser): boolean {
