@@ -2,7 +2,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config.ts'
-import { LONG_STATEMENT_MS, openDatabase, untilReady } from './database/database.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  LONG_STATEMENT_MS,
+  openDatabase,
+  untilReady,
+} from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { openWatch } from './database/watch.ts'
 import { backlog } from './http/limits.ts'
@@ -26,15 +32,8 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const name = `loanops-${config.ROLE}`
   const onError = (error: Error) => log.error({ err: error }, 'database')
 
-  const db = openDatabase(config.DATABASE_URL, { max: config.DATABASE_POOL_MAX, name, onError })
-  await untilReady(db, log)
-  if (!(await isUpToDate(db))) {
-    await db.destroy()
-    throw new ConfigError('The database is behind this version: run "npm run migrate"')
-  }
-  if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)
+  const db = await openReadyDatabase(config, log, { name, onError })
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
-  await boss.start()
 
   const metrics = openMetrics()
   const watch = openWatch()
@@ -54,6 +53,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await Promise.all([patient.destroy(), db.destroy()])
   }
   try {
+    await boss.start()
     // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) {
@@ -63,6 +63,25 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     return { url, close }
   } catch (error) {
     await close()
+    throw error
+  }
+}
+
+/** Opens the database, up to date and with the first administrator. @throws ConfigError if it is behind */
+async function openReadyDatabase(
+  config: Config,
+  log: FastifyBaseLogger,
+  options: Pick<DatabaseOptions, 'name' | 'onError'>,
+): Promise<Database> {
+  const db = openDatabase(config.DATABASE_URL, { max: config.DATABASE_POOL_MAX, ...options })
+  try {
+    await untilReady(db, log)
+    if (!(await isUpToDate(db)))
+      throw new ConfigError('The database is behind this version: run "npm run migrate"')
+    if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)
+    return db
+  } catch (error) {
+    await db.destroy()
     throw error
   }
 }

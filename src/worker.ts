@@ -29,23 +29,27 @@ type Services = Pick<WorkerContext, 'db' | 'patient' | 'boss' | 'metrics' | 'wat
 /** `ledgerState` is what readyz reports about the ledger. */
 export type Worker = { ledgerState(): object; stop(): Promise<void> }
 
-/** Starts every job and gauge. */
+/** Starts every job and gauge. If one fails to start, stops the others. */
 export async function startWorker(services: Services, config: Config): Promise<Worker> {
   const ledger = openMeasuredLedger(config, services.metrics)
   const context = contextOf(services, config, ledger)
   const started: Job[] = []
-  for (const { jobs = [], gauges = [] } of FEATURES)
-    for (const start of [...jobs, ...gauges]) started.push(await start(context))
-  return {
-    ledgerState: ledger.breaker.state,
-    async stop() {
-      // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run.
-      const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
-      // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
-      await Promise.all(started.map(job => job.stop()))
-      clearTimeout(cutOff)
-      await ledger.close()
-    },
+  try {
+    for (const { jobs = [], gauges = [] } of FEATURES)
+      for (const start of [...jobs, ...gauges]) started.push(await start(context))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { ledgerState: ledger.breaker.state, stop }
+
+  async function stop() {
+    // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run.
+    const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
+    // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
+    await Promise.all(started.map(job => job.stop()))
+    clearTimeout(cutOff)
+    await ledger.close()
   }
 }
 
