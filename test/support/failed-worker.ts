@@ -1,4 +1,4 @@
-// node test/support/failed-worker.ts: starts a worker whose gauges fail to start, then closes what the worker was given.
+// node test/support/failed-worker.ts: starts a worker whose gauges fail to start, then closes the pools that the worker used.
 import { Gauge } from 'prom-client'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
