@@ -8,7 +8,7 @@ const LOGINS_AT_ONCE = 20
 const RUNS = 3
 const TIMES = { connections: 8, seconds: 5, warmUpSeconds: 1 }
 
-/** Logins per second, and what callers of operate notice of them. */
+/** Logins per second, and their effect on callers of operate. */
 export async function benchLogins(stage: Stage): Promise<void> {
   const service = await stage.run('api', {
     ADMIN_USERNAME: ADMIN.username,
@@ -33,7 +33,7 @@ export async function benchLogins(stage: Stage): Promise<void> {
   await service.stop()
 }
 
-/** Loops that log in one after the other until they are stopped. */
+/** Loops that keep logging in until they are stopped. */
 function logIn(url: string): { stop(): Promise<number> } {
   const call = caller(url)
   const from = performance.now()

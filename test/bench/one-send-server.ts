@@ -1,4 +1,4 @@
-// The yardstick of intake: the same server shape and the same checks, but one transaction per request with an insert and
+// The baseline for intake: the same kind of server and checks, but one transaction per request with an insert and
 // boss.send().
 
 import { fastify } from 'fastify'

@@ -1,14 +1,14 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { capturedA, eventA, eventB, refundA, successB } from '../support/gateway-events.ts'
 
-/** A payment as its gateway has it in its own books. */
+/** A payment in its gateway's own books. */
 export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
-/** What a gateway tells of one payment, in the order in which it says so. */
+/** A gateway's events about one payment, in order. */
 export type Telling = { paid: Paid; events: object[] }
 
 const MAX_PAISE = 500_000
 
-/** One payment on a loan: mostly captured, told by up to three event types; some fail, are refunded or name no loan. */
+/** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded or name no loan. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
   const paise = 1 + Math.floor(draw() * MAX_PAISE)
   const kind = draw()
