@@ -1,4 +1,4 @@
-// npm run demo: the whole stream once, over HTTP, on a service of its own, each step with its time.
+// npm run demo: runs the whole journey once, over HTTP, on a separate service, and prints each step with its duration.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100
 
 const folder = mkdtempSync(join(tmpdir(), 'loanops-demo-'))
-// PostgreSQL runs as another user where we are root.
+// If we are root, PostgreSQL runs as another user.
 chmodSync(folder, 0o755)
 const service = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
   cwd: folder,
@@ -88,7 +88,7 @@ async function payment(call: Call) {
   told('batch: raw → base → core → repayment posted', batchAt)
 }
 
-/** Not what LoanOps says, but what the ledger holds. */
+/** Reads the ledger itself, instead of trusting LoanOps. */
 async function books(ledgerUrl: string) {
   const at = performance.now()
   const credentials = Buffer.from('mifos:password').toString('base64')
@@ -169,7 +169,7 @@ async function welcome(): Promise<string> {
 async function until(isTrue: () => Promise<boolean>, what: string, withinMs = BATCH_WITHIN_MS) {
   const end = Date.now() + withinMs
   while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
+    if (Date.now() > end) throw new Error(`timed out waiting until ${what}`)
     await new Promise(done => setTimeout(done, ASK_EVERY_MS))
   }
 }

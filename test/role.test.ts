@@ -10,7 +10,7 @@ import { freshDatabase } from './support/fresh-database.ts'
 import { testEnv } from './support/service.ts'
 
 const LEDGER = 'http://127.0.0.1:9/api/v1'
-/** Many times what a process takes that has nothing left to do. */
+/** Many times what a process with nothing left to do takes to end. */
 const ENDS_WITHIN_MS = 30_000
 
 t.test('a worker of which one job fails to start stops the jobs already started', async t => {
