@@ -93,7 +93,7 @@ async function runSandbox(): Promise<void> {
   process.stdout.write(`${sandbox.url}\n`)
 }
 
-/** Runs a role until the process is told to stop. */
+/** Runs a role until the process is asked to stop. */
 async function runRole(env: NodeJS.ProcessEnv, afterwards = async () => {}): Promise<string> {
   const config = readConfig(flags.role ? { ...env, ROLE: flags.role } : env)
   const log = logger(config.LOG_LEVEL)

@@ -15,7 +15,7 @@ const config = readConfig(process.env)
 const onError = () => undefined
 const db = openDatabase(config.DATABASE_URL, {
   max: config.DATABASE_POOL_MAX,
-  name: 'yardstick',
+  name: 'baseline',
   onError,
 })
 const boss = new PgBoss({

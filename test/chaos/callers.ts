@@ -34,9 +34,9 @@ export async function runCallers(
     const unpaid: number[] = []
     while (!isEnough(sent)) {
       const number = ++stories
-      const told = story(number, draw)
-      sent += told.length
-      for (const [step, [status, data]] of told.entries()) {
+      const operations = story(number, draw)
+      sent += operations.length
+      for (const [step, [status, data]] of operations.entries()) {
         const key = { 'idempotency-key': `${number}-${step}` }
         const { tracking_id } = await insist('/api/ledger/operate', { status, data }, key)
         answered.operations.push(tracking_id.split('|')[1])

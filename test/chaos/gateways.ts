@@ -14,17 +14,17 @@ export function telling(name: string, loan: string, draw: () => number): Telling
   const kind = draw()
   if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
   const id = `pay_${name}`
-  const told = { id, amount: paise, loan: kind < 0.25 ? `${loan}-unknown` : loan }
+  const facts = { id, amount: paise, loan: kind < 0.25 ? `${loan}-unknown` : loan }
   const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
   if (kind < 0.3) {
-    const events = [eventA('payment.failed', { ...told, status: 'failed' })]
+    const events = [eventA('payment.failed', { ...facts, status: 'failed' })]
     return { paid: { ...paid, isCaptured: false }, events }
   }
   if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })] }
   const captured = [
-    eventA('payment.authorized', { ...told, status: 'authorized' }),
-    capturedA(told),
-    eventA('order.paid', told),
+    eventA('payment.authorized', { ...facts, status: 'authorized' }),
+    capturedA(facts),
+    eventA('order.paid', facts),
   ]
   if (kind > 0.95) return { paid, events: [...captured, refundA({ id: `rfnd_${name}`, of: id })] }
   return { paid, events: shuffled(captured, draw) }
@@ -32,10 +32,10 @@ export function telling(name: string, loan: string, draw: () => number): Telling
 
 function byB(name: string, loan: string, paise: number, isCaptured: boolean): Telling {
   const id = `9${name.replace(/\D/g, '')}`
-  const told = { id, amount: (paise / 100).toFixed(2), loan }
+  const facts = { id, amount: (paise / 100).toFixed(2), loan }
   const event = isCaptured
-    ? successB(told)
-    : eventB('PAYMENT_FAILED_WEBHOOK', { ...told, status: 'FAILED' })
+    ? successB(facts)
+    : eventB('PAYMENT_FAILED_WEBHOOK', { ...facts, status: 'FAILED' })
   return { paid: { gateway: 'gateway_b', id, paise, isCaptured }, events: [event] }
 }
 

@@ -97,9 +97,9 @@ t.test(
     const second = await start(t, folder)
     t.match(second.printed, /already running in this folder/)
     t.equal(second.child.exitCode, 1)
-    const beside = await start(t, folderOfItsOwn(t))
-    t.match(apiOf(beside.printed), /^http/)
-    t.not(apiOf(beside.printed), apiOf(first.printed))
+    const elsewhere = await start(t, folderOfItsOwn(t))
+    t.match(apiOf(elsewhere.printed), /^http/)
+    t.not(apiOf(elsewhere.printed), apiOf(first.printed))
   },
 )
 

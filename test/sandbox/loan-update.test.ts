@@ -106,8 +106,8 @@ t.test('an amount is compared and reported with all the decimals that were sent'
   t.strictSame(codes(over), [403, code])
   t.match((await update({ principal: 13_000.125 })).body, { changes: { principal: 13_000.125 } })
   const approved = await command('approve', { ...approval, approvedLoanAmount: 11_000.125 })
-  const told = { principal: 11_000.125, approvedLoanAmount: 11_000.125 }
-  t.match(approved.body, { changes: told })
+  const changes = { principal: 11_000.125, approvedLoanAmount: 11_000.125 }
+  t.match(approved.body, { changes })
 })
 
 t.test('undoing an approval of a lower amount reports the requested amount', async t => {

@@ -14,7 +14,7 @@ select format(e'create table %I.%I (\\n%s\\n);\\n%s', n.nspname, c.relname,
                     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
                    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
                   union all
-                  -- Behind the columns; "not null" stands with its column.
+                  -- After the columns; "not null" is part of its column.
                   select 10000, format('constraint %I %s', conname, pg_get_constraintdef(k.oid))
                     from pg_constraint k where conrelid = c.oid and contype <> 'n') items),
          (select coalesce(string_agg(line || e';\\n', '' order by place, line), '')

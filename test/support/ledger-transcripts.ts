@@ -94,30 +94,30 @@ async function send(ledger: LedgerAddress, request: Step['request'], names: Name
   }
 }
 
-function compare(step: Step, heard: Reply, names: Names): string[] {
-  const told = step.response
-  const body = unnamed(heard.body, names)
+function compare(step: Step, reply: Reply, names: Names): string[] {
+  const recorded = step.response
+  const body = unnamed(reply.body, names)
   const out: string[] = []
   const check = (what: string, a: unknown, b: unknown) => {
     if (!isDeepStrictEqual(a, b)) out.push(`${what}: recorded ${show(a)}, answered ${show(b)}`)
   }
-  check('status', told.status, heard.status)
+  check('status', recorded.status, reply.status)
   if (out.length > 0) return [...out, `answered body ${show(body)}`]
   if (step.loosely) return out
-  const header = (name: string) => check(name, told.headers[name] ?? null, heard.headers[name])
+  const header = (name: string) => check(name, recorded.headers[name] ?? null, reply.headers[name])
   header('x-served-from-cache')
-  if (told.status === 401) header('www-authenticate')
-  if (told.status >= 400) {
-    check('fields', fields(told.body), fields(body))
-    check('codes', codes(told.body), codes(body))
-    check('messages', messages(told.body), messages(body))
-    check('httpStatusCode', told.body?.httpStatusCode, body?.httpStatusCode)
+  if (recorded.status === 401) header('www-authenticate')
+  if (recorded.status >= 400) {
+    check('fields', fields(recorded.body), fields(body))
+    check('codes', codes(recorded.body), codes(body))
+    check('messages', messages(recorded.body), messages(body))
+    check('httpStatusCode', recorded.body?.httpStatusCode, body?.httpStatusCode)
   } else if (step.request.method !== 'GET') {
-    check('fields', fields(told.body), fields(body))
-    check('changes', values(told.body?.changes), values(body?.changes))
+    check('fields', fields(recorded.body), fields(body))
+    check('changes', values(recorded.body?.changes), values(body?.changes))
   }
   for (const path of step.compare ?? [])
-    check(path, values(at(told.body, path)), values(at(body, path)))
+    check(path, values(at(recorded.body, path)), values(at(body, path)))
   return out
 }
 
