@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -71,6 +71,19 @@ t.test('npm run migrate-portfolio takes no refusal for the file of errors', asyn
   const refused = await runCommand(`http://127.0.0.1:${port}`, [file])
   t.match(refused, { code: 1, output: /it is stopping/ })
   t.notOk(existsSync(file.replace('.csv', '.errors.csv')))
+})
+
+t.test('only the owner can read an errors file, even one that was readable before', async t => {
+  const record = { migration_id: newId(), rows: 1, invalid_rows: 1 }
+  const { url } = await startAnswering(t, record)
+  const folder = t.testdir({ 'new.csv': loansCsv, 'old.csv': loansCsv, 'old.errors.csv': 'x' })
+  chmodSync(join(folder, 'old.errors.csv'), 0o644)
+  for (const name of ['new', 'old']) {
+    t.match(await runCommand(url, [join(folder, `${name}.csv`)]), { code: 1 })
+    const errors = join(folder, `${name}.errors.csv`)
+    t.equal(statSync(errors).mode & 0o777, 0o600, name)
+    t.match(readFileSync(errors, 'utf8'), record.migration_id)
+  }
 })
 
 t.test('migrate-portfolio stops where a run did not end cleanly', async t => {

@@ -1,4 +1,5 @@
-import { createReadStream, createWriteStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -17,6 +18,9 @@ export type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 
 /** Where `npm start` keeps the token of the service on this machine. */
 const TOKEN_FILE = '.data/internal-token'
+
+/** The rows in an errors file are client data, so only their owner may read it. */
+const ERRORS_MODE = 0o600
 
 /** Longer than the service takes to hold a file of a gibibyte against itself. */
 const PATIENCE_MS = 20 * 60_000
@@ -154,7 +158,10 @@ async function typeOf(file: string): Promise<string> {
 async function saveErrors(call: Call, id: string, file: string): Promise<string> {
   const path = resolve(file.replace(/(\.csv)?$/i, '.errors.csv'))
   const errors = await call.file(`/migration/${id}/errors.csv`)
-  await pipeline(Readable.fromWeb(errors), createWriteStream(path))
+  const handle = await open(path, 'w', ERRORS_MODE)
+  // A file from an earlier run keeps its mode when it is opened.
+  await handle.chmod(ERRORS_MODE)
+  await pipeline(Readable.fromWeb(errors), handle.createWriteStream())
   return path
 }
 
