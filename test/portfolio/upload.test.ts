@@ -279,6 +279,10 @@ t.test('upload', async t => {
       '1e-05',
       '9.E+11',
       '.5E+11',
+      "'9.19877E+11",
+      '9.19877E +11',
+      '9.19877\u00a0E+11\u200b',
+      '９.１９８７７Ｅ＋１１',
     ]
     const loans = shortened.map((text, i) => ({
       loan_external_id: `SN-${i}`,
@@ -305,7 +309,7 @@ t.test('upload', async t => {
   })
 
   t.test('an id that only looks like one is taken', async t => {
-    const ids = ['LOAN-1E5', '1E5', '12E3', '4.01235E11-A', '1.5', '-E+1']
+    const ids = ['LOAN-1E5', '1E5', '12E3', '４ E 5', '4.01235E11-A', '1.5', '-E+1', "'-E+1'"]
     const csv = repaymentsCsv(...ids.map(id => ({ payment_reference: id, note: '1.5E+11' })))
     t.match((await uploadCsv(service, 'repayments', csv)).body, { invalid_rows: 0 })
   })
