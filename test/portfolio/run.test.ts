@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { booksOf } from '../support/books.ts'
 import { ended, errorsOf, migrateCsv, uploadCsv } from '../support/migrate.ts'
+import { disburse, withLedger } from '../support/payments.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { operate, startTestService, type TestService } from '../support/service.ts'
 
@@ -345,6 +346,16 @@ t.test('a run', async t => {
     t.match(await migrateCsv(service, 'repayments', repaymentsCsv({ loan_external_id: 'I-1' })), {
       done: 1,
     })
+  })
+
+  t.test('a loan that was disbursed at the ledger itself takes the file’s repayments', async t => {
+    const approved = { loan_external_id: 'J-1', client_external_id: 'J', disbursed_on_date: '' }
+    await migrateCsv(service, 'loans', loansCsv(approved))
+    const csv = repaymentsCsv({ loan_external_id: 'J-1' })
+    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry_run, { refused: 1, findings: [{ reason: 'the loan is not disbursed: Approved' }] })
+    await disburse(withLedger(service), 'J-1')
+    t.match(await migrateCsv(service, 'repayments', csv), { invalid_rows: 0, done: 1 })
   })
 
   t.test('uploads, runs, retries, cancels and downloads are audited', async t => {
