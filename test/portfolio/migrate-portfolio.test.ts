@@ -43,6 +43,16 @@ t.test(
   },
 )
 
+t.test('a dry run of loans and their repayments finds what a run of both would do', async t => {
+  const service = await startTestService(t)
+  const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
+  const files = ['repayments.csv', 'loans.csv'].map(name => join(folder, name))
+  const dry = await runCommand(service.url, ['--dry-run', ...files])
+  t.equal(dry.code, 0)
+  t.match(dry.output, /6 rows would be written[\s\S]*20 rows would be written.* 0 would be refused/)
+  t.same((await booksOf(service.ledger.controlUrl)).loans, [])
+})
+
 t.test('npm run migrate-portfolio says what is missing', async t => {
   t.match(await runCommand('http://127.0.0.1:1', []), {
     code: 1,

@@ -41,11 +41,16 @@ export async function migratePortfolio(
   const call = caller(env)
   const typed = await Promise.all(files.map(async file => ({ file, type: await typeOf(file) })))
   // What others build on goes first, in whatever order the files were named.
+  const before: string[] = []
   for (const { file, type } of typed.sort((a, b) => rankOf(a.type) - rankOf(b.type)))
-    await migrateFile(call, file, type, wanted)
+    before.push(await migrateFile(call, { file, type, before }, wanted))
 }
 
-async function migrateFile(call: Call, file: string, type: string, wanted: Wanted) {
+/** @property before the migrations of the files that went first */
+type Next = { file: string; type: string; before: string[] }
+
+/** @returns the migration's id */
+async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wanted) {
   const form = new FormData()
   form.set('type', type)
   form.set('file', await openAsBlob(file), basename(file))
@@ -62,12 +67,14 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
     migration_id: id,
     dry_run: wanted.isDryRun,
     skip_invalid: wanted.skipInvalid,
+    ...(wanted.isDryRun ? { after: before } : {}),
   })
   if (invalid_rows > 0)
     say(`${file}: the ${invalid_rows} invalid rows are left out, as --skip-invalid asks`)
   const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
   if (wanted.isDryRun) reportDryRun(file, ended)
   else await reportRun(call, file, ended)
+  return id
 }
 
 /** @throws Error unless a run would take every row of the file */

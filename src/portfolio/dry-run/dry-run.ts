@@ -81,15 +81,20 @@ async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<
 async function rowsOf(db: Database, id: string, loan: string, buildsOn: string[]): Promise<Row[]> {
   const { rows } = await sql<Row>`
     select r.line, r.cells,
-           exists (select from loanops.migration f cross join lateral (
+           (select json_build_object('disbursedOn', l.disbursed_on)
+              from loanops.migration f cross join lateral (
                      -- One after the other, because each state has its own index.
-                     select from loanops.migration_row
+                     select disbursed_on from loanops.migration_row
                       where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'valid'
+                        and (f.status = 'running' and not f.is_dry_run or finding = 'new')
                      union all
-                     select from loanops.migration_row
+                     select disbursed_on from loanops.migration_row
                       where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'running') l
-                    where f.type = any(${buildsOn}) and f.status = 'running' and not f.is_dry_run) as "isLoanComing"
+             where f.type = any(${buildsOn})
+               and (f.status = 'running' and not f.is_dry_run or f.id = any(m.dry_run_after))
+             order by f.id limit 1) as "comingLoan"
       from loanops.migration_row r
+      join loanops.migration m on m.id = r.migration_id
      where r.migration_id = ${id} and r.loan_external_id = ${loan} and r.state = 'valid'
      order by r.line`.execute(db)
   return rows

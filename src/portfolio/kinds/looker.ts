@@ -15,9 +15,12 @@ export type Looker = {
 export type RowToLookAt = {
   line: number
   steps: NewOperation[]
-  /** A run of a type that this one builds on brings this loan, and has not yet. */
-  isLoanComing: boolean
+  /** The row's loan, where a file that runs before this one is still to make it. */
+  comingLoan: ComingLoan | null
 }
+
+/** @property disbursedOn as `yyyy-MM-dd`; null if the file does not disburse it */
+export type ComingLoan = { disbursedOn: string | null }
 
 /**
  * `new`: it would be written. `refused`: the ledger would refuse it, as far as reading tells. `unknown`: what the ledger

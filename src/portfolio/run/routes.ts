@@ -9,6 +9,9 @@ import { cancelRun } from './cancel-run.ts'
 import { retryRun } from './retry-run.ts'
 import { startRun } from './start-run.ts'
 
+/** More files than anybody names in one command. */
+const MAX_AFTER = 100
+
 const tags = ['migration']
 const runSchema = {
   tags,
@@ -18,6 +21,13 @@ const runSchema = {
       migration_id: MigrationId,
       dry_run: Type.Optional(Type.Boolean({ description: 'true or false' })),
       skip_invalid: Type.Optional(Type.Boolean({ description: 'true or false' })),
+      after: Type.Optional(
+        Type.Array(MigrationId, {
+          maxItems: MAX_AFTER,
+          description:
+            'of a dry run: the migrations that would be run before this one, each with its own dry run done; the loans that they would make count as made',
+        }),
+      ),
     },
     closed,
   ),
@@ -43,8 +53,13 @@ export function runRoutes(
 ): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/migration/run', { schema: runSchema }, async (request, reply) => {
-      const { migration_id, dry_run = false, skip_invalid = false } = request.body
-      const wanted = { migrationId: migration_id, isDryRun: dry_run, skipInvalid: skip_invalid }
+      const { migration_id, dry_run = false, skip_invalid = false, after = [] } = request.body
+      const wanted = {
+        migrationId: migration_id,
+        isDryRun: dry_run,
+        skipInvalid: skip_invalid,
+        after,
+      }
       return reply.code(202).send(await startRun(patient, wanted, await askerOf(request)))
     })
 

@@ -4,7 +4,7 @@ import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/exact-amount.ts'
 import { dayOf } from '../day-text.ts'
-import type { Found, Looker, RowToLookAt } from '../looker.ts'
+import type { ComingLoan, Found, Looker, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
 /** Holds a loan's repayments against all its transactions, which are read at once. */
@@ -14,12 +14,14 @@ export async function lookAtRepayments(
   loanExternalId: string,
 ): Promise<Found[]> {
   const loan = await findLoanWithTransactions(ledger, loanExternalId)
-  return rows.map(({ line, isLoanComing, steps }) => {
+  return rows.map(({ line, comingLoan, steps }) => {
     const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
     const held = repaymentAmong(loan?.transactions ?? [], repayment)
     if (held.state === 'there') return { line, finding: 'in_ledger', reason: null }
     if (held.state === 'differs') return { line, finding: 'differs', reason: held.how }
-    const reason = isLoanComing ? null : objection(loan, repayment)
+    const reason = comingLoan
+      ? objectionToComing(comingLoan, repayment)
+      : objection(loan, repayment)
     return { line, finding: reason === null ? 'new' : 'refused', reason }
   })
 }
@@ -33,7 +35,17 @@ function objection(loan: LedgerLoan | undefined, { day, amount }: LedgerRepaymen
     return `the loan takes no repayment: ${loan.status.value}`
   const rounded = roundingRefusal(loan.currency, amount)
   if (rounded !== undefined) return rounded.body.defaultUserMessage
-  const disbursedOn = dayText(actualDisbursementDate)
-  const isBefore = (dayOf(day)?.iso ?? '') < (dayOf(disbursedOn)?.iso ?? '')
-  return isBefore ? `the loan was disbursed later, on ${disbursedOn}` : null
+  return before(dayText(actualDisbursementDate), day)
+}
+
+function objectionToComing({ disbursedOn }: ComingLoan, { day }: LedgerRepayment): string | null {
+  return disbursedOn === null
+    ? 'its loans file does not disburse the loan'
+    : before(disbursedOn, day)
+}
+
+function before(disbursedOn: string, day: string): string | null {
+  const [disbursed, repaid] = [dayOf(disbursedOn), dayOf(day)]
+  const isBefore = (repaid?.iso ?? '') < (disbursed?.iso ?? '')
+  return isBefore ? `the loan was disbursed later, on ${disbursed?.text}` : null
 }
