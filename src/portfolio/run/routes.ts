@@ -15,7 +15,7 @@ const MAX_AFTER = 100
 const tags = ['migration']
 const runSchema = {
   tags,
-  summary: 'Takes the valid rows to the ledger, or looks what that would do',
+  summary: 'Writes the valid rows to the ledger, or checks what that would do',
   body: Type.Object(
     {
       migration_id: MigrationId,
@@ -25,7 +25,7 @@ const runSchema = {
         Type.Array(MigrationId, {
           maxItems: MAX_AFTER,
           description:
-            'of a dry run: the migrations that would be run before this one, each with its own dry run done; the loans that they would make count as made',
+            'for a dry run: the migrations that would be run before this one, whose own dry runs are done; the loans that they would create count as created',
         }),
       ),
     },
@@ -35,18 +35,18 @@ const runSchema = {
 }
 const retrySchema = {
   tags,
-  summary: 'Takes up what failed, was stopped or was left',
+  summary: 'Processes the rows that failed, were stopped or are left',
   params: ofOneMigration,
   response: { 202: Started },
 }
 const cancelSchema = {
   tags,
-  summary: 'Starts nothing more; what is on its way ends',
+  summary: 'Starts nothing more; rows in progress are completed',
   params: ofOneMigration,
   response: { 202: Started },
 }
 
-/** @param patient where statements may take long */
+/** @param patient a pool for long statements */
 export function runRoutes(
   patient: Database,
   limitLongCalls: onRequestAsyncHookHandler,

@@ -11,23 +11,23 @@ export type RunRequest = {
   migrationId: string
   isDryRun: boolean
   skipInvalid: boolean
-  /** Of a dry run: the migrations that would be run before this one. */
+  /** For a dry run: the migrations that would be run before this one. */
   after: string[]
 }
 export type RunState = Static<typeof Started>
 
-/** Starts a run, or a look at what one would do. A completed one stays as it is. @throws NotFound, Conflict */
+/** Starts a run or a dry run. A completed migration stays as it is. @throws NotFound, Conflict */
 export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
   const { migrationId: id, isDryRun, skipInvalid, after } = request
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, type, invalidRows } = await stateOf(trx, id)
-    if (status === 'running') throw new Conflict('It runs already')
+    if (status === 'running') throw new Conflict('It is already running')
     if (isDryRun && status !== 'uploaded')
-      throw new Conflict(`It is ${status}: a dry run comes first`)
+      throw new Conflict(`It is ${status}: a dry run is only possible before the first run`)
     if (invalidRows > 0 && !skipInvalid) {
       throw new Conflict(
-        `${invalidRows} rows are invalid: mend them (errors.csv), or set skip_invalid to run the others`,
+        `${invalidRows} rows are invalid: correct them (errors.csv), or set skip_invalid to run the others`,
       )
     }
     if (status === 'completed') return { migration_id: id, status }
@@ -59,9 +59,9 @@ export async function stateOf(trx: Trx, id: string) {
   return rows[0]
 }
 
-/** Drops what an earlier dry run found. @throws Conflict */
+/** Clears the findings of an earlier dry run. @throws Conflict */
 async function prepareDryRun(trx: Trx, id: string, after: string[]) {
-  // Only its own dry run tells which of its loans would be made.
+  // Only its own dry run can tell which of its loans would be created.
   const { rows: notLookedAt } = await sql<{ id: string }>`
     select id from unnest(${after}::uuid[]) as named (id)
      where not exists (select from loanops.migration m where m.id = named.id and m.dry_run is not null)`.execute(

@@ -21,7 +21,7 @@ const tags = ['migration']
 const description = known.map(describeColumns).join('\n\n')
 const templateSchema = {
   tags,
-  summary: 'The header row of a file, and one example',
+  summary: 'Returns the header row of a file and one example row',
   description,
   params: Type.Object({ type: MigrationTypeName }),
   produces: ['text/csv'],
@@ -29,7 +29,7 @@ const templateSchema = {
 }
 const uploadSchema = {
   tags,
-  summary: 'Takes a CSV file and checks every row of it; writes nothing to the ledger',
+  summary: 'Uploads a CSV file and checks every row; writes nothing to the ledger',
   description,
   consumes: ['multipart/form-data'],
   body: Type.Object({
@@ -40,19 +40,19 @@ const uploadSchema = {
 }
 const discardSchema = {
   tags,
-  summary: 'Discards a file of which nothing was begun, with its rows',
+  summary: 'Discards a file and its rows, if no row has been started',
   params: ofOneMigration,
   response: { 204: Type.Null() },
 }
 const errorsSchema = {
   tags,
-  summary: 'The rows that are invalid, failed or were stopped, each with its reason',
+  summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
   params: ofOneMigration,
   produces: ['text/csv'],
   response: { 200: Type.Unsafe<Readable>(Type.String()) },
 }
 
-/** Files in, files out; `forDownloads` is apart from the uploads, which would keep it waiting. */
+/** Uploads and downloads. @param forDownloads a pool of its own, so that downloads do not wait for uploads */
 export function uploadRoutes(
   databases: Databases,
   forDownloads: Databases['patient'],
@@ -78,7 +78,7 @@ export function uploadRoutes(
 
     app.post(
       '/migration/upload',
-      // The body is read part by part while it arrives: there is nothing to validate before the handler.
+      // The body is read part by part as it arrives, so there is nothing to validate before the handler.
       { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
         const asker = await askerOf(request)

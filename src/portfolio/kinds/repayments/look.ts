@@ -7,7 +7,7 @@ import { dayOf } from '../day-text.ts'
 import type { ComingLoan, Found, Looker, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
-/** Holds a loan's repayments against all its transactions, which are read at once. */
+/** Compares a loan's repayments with all its transactions, which are read in one call. */
 export async function lookAtRepayments(
   { ledger }: Looker,
   rows: RowToLookAt[],
@@ -32,7 +32,7 @@ function objection(loan: LedgerLoan | undefined, { day, amount }: LedgerRepaymen
   if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)
     return `the loan is not disbursed: ${loan.status.value}`
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
-    return `the loan takes no repayment: ${loan.status.value}`
+    return `the loan accepts no repayments: ${loan.status.value}`
   const rounded = roundingRefusal(loan.currency, amount)
   if (rounded !== undefined) return rounded.body.defaultUserMessage
   return before(dayText(actualDisbursementDate), day)
