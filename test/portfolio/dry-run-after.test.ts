@@ -4,7 +4,7 @@ import { migrateCsv, uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 
-t.test('a dry run counts the loans that a file named in `after` would make', async t => {
+t.test('a dry run counts the loans that a file listed in `after` would create', async t => {
   const service = await startTestService(t)
   const loan = (id: string, cells = {}) => ({
     loan_external_id: id,
@@ -40,10 +40,10 @@ t.test('a dry run counts the loans that a file named in `after` would make', asy
     { line: 6, reason: 'the loan is not disbursed: Approved' },
   ])
   const unnamed = await migrateCsv(service, 'repayments', of('NEW'), { dry_run: true })
-  t.match(unnamed.dry_run, { refused: 1 }, 'of a file that it does not name it counts none')
+  t.match(unnamed.dry_run, { refused: 1 }, 'without `after`, the file does not count')
 })
 
-t.test('a dry run does not start before that of a file named in `after`', async t => {
+t.test('a dry run is refused before the dry run of a file listed in `after`', async t => {
   const { call, url } = await startTestService(t, { ROLE: 'api' })
   const [loans, repayments] = [
     (await uploadCsv({ url }, 'loans', loansCsv({}))).body.migration_id,
