@@ -40,6 +40,8 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
     else if (Date.now() - heardAt >= silenceMs) request.destroy()
     bytesRead = socket.bytesRead
   }, silenceMs * PART_OF_SILENCE)
+  // If the caller leaves after an early answer, the request emits neither event: this must not hold up the process's end.
+  watch.unref()
   const stop = () => {
     takingLong.delete(socket)
     clearInterval(watch)
