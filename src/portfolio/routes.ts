@@ -17,12 +17,13 @@ import {
   ofOneMigration,
 } from './record.ts'
 import { runRoutes } from './run/routes.ts'
+import { downloadRoutes } from './upload/download-routes.ts'
 import { uploadRoutes } from './upload/routes.ts'
 
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const LONG_STATEMENT_MS = 15 * 60_000
 const LONG_UPLOADS_AT_ONCE = 4
-/** A pool of their own, because a run, retry or cancel must not wait for an upload to finish. */
+/** A pool of their own, because a run, retry, cancel or download must not wait for an upload to finish. */
 const LONG_RUN_CALLS_AT_ONCE = 2
 
 const tags = ['migration']
@@ -80,7 +81,8 @@ export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
       findMigration(db, request.params.id),
     )
 
-    await app.register(uploadRoutes({ db, patient: forUploads }, forRuns, kinds, limitLongCalls))
+    await app.register(uploadRoutes({ db, patient: forUploads }, kinds, limitLongCalls))
+    await app.register(downloadRoutes({ db, patient: forRuns }, kinds, limitLongCalls))
     await app.register(runRoutes(forRuns, limitLongCalls))
   }
 }

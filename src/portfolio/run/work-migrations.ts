@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import type { Databases } from '../../database/database.ts'
+import type { Database, Databases } from '../../database/database.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
@@ -53,7 +53,7 @@ export function workMigrations(
     step: (id: string) => Promise<boolean>,
   ): Promise<number> {
     let hasMore = false
-    for (const id of await running(isDryRun)) {
+    for (const id of await running(db, runner, isDryRun)) {
       if (signal.aborted) break
       if ((restsUntil.get(id) ?? 0) > Date.now()) continue
       try {
@@ -67,13 +67,13 @@ export function workMigrations(
     }
     return hasMore ? 0 : EVERY_MS
   }
+}
 
-  /** Leaves out types that only a newer version knows. */
-  async function running(isDryRun: boolean): Promise<string[]> {
-    const { rows } = await sql<{ id: string }>`
-      select id from loanops.migration
-       where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...runner.kinds.keys()]})
-       order by id`.execute(db)
-    return rows.map(({ id }) => id)
-  }
+/** Leaves out types that only a newer version knows. */
+async function running(db: Database, { kinds }: DryRunner, isDryRun: boolean): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from loanops.migration
+     where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...kinds.keys()]})
+     order by id`.execute(db)
+  return rows.map(({ id }) => id)
 }

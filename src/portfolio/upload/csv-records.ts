@@ -18,23 +18,12 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   const counter = lineCounter()
   let header: string[] | undefined
   let bytesOfOpenRecord = 0
-  const parser = parse({
-    bom: true,
-    delimiter,
-    // Any of them on any line: lines added to a file may end differently from its header.
-    record_delimiter: ['\r\n', '\n', '\r'],
-    skip_empty_lines: true,
-    relax_column_count: true,
-    max_record_size: MAX_RECORD_CHARACTERS,
-    on_record(cells: string[], counted: Info & Counted) {
-      const line = counter.startOf(cells, counted)
-      if (cells.length > MAX_CELLS)
-        throw new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
-      header ??= cells
-      take({ line, cells })
-      // Nothing is passed on, so nothing can pile up in the stream.
-      return null
-    },
+  const parser = openParser(delimiter, (cells, counted) => {
+    const line = counter.startOf(cells, counted)
+    if (cells.length > MAX_CELLS)
+      throw new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
+    header ??= cells
+    take({ line, cells })
   })
   const ended = finished(parser, { readable: false })
   // `end` reports this error; without a handler, a failure before that would be an unhandled rejection.
@@ -66,6 +55,23 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   function linesEnded(): number {
     return parser.info.records + parser.info.empty_lines
   }
+}
+
+function openParser(delimiter: string, take: (cells: string[], counted: Info & Counted) => void) {
+  return parse({
+    bom: true,
+    delimiter,
+    // Any of them on any line: lines added to a file may end differently from its header.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: MAX_RECORD_CHARACTERS,
+    on_record(cells: string[], counted: Info & Counted) {
+      take(cells, counted)
+      // Nothing is passed on, so nothing can pile up in the stream.
+      return null
+    },
+  })
 }
 
 /** @param line where the row begins, because an open quote swallows everything below it */
