@@ -89,7 +89,7 @@ t.test('a new kind of file', async t => {
       [2, 4, 5],
     )
     t.match(body.errors[0].reason, /^approved_loan: this loan/)
-    t.match(body.errors[2].reason, /^day must be a day that exists/)
+    t.match(body.errors[2].reason, /^day must be a valid date/)
   })
 
   t.test('can be dry-run and run', async t => {
