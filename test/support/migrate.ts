@@ -22,14 +22,14 @@ export async function uploadCsv(
 
 export async function textOf({ url }: { url: string }, path: string): Promise<string> {
   const response = await fetch(url + path, { headers: { 'x-internal-token': TOKEN } })
-  // Not text(): it would swallow a BOM.
+  // Not text(), which would drop a BOM.
   return Buffer.from(await response.arrayBuffer()).toString()
 }
 
 export const errorsOf = (service: { url: string }, id: string) =>
   textOf(service, `/api/migration/${id}/errors.csv`)
 
-/** Asks until the run has ended. */
+/** Polls until the run has ended. */
 export function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
   return until(async () => {
     const { body } = await call('GET', `/api/migration/${id}`)
