@@ -40,6 +40,8 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
     else if (Date.now() - heardAt >= silenceMs) request.destroy()
     bytesRead = socket.bytesRead
   }, silenceMs * CHECK_INTERVAL)
+  // If the caller leaves after an early answer, the request emits neither event, and a stop must not wait for the silence.
+  watch.unref()
   const stop = () => {
     takingLong.delete(socket)
     clearInterval(watch)

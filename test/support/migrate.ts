@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type TestService, TOKEN } from './service.ts'
 import { until } from './until.ts'
 
@@ -43,4 +44,12 @@ export async function migrateCsv(service: At, type: string, csv: string, options
   const { status, body: started } = await service.call('POST', '/api/migration/run', run)
   if (status !== 202) throw new Error(`not run: ${JSON.stringify(started)}`)
   return ended(service, body.migration_id)
+}
+
+/** What ops.migration_row shows of a migration, by line. */
+export async function rowsOf({ db }: Pick<TestService, 'db'>, id: string): Promise<any[]> {
+  const { rows } = await sql<any>`
+    select line, state, reason, finding, finding_reason from ops.migration_row
+     where migration_id = ${id} order by line`.execute(db)
+  return rows
 }
