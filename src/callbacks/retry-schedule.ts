@@ -32,7 +32,7 @@ export function nextRetryMs(
 ): number | undefined {
   const scheduled = RETRY_AFTER_MS[retries]
   if (scheduled === undefined) return undefined
-  const ms = scheduled * (1 - JITTER + 2 * JITTER * random)
+  const ms = scheduled + scheduled * JITTER * (2 * random - 1)
   return Math.max(ms, Math.min(askedMs, scheduled + LONGEST_EXTENSION_MS))
 }
 
