@@ -21,8 +21,7 @@ const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 const waiting = sql`state = 'pending' and is_next`
 
 /**
- * Claims callbacks to send: first attempts before retries, but always a retry too. Of a receiver that is down, one
- * callback at a time, as a probe; of one that said 410, none.
+ * Claims callbacks to send. Of a receiver that is down, one callback at a time, as a probe; of one that said 410, none.
  */
 export async function claimCallbacks(db: Database, most: number): Promise<ClaimedCallback[]> {
   const { rows } = await sql<{ failures: number }>`
@@ -31,16 +30,22 @@ export async function claimCallbacks(db: Database, most: number): Promise<Claime
   return rows[0].failures < DOWN_AFTER_FAILURES ? claimDue(db, most) : claimProbe(db)
 }
 
+/**
+ * First attempts before retries, but always a retry too. Half of the first attempts are the newest: after an outage, what
+ * happens now does not wait for all that happened during it.
+ */
 function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
-  const due = (isRetry: RawBuilder<unknown>, limit: RawBuilder<unknown>) => sql`
+  const due = (isRetry: string, order: string, limit: RawBuilder<unknown>) => sql`
     select id, next_try_at from loanops.callback
-     where ${waiting} and (attempts > 0) = ${isRetry} and next_try_at <= now()
-     order by next_try_at limit ${limit} for update skip locked`
+     where ${waiting} and (attempts > 0) = ${sql.raw(isRetry)} and next_try_at <= now()
+     order by next_try_at ${sql.raw(order)} limit ${limit} for update skip locked`
   return claim(
     db,
-    sql`fresh as (${due(sql`false`, sql`${most}`)}),
-        again as (${due(sql`true`, sql`greatest(${most} - (select count(*) from fresh), 1)`)}),
-        chosen as (select * from fresh union all select * from again)`,
+    sql`newest as (${due('false', 'desc', sql`${Math.ceil(most / 2)}`)}),
+        oldest as (${due('false', 'asc', sql`${most} - (select count(*) from newest)`)}),
+        again as (${due('true', 'asc', sql`greatest(${most} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
+        -- One may be among the newest and the oldest.
+        chosen as (select * from newest union select * from oldest union select * from again)`,
   )
 }
 

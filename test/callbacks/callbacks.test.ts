@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { callbackReceiver, callbackSecret } from '../support/callback-receiver.ts'
+import { callbackReceiver } from '../support/callback-receiver.ts'
+import { callbackSecret } from '../support/callback-secret.ts'
 import { capturedA, refundA } from '../support/gateway-events.ts'
 import { clientData } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'

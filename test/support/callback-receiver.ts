@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import type { Test } from 'tap'
+import { callbackSecret } from './callback-secret.ts'
 import { until } from './until.ts'
 
 export type ReceivedCallback = {
@@ -14,8 +14,6 @@ export type ReceivedCallback = {
   text: string
 }
 export type Respond = (response: ServerResponse, received: ReceivedCallback) => void
-
-export const callbackSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /** A receiver that refuses whatever the reference library finds badly signed. */
 export async function callbackReceiver(t: Test, secret = callbackSecret()) {
