@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 50
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
 /** PostgreSQL and the ledger, each a process of its own, and places for ours. */
-export async function startCluster(folder: string) {
+export async function startCluster(folder: string, settings: NodeJS.ProcessEnv = {}) {
   const port = await freePort(0)
   const password = 'chaos'
   let postgres: Postgres = await startPostgres({ folder, password, port })
@@ -74,6 +74,7 @@ export async function startCluster(folder: string) {
       // A call that hangs is to be given up within the run.
       LEDGER_TIMEOUT_MS: '1500',
       LOG_LEVEL: 'fatal',
+      ...settings,
       ...(crashAt === undefined ? {} : { LOANOPS_CRASH_AT: crashAt }),
     }
     return startProcess(role, testEnv(postgres.url, ledger.url, changes))
