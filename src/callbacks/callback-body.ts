@@ -32,8 +32,12 @@ async function dataOf(trx: Trx, { type, about, snapshot, operation }: NumberedCa
   if (operation !== null) {
     const { externalId, data, ...row } = operation
     const processedAt = row.processedAt && new Date(row.processedAt)
-    const record = { ...wholeRecord({ ...row, processedAt }), external_id: externalId }
-    return withoutPersonalData(record, data)
+    const { success_response, failure_response, error_message, ...ids } = wholeRecord({
+      ...row,
+      processedAt,
+    })
+    const answers = { success_response, failure_response, error_message }
+    return { ...ids, ...withoutPersonalData(answers, data), external_id: externalId }
   }
   const reported = withTimes(snapshot ?? {})
   if (!type.startsWith('migration.')) return reported

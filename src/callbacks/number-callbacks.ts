@@ -11,6 +11,8 @@ const MOST_AT_ONCE = 500
  * @returns whether there may be more
  */
 export async function numberCallbacks(db: Database): Promise<boolean> {
+  const { rows } = await sql`select from loanops.callback where body is null limit 1`.execute(db)
+  if (rows.length === 0) return false
   const count = await db.transaction().execute(async trx => {
     await sql`select loanops.lock_callbacks()`.execute(trx)
     const numbered = await withSequence(trx)

@@ -1,6 +1,8 @@
 /** Members of the ledger's answers, and of operations' data, that hold names, numbers, addresses or notes. */
 const PERSONAL =
   /^(first|last|middle|full|display|client|user)_?name$|^name$|mobile|phone|e_?mail|^note$|^address/i
+/** Ids and codes stay as they are, even where a name is the same text. */
+const KEPT = /(id|code)$/i
 const REMOVED = '[removed]'
 /** Shorter values, such as a one-letter name, would also remove parts of ids and codes. */
 const SHORTEST_VALUE = 3
@@ -28,6 +30,9 @@ function cleaned(value: unknown, values: string[]): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !PERSONAL.test(name))
-      .map(([name, one]) => [name, cleaned(one, values)]),
+      .map(([name, one]) => [
+        name,
+        typeof one === 'string' && KEPT.test(name) ? one : cleaned(one, values),
+      ]),
   )
 }

@@ -17,7 +17,12 @@ t.test(
   async t => {
     const receiver = await callbackReceiver(t)
     const service = await paymentService(t, receiver.settings)
-    const client = { ...clientData('C-1'), firstname: 'Chandrika', mobileNo: '9198765432' }
+    const client = {
+      ...clientData('C-1'),
+      firstname: 'CLIENT',
+      lastname: 'Chandrika',
+      mobileNo: '9198765432',
+    }
     const first = await submit(service.call, 'CLIENT_CREATE', client)
     const record = await ending(service.call, first)
     const second = await submit(service.call, 'CLIENT_CREATE', client)
