@@ -8,6 +8,7 @@ import t from 'tap'
  */
 const LAW = [
   ['embedded'],
+  ['callbacks'],
   ['portfolio'],
   ['payments'],
   ['operations'],
