@@ -9,11 +9,7 @@ const MOST_RECON_ROWS = 1_000
 export type GatewayAnswer = { status: number; body: string; headers?: Record<string, string> }
 
 /** Answers as gateway A's API does; undefined for an unknown path. `account`: whose credentials were sent. */
-export function answerA(
-  store: GatewayStore,
-  url: URL,
-  account: string,
-): GatewayAnswer | undefined {
+export function answerA(store: GatewayStore, url: URL, account: string): GatewayAnswer | undefined {
   const [resource, id, part] = url.pathname.replace(/^\/v1\//, '').split('/')
   const query = url.searchParams
   const mine = store
@@ -24,9 +20,15 @@ export function answerA(
     case 'payments':
       return page(mine, query, entityOf)
     case 'payments/:id':
-      return one(mine.find(payment => payment.id === id), entityOf)
+      return one(
+        mine.find(payment => payment.id === id),
+        entityOf,
+      )
     case 'orders/:id':
-      return one(mine.find(payment => payment.orderId === id), orderOf)
+      return one(
+        mine.find(payment => payment.orderId === id),
+        orderOf,
+      )
     case 'refunds':
       return page(store.refunds.filter(isOfA).filter(isMine), query, refundOf)
     case 'disputes':

@@ -140,8 +140,7 @@ function refundText(refund: GatewayRefund): string {
 }
 
 const INDIA_MS = 5.5 * 3_600_000
-const indian = (at: Date) =>
-  `${new Date(at.getTime() + INDIA_MS).toISOString().slice(0, 19)}+05:30`
+const indian = (at: Date) => `${new Date(at.getTime() + INDIA_MS).toISOString().slice(0, 19)}+05:30`
 
 const ok = (body: string): GatewayAnswer => ({ status: 200, body })
 

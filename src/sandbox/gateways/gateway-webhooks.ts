@@ -29,7 +29,9 @@ function signed(gateway: string, body: string, secret: string | undefined): Reco
   if (gateway === 'gateway_a')
     return { 'x-gatewaya-signature': createHmac('sha256', secret).update(body).digest('hex') }
   const timestamp = String(Date.now())
-  const signature = createHmac('sha256', secret).update(timestamp + body).digest('base64')
+  const signature = createHmac('sha256', secret)
+    .update(timestamp + body)
+    .digest('base64')
   return { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature }
 }
 
