@@ -9,7 +9,7 @@ import t from 'tap'
 const LAW = [
   ['embedded'],
   ['callbacks'],
-  ['portfolio'],
+  ['portfolio', 'books'],
   ['payments'],
   ['operations'],
   ['engine'],
