@@ -1,4 +1,5 @@
 import { booksFeature } from './books/books-feature.ts'
+import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
@@ -10,14 +11,15 @@ import { portfolioFeature } from './portfolio/portfolio-feature.ts'
 import type { Job } from './queue/job.ts'
 
 /**
- * What a worker does: features start, and hear of final operations, in this order. The engine comes last: it runs
- * operations once the others are prepared for them, and counts as final only what none of them objected to.
+ * Everything a worker runs. Features start, and are notified of final operations, in this order. The engine comes last:
+ * it runs operations only once the others are ready, and counts an operation as final only after all of them accepted it.
  */
 const FEATURES: Feature[] = [
   operationsFeature,
   paymentsFeature,
   booksFeature,
   portfolioFeature,
+  callbacksFeature,
   engineFeature,
 ]
 
@@ -29,21 +31,25 @@ type Services = Pick<
   'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'log' | 'ledger' | 'slots'
 >
 
-/** `ledgerState` is what readyz says about the ledger. */
+/** `ledgerState` is what readyz reports about the ledger. */
 export type Worker = { ledgerState(): object; stop(): Promise<void> }
 
-/** Starts every job and gauge. */
+/** Starts every job and gauge. If one fails to start, stops the others. */
 export async function startWorker(services: Services, config: Config): Promise<Worker> {
   const context = contextOf(services, config)
   const started: Job[] = []
-  for (const { jobs = [], gauges = [] } of FEATURES)
-    for (const start of [...jobs, ...gauges]) started.push(await start(context))
-  return {
-    ledgerState: services.ledger.breaker.state,
-    async stop() {
-      // All at once: each may wait for calls of its own, and none may begin anything meanwhile.
-      await Promise.all(started.map(job => job.stop()))
-    },
+  try {
+    for (const { jobs = [], gauges = [] } of FEATURES)
+      for (const start of [...jobs, ...gauges]) started.push(await start(context))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { ledgerState: services.ledger.breaker.state, stop }
+
+  async function stop() {
+    // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
+    await Promise.all(started.map(job => job.stop()))
   }
 }
 
@@ -62,6 +68,9 @@ function contextOf(services: Services, config: Config): WorkerContext {
     ]),
     async onFinal(trx, ended) {
       for (const feature of FEATURES) await feature.onFinal?.(trx, ended, metrics)
+    },
+    async onPurge(patient, retentionDays) {
+      for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
     },
   }
 }

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
-import { startRefresh } from '../queue/refresh.ts'
 
-/** Measured at intervals in the database; while it is unavailable, the gauge keeps its last value. */
 export function readbackGauges(
   registry: Registry,
   db: Database,
@@ -15,9 +14,7 @@ export function readbackGauges(
     help: 'Since the last run that read payments back was completed or, where none was yet, since the first was due',
     registers: [registry],
   })
-  return startRefresh(async () => age.set(await ageOfLast(db)), {
-    onError: error => log.warn({ err: error }, 'the read-back’s gauge could not be refreshed'),
-  })
+  return measureEvery(async () => age.set(await ageOfLast(db)), log)
 }
 
 async function ageOfLast(db: Database): Promise<number> {

@@ -1,4 +1,4 @@
 import createError from '@fastify/error'
 
-/** For whatever is not possible at the moment: the caller should try again. */
-export const Unavailable = createError('UNAVAILABLE', 'The service cannot do this now: %s', 503)
+/** Refuses a request for now: the caller should retry. */
+export const Unavailable = createError('UNAVAILABLE', 'The service is unavailable: %s', 503)

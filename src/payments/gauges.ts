@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
-import { startRefresh } from '../queue/refresh.ts'
 
 type Measured = {
   lag: number
@@ -36,20 +36,20 @@ export function paymentGauges(
     registers,
   })
 
-  return startRefresh(refresh, {
-    onError: error => log.warn({ err: error }, 'payment gauges could not be refreshed'),
-    ...(everyMs === undefined ? {} : { everyMs }),
-  })
-
-  async function refresh(): Promise<void> {
-    const measured = await measure(db)
-    lag.set(measured.lag)
-    suspense.reset()
-    for (const [reason, count] of Object.entries(measured.suspense)) suspense.set({ reason }, count)
-    objections.reset()
-    for (const [objection, count] of Object.entries(measured.objections))
-      objections.set({ objection }, count)
-  }
+  return measureEvery(
+    async () => {
+      const measured = await measure(db)
+      lag.set(measured.lag)
+      suspense.reset()
+      for (const [reason, count] of Object.entries(measured.suspense))
+        suspense.set({ reason }, count)
+      objections.reset()
+      for (const [objection, count] of Object.entries(measured.objections))
+        objections.set({ objection }, count)
+    },
+    log,
+    everyMs,
+  )
 }
 
 /** Ids grow with time: the oldest of each source and state is the first of its index, however many wait behind it. */

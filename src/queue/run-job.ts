@@ -40,6 +40,8 @@ export type RunKind = {
 /** Runs them one after the other, on schedule and on demand. */
 export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): Promise<Job> {
   const { table, queue, log } = kind
+  if (kind.cron === '') await boss.unschedule(queue.name)
+  else await boss.schedule(queue.name, kind.cron, { trigger: 'schedule' }, { tz: kind.timeZone })
   const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
     everyMs: LOOK_EVERY_MS,
     onError: error =>
@@ -50,8 +52,6 @@ export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): 
       await db.transaction().execute(kind.request)
     loop.wake()
   })
-  if (kind.cron === '') await boss.unschedule(queue.name)
-  else await boss.schedule(queue.name, kind.cron, { trigger: 'schedule' }, { tz: kind.timeZone })
   return {
     async stop() {
       await Promise.all([loop.stop(), waking.stop()])
