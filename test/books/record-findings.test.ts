@@ -42,7 +42,7 @@ t.test('a run looks at no payment that was posted before its days', async t => {
       from generate_series(1, 20000) n`.execute(db)
   await sql`vacuum analyze core.transaction`.execute(db)
   const page = (db: Database) =>
-    sql`select * from core.loans_to_read_back(now() - interval '3 days', now(), null, null, 500)`.execute(
+    sql`select * from core.loans_to_read_back(now() - interval '3 days', now(), null, null, 20000)`.execute(
       db,
     )
   // The first one reads the catalogue too.
