@@ -96,10 +96,13 @@ export function decide(
         ...keepWaitingForApproval(claim, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
         lookFirst: claim.lookFirst || !answer.leftNothing,
+        wantsNewKey: answer.isFromStore,
       }
     case 'unknown':
       return {
         ...retryLater(claim, answer),
+        // An operator who retries waits for it.
+        ...(claim.resolution === 'retry' && answer.status === TOO_EARLY ? { nextTryMs: 0 } : {}),
         waitingFor: 'outcome_unknown',
         lookFirst: true,
         isUnknown: true,
@@ -198,13 +201,14 @@ function backOff(claims: number): number {
   return full / 2 + (Math.random() * full) / 2
 }
 
-/** Counted from the first "still processing" under this key: an older unknown outcome says nothing about a new call. */
-function isStuck({ tooEarly }: Claim, key: string, { status }: Answer, now: Date): boolean {
-  return (
-    status === TOO_EARLY &&
-    tooEarly?.key === key &&
-    now.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
-  )
+/**
+ * Counted from the first "still processing" under this key: an older unknown outcome says nothing about a new call. An
+ * operator's retry does not wait so long.
+ */
+function isStuck({ tooEarly, resolution }: Claim, key: string, answer: Answer, now: Date): boolean {
+  if (answer.status !== TOO_EARLY) return false
+  if (resolution === 'retry') return true
+  return tooEarly?.key === key && now.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
 }
 
 function isRefusal(

@@ -38,11 +38,13 @@ export async function resolveOperation(
         'Only an operation that waits for outcome_unknown, ledger_approval or ledger_credentials can be resolved',
       )
     }
-    // A retry needs a new key: under the old one the ledger may only repeat that it is still processing.
+    // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt gives the key up
+    // if the ledger says that it is no use. The key of a request that waits for approval belongs to that request.
     await sql`
       update loanops.operation
          set resolution = ${outcome}, look_first = true, next_try_at = now(),
-             key_generation = key_generation + ${outcome === 'retry' ? 1 : 0}
+             key_generation = key_generation
+               + (${outcome === 'retry'} and waiting_for is not distinct from 'ledger_approval')::integer
        where id = ${tracked.id}`.execute(trx)
     await insertJobs(boss, trx, queueOf(operation.origin), [
       { data: { subject: operation.subject } },
