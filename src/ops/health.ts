@@ -8,7 +8,10 @@ export type Readiness = {
   queue: 'ok' | string
   /** What this process has been trying for too long. */
   stuck: string[]
-  /** Why operations wait for the ledger, whichever process found out; of a worker also the state of its circuit. */
+  /**
+   * Why operations wait for the ledger, whichever process found out, or `not_known`; of a worker also the state of its
+   * circuit.
+   */
   ledger: { waiting_for: string[] }
 }
 export type Health = () => Promise<Readiness>
@@ -30,7 +33,8 @@ export function health(
     const [database, queue, waitingFor] = await Promise.all([
       within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
-      within(PATIENCE_MS, ledgerTroubles(db)).catch(() => []),
+      // No answer must not look like no trouble.
+      within(PATIENCE_MS, ledgerTroubles(db)).catch(() => ['not_known']),
     ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor }
     const stuck = watch.stuck()
