@@ -102,10 +102,19 @@ export async function startClaims(
   claims: ClaimKey[],
 ): Promise<ClaimKey[]> {
   const { rows } = await sql<ClaimKey>`
+    with starting as (
+      select o.id
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
+               as held (id, attempt)
+        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
+       where o.claimed_by = ${worker} and o.status = 'processing'
+       -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+       order by o.id
+         for no key update of o
+    )
     update loanops.operation o set unstarted_attempt = null
-      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
-        as starting (id, attempt)
-     where o.id = starting.id and o.attempt = starting.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+      from starting
+     where o.id = starting.id
     returning o.id, o.attempt as number`.execute(db)
   return rows
 }
@@ -218,11 +227,21 @@ export function endableSubjects(
 /** Records why these subjects' operations wait, though none of them was tried. */
 export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
   await sql`
-    update loanops.operation set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
-     where id in (select oldest.id from unnest(${subjects}::text[]) as wanted (subject) cross join lateral (
-                    select id from loanops.operation
-                     where subject = wanted.subject and status = 'processing' order by seq limit 1) oldest)
-       and status = 'processing' and claimed_by is null and waiting_for is null`.execute(db)
+    with waiting as (
+      select o.id
+        from unnest(${subjects}::text[]) as wanted (subject)
+       cross join lateral (
+         select id from loanops.operation
+          where subject = wanted.subject and status = 'processing'
+          order by seq limit 1) oldest
+        join loanops.operation o on o.id = oldest.id
+       where o.status = 'processing' and o.claimed_by is null and o.waiting_for is null
+       order by o.id
+         for no key update of o
+    )
+    update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
+      from waiting
+     where o.id = waiting.id`.execute(db)
 }
 
 /** Takes some hundredths of a second: the statement must not time out because a million subjects wait. */

@@ -56,6 +56,15 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
         counts boolean, resolution text, method text, path text, http_status integer, outcome text, idempotency_key text)
+    ), locked as (
+      select o.id
+        from ended join loanops.operation o on o.id = ended.id and o.attempt = ended.attempt
+       where o.status = 'processing'
+         -- A claim that expired has been ended already.
+         and o.claimed_by is not null
+       -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+       order by o.id
+         for no key update of o
     ), finished as (
       update loanops.operation o
          set status = ended.status,
@@ -74,10 +83,8 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
              key_generation = o.key_generation + ended.wants_new_key::integer,
              attempts = o.attempts + ended.counts::integer,
              claimed_by = null, claimed_at = null, claimed_until = null
-        from ended
-       where o.id = ended.id and o.attempt = ended.attempt and o.status = 'processing'
-         -- A claim that expired has been ended already.
-         and o.claimed_by is not null
+        from locked join ended using (id)
+       where o.id = locked.id and o.attempt = ended.attempt
       -- A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), attempted as (
