@@ -55,7 +55,7 @@ create table core.event (
   is_outside boolean default false not null,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
-  constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text]))),
+  constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text]))) NOT VALID,
   constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text])))
 );
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
@@ -132,15 +132,24 @@ create table core.transaction (
   objection text,
   problem text,
   disagreement text,
+  decision text,
+  decided_amount numeric,
+  decided_day date,
+  cleared_facts text[],
+  difference text,
+  read_back_at timestamp with time zone,
+  note text,
+  noted_by text,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
   constraint transaction_check1 CHECK (((state = 'posted'::text) = (posted_at IS NOT NULL))),
+  constraint transaction_decision_check CHECK ((decision = ANY (ARRAY['post'::text, 'handled'::text, 'dismiss'::text]))),
   constraint transaction_disagreement_check CHECK ((disagreement = ANY (ARRAY['money'::text, 'loan'::text]))),
   constraint transaction_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
-  constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['events_disagree'::text, 'refund'::text, 'chargeback'::text]))),
+  constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['refund'::text, 'chargeback'::text, 'events_disagree'::text, 'differs_at_ledger'::text]))) NOT VALID,
   constraint transaction_pkey PRIMARY KEY (id),
-  constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text]))),
-  constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))),
-  constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text])))
+  constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text]))) NOT VALID,
+  constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'unknown_event'::text, 'awaiting_review'::text, 'not_at_gateway'::text, 'missing_at_ledger'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))) NOT VALID,
+  constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID
 );
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);

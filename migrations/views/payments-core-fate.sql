@@ -16,10 +16,12 @@ create or replace function core.fate_of(
   -- Its current state and reason; null for a new one.
   present_state text default null,
   present_reason text default null,
+  -- An operator's decision, which later events do not change.
+  decision text default null,
   -- The kind of a refund or chargeback that keeps this payment from being posted.
   held_by text default null,
-  -- Whether an event that counts contradicts what was sent to the ledger.
-  is_contradicted boolean default false,
+  -- What speaks against a payment that is decided, posted or being posted.
+  objection text default null,
   -- Of a refund or chargeback: whether all its events come from outside, what the others say, and whether its payment was
   -- captured.
   all_outside boolean default false,
@@ -30,9 +32,14 @@ create or replace function core.fate_of(
 ) returns table (state text, reason text, objection text) language sql immutable parallel safe as $$
   select fate[1], fate[2], fate[3]
     from (select case
+      --   condition                                         state       reason                objection
+      when decision = 'handled' and present_state is distinct from 'posted'
+                                                        then array['handled',  null,                 objection]
+      when decision = 'dismiss' and present_state is distinct from 'posted'
+                                                        then array['dismissed', null,                objection]
+
       -- Refunds and chargebacks.
       when kind <> 'payment' then case
-        --   condition                                         state       reason                objection
         when all_outside                                then array['suspense', 'sender_not_allowed', null]
         when is_done and not is_of_nothing              then array['suspense', kind,                 null]
         when is_undone and not is_done                  then array['failed',   null,                 null]
@@ -41,13 +48,18 @@ create or replace function core.fate_of(
                                                         then array['returned', null,                 null]
         else                                                 array['suspense', kind,                 null] end
 
-      -- Payments that are posted or being posted stay so; what contradicts them is their objection.
-      when present_state in ('posting', 'posted') then case
-        when is_contradicted                            then array[present_state, present_reason, 'events_disagree']
-        when present_state = 'posting'                  then array[present_state, present_reason, held_by]
-        else                                                 array[present_state, present_reason, null] end
+      -- Payments that are posted or being posted stay so.
+      when present_state in ('posting', 'posted')       then array[present_state, present_reason,    objection]
+
+      -- What an operator has decided to post is held back by the ledger only.
+      when decision = 'post' then case
+        when refused_reason is not null                 then array['suspense', refused_reason,       objection]
+        else                                                 array['waiting',  null,                 objection] end
 
       else case
+        -- It was posted once: only an operator has it posted again.
+        when refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
+                                                        then array['suspense', refused_reason,       null]
         when not is_captured                            then array['failed',   null,                 null]
         when problem = 'unreadable'                     then array['suspense', 'unreadable',         null]
         when held_by is not null                        then array['suspense', held_by,              null]
@@ -90,7 +102,7 @@ create or replace function core.retry_refused(batch uuid, most integer) returns 
        set (state, reason) = (
              select f.state, f.reason
                from core.fate_of(t.kind, t.is_captured, t.problem, t.disagreement, t.external_loan_id,
-                      is_assigned => t.assigned_loan_id is not null) f),
+                      is_assigned => t.assigned_loan_id is not null, decision => t.decision, objection => t.objection) f),
            refused_reason = null, next_try_at = null
      where id = any(array(
        select id from core.transaction

@@ -77,7 +77,8 @@ create or replace function core.disagreement_of(wanted_gateway text, payment_id 
     when on_loan then 'loan' end
 $$;
 
--- Stores those summaries, except for payments that are posted or being posted: these keep what was sent.
+-- Stores those summaries, except for payments that are posted or being posted, which keep what was sent, and for what an
+-- operator has decided.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns void
   language sql volatile as $$
   insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
@@ -99,7 +100,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
          source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
          refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
          next_try_at = case when has_news then null else t.next_try_at end
-   where t.state not in ('posting', 'posted')
+   where t.state not in ('posting', 'posted') and t.decision is null
 $$;
 
 -- Decides the fate of these refunds and chargebacks, from their own events and their payment's. One that names no loan
@@ -121,7 +122,8 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
        cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
-       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured) f
+       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
+       decision => r.decision) f
        where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
        and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
   )
@@ -131,18 +133,33 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
    where t.id = found.id
 $$;
 
--- Whether an event that counts contradicts what was sent to the ledger.
-create or replace function core.is_contradicted(t core.transaction) returns boolean language sql stable as $$
-  select exists (
-    select from core.event e
-     where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-       and e.status = 'captured' and not e.is_outside
-       and (e.amount <> t.amount or e.currency <> t.currency
-         or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
-       and (e.verified_by is not null or not exists (
-         select from core.event v
-          where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-            and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender)))))
+-- What speaks against a payment that is decided, posted or being posted, the weightiest first. A fact names what it rests
+-- on, so that one that an operator has cleared is known again.
+create or replace function core.objections_to(t core.transaction)
+  returns table (objection text, fact text) language sql stable as $$
+  select objection, fact
+    from (
+      select r.kind, r.kind || ' ' || r.gateway_payment_id
+        from core.transaction r
+       where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.reason = r.kind
+         -- An unverified refund does not speak against a verified payment.
+         and (r.is_verified or not t.is_verified)
+      union all
+      select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id)
+        from core.event e
+       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+         and e.status = 'captured' and not e.is_outside
+         and (e.amount <> t.amount or e.currency <> t.currency
+           or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
+         and (e.verified_by is not null or not exists (
+           select from core.event v
+            where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
+              and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender))))
+      union all
+      select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
+    ) found (objection, fact)
+   where fact <> all(coalesce(t.cleared_facts, '{}'))
+   order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
 $$;
 
 -- Decides the fate of these payments, from their own events and their refunds and chargebacks.
@@ -154,13 +171,16 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        cross join lateral (
        select max(r.kind) as held_by
          from core.transaction r
-        where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.reason = r.kind
+        where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
+          -- Also where an operator has dealt with the refund itself: the money was given back all the same.
+          and (r.reason = r.kind or r.decision is not null)
           -- An unverified refund does not hold a verified payment.
           and (r.is_verified or not p.is_verified)) r
        cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
-       present_state => p.state, present_reason => p.reason, held_by => r.held_by,
-       is_contradicted => case when p.state in ('posting', 'posted') then core.is_contradicted(p) end) f
+       present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
+       objection => case when p.state in ('posting', 'posted') or p.decision is not null
+                      then (select o.objection from core.objections_to(p) o limit 1) end) f
        where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )

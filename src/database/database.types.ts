@@ -108,7 +108,12 @@ export interface CoreTransaction {
   amount: Numeric | null;
   assigned_loan_id: string | null;
   batch_id: string | null;
+  cleared_facts: string[] | null;
   currency: string | null;
+  decided_amount: Numeric | null;
+  decided_day: Timestamp | null;
+  decision: string | null;
+  difference: string | null;
   disagreement: string | null;
   external_loan_id: Generated<string | null>;
   gateway: string;
@@ -122,6 +127,8 @@ export interface CoreTransaction {
   lender: string;
   named_loan_id: string | null;
   next_try_at: Timestamp | null;
+  note: string | null;
+  noted_by: string | null;
   objection: string | null;
   of_payment_id: string | null;
   operation_id: string | null;
@@ -131,6 +138,7 @@ export interface CoreTransaction {
   posting_number: Generated<number>;
   problem: string | null;
   raw_id: string;
+  read_back_at: Timestamp | null;
   reason: string | null;
   received_at: Timestamp;
   refused_at: Timestamp | null;

@@ -4,7 +4,16 @@ import { nullable, oneOf } from '../http/fields.ts'
 const NullableText = nullable(Type.String())
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
-export const STATES = ['waiting', 'posting', 'posted', 'suspense', 'failed', 'returned'] as const
+export const STATES = [
+  'waiting',
+  'posting',
+  'posted',
+  'suspense',
+  'failed',
+  'returned',
+  'handled',
+  'dismissed',
+] as const
 
 /** The columns of `ops.payment`. */
 export const Payment = Type.Object({
@@ -31,7 +40,9 @@ export const Payment = Type.Object({
     Type.String({ description: 'the last answer of the ledger or of our own checks' }),
   ),
   hints: nullable(Type.Object({}, { additionalProperties: true })),
-  objection: nullable(Type.String({ description: 'why later events contradict a posted payment' })),
+  objection: nullable(
+    Type.String({ description: 'what speaks against a posted payment, or one that is decided' }),
+  ),
 })
 
 export const PaymentWithHistory = Type.Object({

@@ -69,8 +69,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
     update core.transaction t
        set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,
            reason = case when result.overpaid then 'overpaid' end,
-           -- A refund of a posted payment has a row of its own; an event that contradicts it stays an objection.
-           objection = case when result.ledger_transaction_id is not null then nullif(nullif(t.objection, 'refund'), 'chargeback') end,
+           objection = case when result.ledger_transaction_id is not null then t.objection end,
            posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
            ledger_transaction_id = result.ledger_transaction_id,
            refused_reason = result.refused_reason,

@@ -75,7 +75,7 @@ t.test(
       objection: 'refund',
     })
     await service.faults([])
-    t.match(await ended(service), { state: 'posted', objection: null })
+    t.match(await ended(service), { state: 'posted', objection: 'refund' })
     t.match((await service.payment('rfnd_1')).payment, { state: 'suspense' })
   },
 )
