@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
 
 /** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
 const EVERY_MS = 15_000
@@ -38,15 +39,8 @@ export function paymentGauges(
     registers,
   })
 
-  let isUnderWay = false
-  void refresh()
-  const timer = setInterval(refresh, everyMs).unref()
-  return { stop: () => clearInterval(timer) }
-
-  async function refresh(): Promise<void> {
-    if (isUnderWay) return
-    isUnderWay = true
-    try {
+  return startLoop(
+    async () => {
       const measured = await measure(db)
       lag.set(measured.lag)
       suspense.reset()
@@ -55,12 +49,13 @@ export function paymentGauges(
       objections.reset()
       for (const [objection, count] of Object.entries(measured.objections))
         objections.set({ objection }, count)
-    } catch (error) {
-      log.warn({ err: error }, 'payment gauges could not be refreshed')
-    } finally {
-      isUnderWay = false
-    }
-  }
+      return everyMs
+    },
+    {
+      everyMs,
+      onError: error => log.warn({ err: error }, 'payment gauges could not be refreshed'),
+    },
+  )
 }
 
 /** Ids grow with time: the oldest of each source and state is the first of its index, however many wait behind it. */
