@@ -12,14 +12,14 @@ import {
   success,
 } from './current-attempt.ts'
 import {
+  afterFailedLook,
   brokenOff,
+  type Decision,
   deadlineRefusal,
   decide,
-  type Ending,
   keepingKey,
   operatorsRefusal,
   stillUnapproved,
-  unsettled,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
@@ -66,8 +66,8 @@ function refuseEarly(current: CurrentAttempt): Ended | undefined {
 async function afterTheWrite(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
   if (answer.outcome === 'refused') return afterARefusal(current, answer)
   if (isContainers500(answer)) return afterAContainers500(current, answer)
-  const ending = decide(current.claim, current.key, answer)
-  return ended(current, answer, current.hasMovedOn ? keepingKey(ending, answer) : ending)
+  const decision = decide(current.claim, current.key, answer)
+  return ended(current, answer, current.hasMovedOn ? keepingKey(decision, answer) : decision)
 }
 
 /** Believes a refusal only if the ledger does not hold what was requested. */
@@ -107,7 +107,7 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
   if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
-  const left = (ending: Ending) => (isLooking ? unsettled(ending) : ending)
+  const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
   if (error instanceof LedgerTrouble)
     return ended(current, written ?? error.answer, left(decide(claim, key, error.answer)))

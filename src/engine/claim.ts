@@ -173,10 +173,10 @@ export async function rememberSeen(
 }
 
 /** One part of the walk over all subjects. */
-export type Stretch = {
+export type SubjectPage = {
   /** The subjects found. */
   subjects: string[]
-  /** Where the next stretch begins; null after the last. */
+  /** Where the next page begins; null after the last. */
   next: string | null
 }
 
@@ -186,7 +186,7 @@ export function overdueSubjects(
   origins: Origin[],
   limit: number,
   after = '',
-): Promise<Stretch> {
+): Promise<SubjectPage> {
   return headsWhere(
     db,
     origins,
@@ -197,7 +197,7 @@ export function overdueSubjects(
 }
 
 /** Subjects beyond `after` whose oldest unfinished operation is claimed by a worker that did not renew its lease. */
-export function expiredSubjects(db: Database, limit: number, after: string): Promise<Stretch> {
+export function expiredSubjects(db: Database, limit: number, after: string): Promise<SubjectPage> {
   return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
@@ -211,7 +211,7 @@ export function endableSubjects(
   deadlineSeconds: number,
   limit: number,
   after = '',
-): Promise<Stretch> {
+): Promise<SubjectPage> {
   return headsWhere(
     db,
     origins,
@@ -245,7 +245,7 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
 }
 
 /** Takes some hundredths of a second: the statement must not time out because a million subjects wait. */
-const SUBJECTS_PER_STRETCH = 5_000
+const SUBJECTS_PER_PAGE = 5_000
 
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
 async function headsWhere(
@@ -254,10 +254,10 @@ async function headsWhere(
   condition: RawBuilder<unknown>,
   limit: number,
   after: string,
-): Promise<Stretch> {
+): Promise<SubjectPage> {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
     look_first, resolution`
-  const { rows } = await sql<Stretch>`
+  const { rows } = await sql<SubjectPage>`
     with recursive head as (
       (select ${columns} from loanops.operation
         where status = 'processing' and subject > ${after} order by subject, seq limit 1)
@@ -266,14 +266,14 @@ async function headsWhere(
         select ${columns} from loanops.operation
          where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
     ), walked as (
-      select * from head limit ${SUBJECTS_PER_STRETCH}
+      select * from head limit ${SUBJECTS_PER_PAGE}
     )
     select array(select subject from walked head
                   where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
                   limit ${limit}) as subjects,
-           case when count(*) = ${SUBJECTS_PER_STRETCH} then max(subject) end as next
+           case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next
       from walked`.execute(db)
-  return rows[0] as Stretch
+  return rows[0] as SubjectPage
 }
 
 /** The client's operations that this one must wait for. */

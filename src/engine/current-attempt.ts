@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/client.ts'
 import { type Held, there } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Claim } from './claim.ts'
-import { decide, type Ending } from './decide.ts'
+import { type Decision, decide } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Attempt, Operation } from './operation.ts'
@@ -73,9 +73,9 @@ export async function look(current: CurrentAttempt): Promise<Held> {
 export function ended(
   { claim, key }: CurrentAttempt,
   answer: Answer | Refusal | null,
-  ending: Ending,
+  decision: Decision,
 ): Ended {
-  return { claim, key, answer, ending }
+  return { claim, key, answer, decision }
 }
 
 export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ended {
@@ -91,7 +91,7 @@ export function refused(
   return ended(current, answer, decide(current.claim, current.key, reason))
 }
 
-export const success = (held: Held & { state: 'there' }): Ending => ({
+export const success = (held: Held & { state: 'there' }): Decision => ({
   status: 'success',
   response: held.body,
 })

@@ -10,7 +10,7 @@ export type WaitingFor =
   | 'outcome_unknown'
 
 /** What becomes of an operation after an attempt. */
-export type Ending =
+export type Decision =
   | { status: 'success'; response: object }
   | { status: 'failed'; response: object; errorMessage: string; reason?: string }
   | {
@@ -36,7 +36,7 @@ const STUCK_KEY_MS = 10 * 60_000
 const TOO_EARLY = 425
 
 /** Writing again would put a second request before the approver. */
-export const stillUnapproved: Ending = {
+export const stillUnapproved: Decision = {
   status: 'processing',
   waitingFor: 'ledger_approval',
   lastError: 'the ledger holds it for a second person’s approval',
@@ -56,7 +56,7 @@ export function decide(
   key: string,
   answer: Answer | Refusal,
   now = new Date(),
-): Ending {
+): Decision {
   if (isRefusal(answer))
     return {
       status: 'failed',
@@ -115,16 +115,16 @@ export function decide(
  * If the look found that the ledger has moved on, only the key can show whether our write came first: it is given up
  * only for a failure that the ledger has stored under it.
  */
-export function keepingKey(ending: Ending, answer: Answer | Refusal): Ending {
-  if (ending.status !== 'processing' || isRefusal(answer)) return ending
+export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
+  if (decision.status !== 'processing' || isRefusal(answer)) return decision
   // A "still processing" counts as stored too.
   const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
   const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
-  return { ...ending, wantsNewKey: ending.wantsNewKey && isFailureKept }
+  return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
 /** For an attempt that met something unforeseen: a body that is not as declared, a bug of ours. */
-export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Ending {
+export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
   return {
     ...retryLater(claim, { message }),
     ...(mayHaveArrived
@@ -138,14 +138,14 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
  * For a look that failed. It was due because an earlier attempt may have arrived: until a look says otherwise, the
  * outcome is unknown, whatever the failure itself says.
  */
-export function unsettled(ending: Ending): Ending {
-  if (ending.status !== 'processing') return ending
-  const { waitingFor } = ending
+export function afterFailedLook(decision: Decision): Decision {
+  if (decision.status !== 'processing') return decision
+  const { waitingFor } = decision
   // The other reasons stay: an operator can resolve them too.
   const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
   return isUnknown
-    ? { ...ending, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
-    : { ...ending, lookFirst: true }
+    ? { ...decision, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
+    : { ...decision, lookFirst: true }
 }
 
 /** The deadline has passed; only if the ledger cannot hold any effect. */

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
-import { expiredSubjects, type Stretch } from './claim.ts'
+import { expiredSubjects, type SubjectPage } from './claim.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 
@@ -55,7 +55,7 @@ export async function endExpiredClaims(
   nextTryMs: number,
 ): Promise<boolean> {
   for (let after: string | null = ''; after !== null; ) {
-    const { subjects, next }: Stretch = await expiredSubjects(db, MAX_AT_ONCE, after)
+    const { subjects, next }: SubjectPage = await expiredSubjects(db, MAX_AT_ONCE, after)
     if (subjects.length > 0) await endExpired(db, boss, subjects, nextTryMs)
     if (subjects.length === MAX_AT_ONCE) return true
     after = next

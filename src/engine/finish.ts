@@ -5,13 +5,18 @@ import type { Database, Trx } from '../database/database.ts'
 import type { Answer } from '../ledger/answer.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
-import { type Ending, recordedOutcome } from './decide.ts'
+import { type Decision, recordedOutcome } from './decide.ts'
 import { keepableJson } from './keepable-json.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 
 /** An attempt at its end: what it was, what came back, and how it leaves the operation. */
-export type Ended = { claim: Claim; key: string; answer: Answer | Refusal | null; ending: Ending }
+export type Ended = {
+  claim: Claim
+  key: string
+  answer: Answer | Refusal | null
+  decision: Decision
+}
 
 /**
  * Records how attempts ended, in one transaction.
@@ -29,11 +34,12 @@ export async function finishAttempts(
     const effective = ended.filter(({ claim }) => nextTries.has(claimKey(claim)))
     await onFinal(
       trx,
-      effective.filter(({ ending }) => ending.status !== 'processing'),
+      effective.filter(({ decision }) => decision.status !== 'processing'),
     )
     for (const queue of [liveQueue, bulkQueue]) {
       const again = effective.filter(
-        ({ claim, ending }) => ending.status === 'processing' && queueOf(claim.origin) === queue,
+        ({ claim, decision }) =>
+          decision.status === 'processing' && queueOf(claim.origin) === queue,
       )
       const wakes = again.map(({ claim }) => ({
         data: { subject: claim.subject },
@@ -115,22 +121,22 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
 }
 
 /** As `recordEnds` reads it. */
-function row({ claim, key, answer, ending }: Ended) {
-  const isOpen = ending.status === 'processing'
+function row({ claim, key, answer, decision }: Ended) {
+  const isOpen = decision.status === 'processing'
   const isCall = answer !== null && 'method' in answer
   return {
     id: claim.id,
     attempt: claim.number,
-    status: ending.status,
-    response: isOpen ? null : ending.response,
-    error_message: ending.status === 'failed' ? ending.errorMessage : null,
-    waiting_for: isOpen ? ending.waitingFor : null,
-    last_error: isOpen ? ending.lastError : null,
-    next_try_ms: isOpen ? ending.nextTryMs : 0,
-    look_first: isOpen ? ending.lookFirst : claim.lookFirst,
-    is_unknown: isOpen && ending.isUnknown,
-    wants_new_key: isOpen && ending.wantsNewKey,
-    counts: isOpen ? ending.countsAsAttempt : true,
+    status: decision.status,
+    response: isOpen ? null : decision.response,
+    error_message: decision.status === 'failed' ? decision.errorMessage : null,
+    waiting_for: isOpen ? decision.waitingFor : null,
+    last_error: isOpen ? decision.lastError : null,
+    next_try_ms: isOpen ? decision.nextTryMs : 0,
+    look_first: isOpen ? decision.lookFirst : claim.lookFirst,
+    is_unknown: isOpen && decision.isUnknown,
+    wants_new_key: isOpen && decision.wantsNewKey,
+    counts: isOpen ? decision.countsAsAttempt : true,
     resolution: claim.resolution,
     method: isCall ? answer.method : null,
     path: isCall ? answer.path : null,

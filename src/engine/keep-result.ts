@@ -28,7 +28,7 @@ export function openKeepResult(
     // The ledger has been written: that must not be forgotten while the database is down.
     for (;;) {
       try {
-        return (await finish[lane].submit(ended)) && ended.ending.status !== 'processing'
+        return (await finish[lane].submit(ended)) && ended.decision.status !== 'processing'
       } catch (error) {
         if (Date.now() > until) throw error
         await pause(RETRY_MS)

@@ -84,8 +84,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   /** A stop waits for this work. */
   function tracked(work: Promise<void>): Promise<void> {
-    const settled = work.catch(() => undefined).finally(() => underWay.delete(settled))
-    underWay.add(settled)
+    const finished = work.catch(() => undefined).finally(() => underWay.delete(finished))
+    underWay.add(finished)
     return work
   }
 }

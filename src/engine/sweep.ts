@@ -3,7 +3,7 @@ import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
-import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
+import { endableSubjects, overdueSubjects, type SubjectPage } from './claim.ts'
 import type { Origin } from './origin.ts'
 
 /** A lost wake-up is made up for within this time. */
@@ -13,7 +13,7 @@ const MAX_PER_SWEEP = 200
 /** How many operations test whether a failing ledger has recovered: enough that one of them is not a cause of failure. */
 const PER_TRIAL = 5
 /** Before any subject. */
-const START: Stretch = { subjects: [], next: '' }
+const START: SubjectPage = { subjects: [], next: '' }
 /** How often to check for room. */
 const ROOM_EVERY_MS = 20
 
@@ -47,12 +47,12 @@ export function startSweep(
     const origins = runner.origins()
     if (origins.length === 0) return true
     let room = MAX_PER_SWEEP
-    for (let stretch: Stretch = START; stretch.next !== null && room > 0; ) {
-      const after = stretch.next
-      stretch = await watched(() => stretchBehind(after, origins, room))
+    for (let page: SubjectPage = START; page.next !== null && room > 0; ) {
+      const after = page.next
+      page = await watched(() => pageAfter(after, origins, room))
       if (stopping.aborted) return false
-      await runner.take(stretch.subjects)
-      room -= stretch.subjects.length
+      await runner.take(page.subjects)
+      room -= page.subjects.length
     }
     if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
     return room === 0
@@ -65,7 +65,7 @@ export function startSweep(
     return subjects
   }
 
-  function stretchBehind(after: string, origins: Origin[], room: number): Promise<Stretch> {
+  function pageAfter(after: string, origins: Origin[], room: number): Promise<SubjectPage> {
     return ledger.breaker.isOpen()
       ? endableSubjects(db, origins, deadlineSeconds, room, after)
       : overdueSubjects(db, origins, room, after)

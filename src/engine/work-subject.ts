@@ -72,7 +72,7 @@ async function attempted(
   if (operation === undefined) {
     // Another version of this program accepted it, and its workers know it.
     const error = new Error(`this version has no operation ${claim.operationType}`)
-    return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }
+    return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
   }
   // A read does not wait for the record of the start; a write does.
   const started = start()

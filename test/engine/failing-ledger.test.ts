@@ -90,7 +90,7 @@ t.test('how long a key has been "still processing" is counted per key', async t 
     values (gen_random_uuid(), 'CLIENT_CREATE', 'api', 'client:C', 'C', '{}')`.execute(db)
   for (const key of keys) {
     const [claim] = (await claimHeads(db, crypto.randomUUID(), ['client:C'])) as [Claim]
-    const ended = { claim, key, answer: tooEarly, ending: decide(claim, key, tooEarly) }
+    const ended = { claim, key, answer: tooEarly, decision: decide(claim, key, tooEarly) }
     await db.transaction().execute((trx: Trx) => recordEnds(trx, [ended]))
     await sql`update loanops.operation set next_try_at = now()`.execute(db)
   }

@@ -64,7 +64,7 @@ t.test(
     t.equal(claims.length, 30)
     const done = { status: 'success', response: {} } as const
     const [claim] = claims as [Claim]
-    const ended = claims.map(claim => ({ claim, key: '', answer: null, ending: done }))
+    const ended = claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
       'their renewal': db => renewClaims(db, worker, claims),

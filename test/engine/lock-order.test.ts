@@ -35,7 +35,7 @@ t.test('the ends of attempts are recorded in the order of their ids', async t =>
       claim,
       key: claim.id,
       answer: null,
-      ending: { status: 'success', response: {} },
+      decision: { status: 'success', response: {} },
     }),
   )
   const record = () => service.db.transaction().execute(trx => recordEnds(trx, ended))

@@ -95,5 +95,5 @@ const successOf = (claim: Claim, came: string): Ended => ({
     isFromStore: false,
     leftNothing: false,
   },
-  ending: { status: 'success', response: { came } },
+  decision: { status: 'success', response: { came } },
 })

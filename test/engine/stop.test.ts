@@ -103,7 +103,7 @@ t.test('a worker suspended before its write does not write after its lease', asy
   await heir.kill('SIGTERM')
 
   frozen.child.kill('SIGCONT')
-  await settled(frozen)
+  await stopped(frozen)
   const { calls } = await control(service, 'GET', '/counters')
   t.equal(calls['DISBURSE/LOAN'], 1)
   matchEach(t, await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
@@ -113,7 +113,7 @@ const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>
   testEnv(service.databaseUrl, service.ledger.url, { LEDGER_TIMEOUT_MS: '30000', ...changes })
 
 /** A stop waits for what is under way. */
-async function settled(worker: Service): Promise<void> {
+async function stopped(worker: Service): Promise<void> {
   await worker.kill('SIGTERM')
 }
 

@@ -29,7 +29,7 @@ export async function readCsv(
     await records.end()
   } catch (error) {
     // Who hears of the failure may clear up at once: nothing may be kept behind their back.
-    await batches.settle()
+    await batches.rest()
     throw records.explained(error)
   }
   await batches.end()

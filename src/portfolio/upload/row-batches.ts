@@ -33,7 +33,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       await taking
     },
     /** Waits until no rows are being taken, whatever came of it. */
-    async settle() {
+    async rest() {
       await taking.catch(() => undefined)
     },
   }
