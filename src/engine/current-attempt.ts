@@ -16,7 +16,7 @@ export type AttemptContext = {
   ledger: Ledger
   reference: Reference
   deadlineSeconds: number
-  /** Whether a write may be sent: its start is on record, and the lease covers it. Somebody else may have claimed it by now. */
+  /** Whether a write may be sent: its start is recorded and the lease covers it. Another worker may have claimed it. */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   log: { error(object: object, message: string): void }
@@ -30,7 +30,7 @@ export type CurrentAttempt = {
   calls: WatchedLedger
   attempt: Attempt
   isLooking: boolean
-  /** What the last look found: only the key can show whether our write came first. */
+  /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn: boolean
 }
 
@@ -65,7 +65,7 @@ export async function look(current: CurrentAttempt): Promise<Held> {
   const held = await operation.find(attempt, claim.data)
   current.isLooking = false
   current.hasMovedOn = held.state === 'moved_on'
-  // The ledger had accepted it for approval: whoever approved it may have gone on from there.
+  // The ledger had accepted it for approval: whoever approved it may have taken it further since.
   const wasTaken = claim.waitingFor === 'ledger_approval'
   return held.state === 'moved_on' && wasTaken ? there(held.body) : held
 }
@@ -82,7 +82,7 @@ export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ende
   return ended(current, answer, decide(current.claim, current.key, answer))
 }
 
-/** @param answer the ledger's, if the reason is ours */
+/** @param answer the ledger's own answer, if the reason is ours */
 export function refused(
   current: CurrentAttempt,
   reason: Refusal,

@@ -9,7 +9,7 @@ export type WaitingFor =
   | 'ledger_approval'
   | 'outcome_unknown'
 
-/** What becomes of an operation after an attempt. */
+/** What happens to an operation after an attempt. */
 export type Decision =
   | { status: 'success'; response: object }
   | { status: 'failed'; response: object; errorMessage: string; reason?: string }
@@ -21,7 +21,7 @@ export type Decision =
       /** The ledger may hold its effect now. */
       lookFirst: boolean
       isUnknown: boolean
-      /** Under the old key the ledger would only repeat its failure. */
+      /** Under the old key the ledger would only repeat its stored failure. */
       wantsNewKey: boolean
       /** False for "not now", which says nothing about the operation. */
       countsAsAttempt: boolean
@@ -29,13 +29,13 @@ export type Decision =
 
 const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 30_000
-/** A person has to correct our settings, or to give the approval. */
+/** Someone has to correct our settings or give the approval. */
 const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
 const TOO_EARLY = 425
 
-/** Writing again would put a second request before the approver. */
+/** Writing again would send the approver a second request. */
 export const stillUnapproved: Decision = {
   status: 'processing',
   waitingFor: 'ledger_approval',
@@ -101,7 +101,7 @@ export function decide(
     case 'unknown':
       return {
         ...retryLater(claim, answer),
-        // An operator who retries waits for it.
+        // The operator is waiting.
         ...(claim.resolution === 'retry' && answer.status === TOO_EARLY ? { nextTryMs: 0 } : {}),
         waitingFor: 'outcome_unknown',
         lookFirst: true,
@@ -112,8 +112,8 @@ export function decide(
 }
 
 /**
- * If the look found that the ledger has moved on, only the key can show whether our write came first: it is given up
- * only for a failure that the ledger has stored under it.
+ * After a look that found `moved_on`, only the key can show whether our write came first: it is given up only for a
+ * failure that the ledger has stored under it.
  */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
   if (decision.status !== 'processing' || isRefusal(answer)) return decision
@@ -123,7 +123,7 @@ export function keepingKey(decision: Decision, answer: Answer | Refusal): Decisi
   return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
-/** For an attempt that met something unforeseen: a body that is not as declared, a bug of ours. */
+/** For an attempt that failed unexpectedly: a body that is not as declared, or a bug of ours. */
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
   return {
     ...retryLater(claim, { message }),
@@ -135,8 +135,8 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
 }
 
 /**
- * For a look that failed. It was due because an earlier attempt may have arrived: until a look says otherwise, the
- * outcome is unknown, whatever the failure itself says.
+ * For a look that failed. It was needed because an earlier attempt may have arrived: until a look succeeds, the
+ * outcome is unknown, whatever the failure itself was.
  */
 export function afterFailedLook(decision: Decision): Decision {
   if (decision.status !== 'processing') return decision
@@ -148,13 +148,13 @@ export function afterFailedLook(decision: Decision): Decision {
     : { ...decision, lookFirst: true }
 }
 
-/** The deadline has passed; only if the ledger cannot hold any effect. */
+/** For an operation past its deadline that cannot have had any effect at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not take it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
 }
 
-/** Failed because an operator said so. */
+/** For an operation that an operator declared failed. */
 export const operatorsRefusal: Refusal = {
   ...refusal(
     '409',
@@ -170,8 +170,8 @@ export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_appr
 }
 
 /**
- * A failed look must not end the wait for approval, or a second request would go to the approver. Only an operator's
- * `retry` ends it; what became of the first request is then unknown.
+ * A failed look must not end the wait for approval, or the approver would get a second request. Only an operator's
+ * `retry` ends it, and the outcome of the first request is then unknown.
  */
 function keepWaitingForApproval(
   claim: Claim,
@@ -195,7 +195,7 @@ function retryLater(claim: Claim, { message }: { message: string }) {
   }
 }
 
-/** Doubles with each claim; the random half keeps thousands of them from coming at once. */
+/** Doubles with each claim; the random half keeps thousands of retries from coming at once. */
 function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(claims - 1, 16))
   return full / 2 + (Math.random() * full) / 2

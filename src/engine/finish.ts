@@ -10,7 +10,7 @@ import { keepableJson } from './keepable-json.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 
-/** An attempt at its end: what it was, what came back, and how it leaves the operation. */
+/** A finished attempt: its claim, its key, the ledger's answer, and what was decided about the operation. */
 export type Ended = {
   claim: Claim
   key: string
@@ -20,8 +20,8 @@ export type Ended = {
 
 /**
  * Records how attempts ended, in one transaction.
- * @param onFinal runs in it for those that became final, so that what depends on them is true at the same moment
- * @returns per attempt whether it counted: not where its lease had been lost to somebody else
+ * @param onFinal runs in it for those that became final, so that whatever depends on them changes at the same moment
+ * @returns per attempt whether it counted, which it does not if its lease had been lost
  */
 export async function finishAttempts(
   db: Database,
@@ -98,7 +98,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
         from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
        where outcome is not null
     ), repeated as (
-      -- One that ends like the one before it is only counted: a ledger that fails for hours must not fill the table.
+      -- An attempt that ends like the previous one is only counted: a ledger that fails for hours must not fill the table.
       update loanops.operation_attempt last
          set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
         from attempted a

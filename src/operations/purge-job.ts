@@ -9,7 +9,7 @@ export async function runPurges({ patient, boss, config, log }: WorkerContext): 
   const { OPERATION_RETENTION_DAYS: retentionDays } = config
   await schedulePurge(boss, config)
   return work(boss, purgeQueue, async () => {
-    // A job that was already there when the setting was switched off.
+    // The job may have been queued before the setting was switched off.
     if (retentionDays === 0) return
     const purged = await purgeOperations(patient, retentionDays)
     log.info({ purged }, 'personal data of finished operations purged')

@@ -13,8 +13,8 @@ import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 export const Outcome = oneOf(RESOLUTIONS)
 
 /**
- * Records what an operator decides about a stuck operation. The next attempt looks at the ledger first, and what it
- * finds there takes precedence: what was applied has not failed, and is not applied again.
+ * Records what an operator decided about a stuck operation. The next attempt looks at the ledger first, and what it
+ * finds there takes precedence: an effect that was applied has not failed and is not applied again.
  * @throws UnknownTrackingId, Conflict
  */
 export async function resolveOperation(
@@ -39,7 +39,7 @@ export async function resolveOperation(
       )
     }
     // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt gives the key up
-    // if the ledger says that it is no use. The key of a request that waits for approval belongs to that request.
+    // if the ledger's answer shows that it is useless. The key of a request that awaits approval belongs to that request.
     await sql`
       update loanops.operation
          set resolution = ${outcome}, look_first = true, next_try_at = now(),

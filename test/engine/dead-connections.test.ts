@@ -10,12 +10,12 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Two tries on dead connections, plus what a busy machine adds. */
+/** Two tries on dead connections, plus a margin for a busy machine. */
 const RECOVERS_WITHIN_MS = 15_000
 const READYZ_ANSWERS_WITHIN_MS = 3_000
 const OPERATIONS = 17
 
-t.test('a service whose connections all die silently says so and recovers', async t => {
+t.test('a service whose connections all die silently reports it and recovers', async t => {
   const { db, url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url)
   const ledger = await startSandbox({ port: 0 })

@@ -66,7 +66,7 @@ t.test(
 )
 
 t.test(
-  'an operation whose key the ledger no longer answers for stays unknown when retried after the loan moved on',
+  'an operation whose key is stuck stays unknown when it is retried after the loan has moved on',
   async t => {
     const service = await startTestService(t)
     const { loan, trackingId } = await hanging(service, { kind: 'stuck', applied: true })
