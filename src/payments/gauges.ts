@@ -1,11 +1,8 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
-import { startLoop } from '../queue/loop.ts'
-
-/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
-const EVERY_MS = 15_000
 
 type Measured = {
   lag: number
@@ -18,7 +15,7 @@ export function paymentGauges(
   registry: Registry,
   db: Database,
   log: { warn(object: object, message: string): void },
-  everyMs = EVERY_MS,
+  everyMs?: number,
 ): Job {
   const registers = [registry]
   const lag = new Gauge({
@@ -39,7 +36,7 @@ export function paymentGauges(
     registers,
   })
 
-  return startLoop(
+  return measureEvery(
     async () => {
       const measured = await measure(db)
       lag.set(measured.lag)
@@ -49,12 +46,9 @@ export function paymentGauges(
       objections.reset()
       for (const [objection, count] of Object.entries(measured.objections))
         objections.set({ objection }, count)
-      return everyMs
     },
-    {
-      everyMs,
-      onError: error => log.warn({ err: error }, 'payment gauges could not be refreshed'),
-    },
+    log,
+    everyMs,
   )
 }
 

@@ -1,0 +1,17 @@
+import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
+
+/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
+const EVERY_MS = 15_000
+
+/** Refreshes gauges at intervals; while the database is unavailable, they keep their last values. */
+export function measureEvery(
+  refresh: () => Promise<void>,
+  log: { warn(object: object, message: string): void },
+  everyMs = EVERY_MS,
+): Job {
+  return startLoop(() => refresh().then(() => everyMs), {
+    everyMs,
+    onError: error => log.warn({ err: error }, 'gauges could not be refreshed'),
+  })
+}
