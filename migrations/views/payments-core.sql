@@ -27,6 +27,11 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
            array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same as verified_lenders
       from core.event e
      where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway
+       -- One of an unknown type says nothing of what others tell.
+       and (e.status <> 'unknown' or not exists (
+         select from core.event known
+          where known.gateway_payment_id = e.gateway_payment_id and known.gateway = e.gateway and known.kind = e.kind
+            and known.status <> 'unknown'))
     window same as (partition by e.kind, e.gateway_payment_id)
   ), counted as (
     -- A verified event outranks an unverified one, unless they name different lenders.
@@ -58,6 +63,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
              <> bool_and(verified_by is not null) filter (where status = 'captured')) is true
     from counted
    group by kind, gateway_payment_id
+  -- Where no refund was made, there is nothing to show.
+  having kind <> 'refund' or bool_or(status <> 'undone')
 $$;
 
 -- What captured events disagree about: the money, or only the loan or lender. Null if they agree, or if all come from
@@ -103,6 +110,11 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
    where t.state not in ('posting', 'posted') and t.decision is null
 $$;
 
+-- How far a dispute has come; 0 for a refund.
+create or replace function core.phase_of(hints jsonb) returns integer language sql immutable parallel safe as $$
+  select coalesce(array_position(array['DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION'], upper(hints ->> 'phase')), 0)
+$$;
+
 -- Decides the fate of these refunds and chargebacks, from their own events and their payment's. One that names no loan
 -- gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
@@ -112,10 +124,14 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
        cross join lateral (
-       select count(*) = 0 as all_outside, bool_or(e.status = 'done') is true as is_done,
-              bool_or(e.status = 'undone') is true as is_undone,
+       select count(*) = 0 as all_outside,
+              -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
+              (max(o.phase) filter (where e.status = 'done')
+                >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true as is_done,
+              (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true as is_undone,
               bool_or(e.status = 'never_captured') is true or p.is_captured is false as is_of_nothing
          from core.event e
+        cross join lateral (select core.phase_of(e.hints)) o (phase)
         where e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
           and not e.is_outside and (e.verified_by is not null or not r.is_verified)) e
        cross join lateral (
@@ -237,24 +253,7 @@ begin
   if taken = 0 then
     return;
   end if;
-  execute format($sql$
-    with noted as (
-      insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
-        paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when found.problem = 'unreadable' then raw_id::text else payment_id end,
-             of_payment_id, status, amount, currency, paid_at, external_loan_id,
-             found.problem, $3, verified_by, address, received_at, hints
-        from base.%I b
-       -- An operator's own view may not have checked this.
-       cross join lateral (select case
-         when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
-         when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
-         else b.problem end) found (problem)
-       where raw_id = any($4)
-      on conflict do nothing
-      returning gateway_payment_id)
-    select array_agg(distinct gateway_payment_id) from noted$sql$, wanted_source)
-    using wanted_source, source.gateway, source.lender, ids into changed;
+  changed := core.note_events(source, ids);
   if changed is null then
     return;
   end if;
@@ -303,6 +302,7 @@ begin
     from core.source where name = wanted_source
   on conflict do nothing;
   update core.source set events = events + 1 where name = wanted_source;
+  perform core.count_row(wanted_source, row_id);
   perform core.settle((select gateway from core.source where name = wanted_source), array[row_id::text], true);
 end
 $$;

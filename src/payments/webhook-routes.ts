@@ -9,6 +9,7 @@ import type { Database } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
 import { FieldErrors } from '../http/problem.ts'
+import type { GatewayTrust } from '../lenders.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { enqueueEvents } from './enqueue-events.ts'
 import type { Fields } from './gateways/gateway.ts'
@@ -107,17 +108,19 @@ function routeOptions({ title, headers }: OpenGateway) {
   }
 }
 
-/** Warns about gateways whose signatures are not validated by default and that no lender's settings restrict. */
+/** Warns of every lender and gateway whose events neither a signature nor the sender's network proves. */
 function warnOfUnproven(log: FastifyBaseLogger, { gateways, lenders }: Config): void {
-  for (const { name, title, secretSetting } of gateways) {
-    const isProven = [...lenders.values()].some(
-      lender => lender[name].validateSignature || lender[name].allowedCidrs.length > 0,
-    )
-    if (isProven || secretSetting !== undefined) continue
-    const remedy = 'set validateSignature or allowedCidrs for its lenders in LENDERS_FILE'
-    log.warn(`anybody can send events of ${title}: ${remedy}`)
-  }
+  const unproven = gateways
+    .map(({ name }) => ({ name, of: [...lenders.values()].filter(one => !isProven(one[name])) }))
+    .filter(({ of }) => of.length > 0)
+    .map(({ name, of }) => `${name} of ${of.map(({ code }) => code).join(', ')}`)
+  if (unproven.length === 0) return
+  const remedy = 'set validateSignature or allowedCidrs in LENDERS_FILE'
+  log.warn(`anybody can send events of ${unproven.join('; ')}: ${remedy}`)
 }
+
+const isProven = ({ validateSignature, allowedCidrs }: GatewayTrust) =>
+  validateSignature || allowedCidrs.length > 0
 
 /** @throws FieldErrors for anything but a JSON object */
 function jsonObject(body: Buffer | undefined): Fields {
