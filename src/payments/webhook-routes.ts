@@ -1,7 +1,7 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { addressOf } from '../accounts/address.ts'
 import type { Config, OpenGateway } from '../config.ts'
@@ -9,7 +9,6 @@ import type { Database } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
 import { FieldErrors } from '../http/problem.ts'
-import type { GatewayTrust } from '../lenders.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { enqueueEvents } from './enqueue-events.ts'
 import type { Fields } from './gateways/gateway.ts'
@@ -17,6 +16,7 @@ import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { verdict } from './verdict.ts'
+import { warnOfUnproven } from './warn-of-unproven.ts'
 
 const InvalidSignature = createError(
   'INVALID_SIGNATURE',
@@ -107,20 +107,6 @@ function routeOptions({ title, headers }: OpenGateway) {
     },
   }
 }
-
-/** Warns of every lender and gateway whose events neither a signature nor the sender's network proves. */
-function warnOfUnproven(log: FastifyBaseLogger, { gateways, lenders }: Config): void {
-  const unproven = gateways
-    .map(({ name }) => ({ name, of: [...lenders.values()].filter(one => !isProven(one[name])) }))
-    .filter(({ of }) => of.length > 0)
-    .map(({ name, of }) => `${name} of ${of.map(({ code }) => code).join(', ')}`)
-  if (unproven.length === 0) return
-  const remedy = 'set validateSignature or allowedCidrs in LENDERS_FILE'
-  log.warn(`anybody can send events of ${unproven.join('; ')}: ${remedy}`)
-}
-
-const isProven = ({ validateSignature, allowedCidrs }: GatewayTrust) =>
-  validateSignature || allowedCidrs.length > 0
 
 /** @throws FieldErrors for anything but a JSON object */
 function jsonObject(body: Buffer | undefined): Fields {
