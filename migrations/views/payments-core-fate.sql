@@ -22,8 +22,7 @@ create or replace function core.fate_of(
   held_by text default null,
   -- What speaks against a payment that is decided, posted or being posted.
   objection text default null,
-  -- Of a refund or chargeback: whether all its events come from outside, what the others say, and whether its payment was
-  -- captured.
+  -- Of a refund or chargeback: whether all its events come from outside, what the others say, and of its payment.
   all_outside boolean default false,
   is_done boolean default false,
   is_undone boolean default false,
@@ -70,9 +69,7 @@ create or replace function core.fate_of(
         when problem = 'amount_invalid'                 then array['suspense', 'amount_invalid',     null]
         when loan is null                               then array['suspense', 'no_loan_named',      null]
         when not core.can_be_loan(loan)                 then array['suspense', 'loan_unknown',       null]
-        -- An instalment of a mandate that may be the mandate itself.
-        when problem = 'awaiting_review' and not is_assigned
-                                                        then array['suspense', 'awaiting_review',    null]
+        when problem = 'awaiting_review' and not is_assigned then array['suspense', 'awaiting_review', null]
         when refused_reason is not null                 then array['suspense', refused_reason,       null]
         else                                                 array['waiting',  null,                 null] end
       end
