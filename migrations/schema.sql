@@ -246,6 +246,7 @@ create table loanops.migration (
   marked_rows integer,
   marked_before_at timestamp with time zone,
   marked_before_rows integer,
+  dry_run_after uuid[] default '{}'::uuid[] not null,
   constraint migration_pkey PRIMARY KEY (id),
   constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text])))
 );

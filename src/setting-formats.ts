@@ -8,7 +8,7 @@ FormatRegistry.Set('time-zone', isTimeZone)
 FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
 FormatRegistry.Set('network', isNetwork)
-// A prefix of no bits is every address: with it anybody would be our proxy.
+// A prefix of zero bits matches every address: anyone could act as our proxy.
 FormatRegistry.Set('proxies', list =>
   list.split(',').every(one => isNetwork(one.trim()) && !/\/0+$/.test(one.trim())),
 )
@@ -16,7 +16,7 @@ FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(n
 FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
 
-/** An address, or a network as `10.0.0.0/8`. */
+/** An address, or a network such as `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
@@ -27,9 +27,9 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Of those that Intl takes only UTC and names as Area/City: PostgreSQL reads an abbreviation or an offset otherwise, IST
- * as Israel's and +05:30 as west of Greenwich. Not by the list that Intl gives: it holds only one name of each zone, and
- * Asia/Kolkata under its old one.
+ * Accepts only UTC and names such as Area/City, although Intl knows more: PostgreSQL reads abbreviations and offsets
+ * differently, IST as Israel's and +05:30 as west of Greenwich. Intl's own list of zones does not serve: it has one name
+ * per zone, and lists Asia/Kolkata as Asia/Calcutta.
  */
 function isTimeZone(name: string): boolean {
   try {
@@ -51,7 +51,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** The largest number of each of a cron's fields: minute, hour, day of the month, month, day of the week. */
+/** The largest value of each field: minute, hour, day of the month, month, day of the week. */
 const CRON_MOST = [59, 23, 31, 12, 7]
 const CRON_LEAST = [0, 0, 1, 1, 0]
 

@@ -198,6 +198,7 @@ export interface LoanopsMigration {
   delimiter: string;
   done: Generated<number>;
   dry_run: Json | null;
+  dry_run_after: Generated<string[]>;
   ended_at: Timestamp | null;
   ended_before: Generated<number>;
   failed: Generated<number>;

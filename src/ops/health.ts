@@ -6,9 +6,9 @@ export type Readiness = {
   status: 'ready' | 'not_ready'
   database: 'ok' | string
   queue: 'ok' | string
-  /** What this process has been trying for too long. */
+  /** Tasks that this process has been retrying for too long. */
   stuck: string[]
-  /** Why operations wait for the ledger, whichever process found out; of a worker also the state of its circuit. */
+  /** Why operations wait for the ledger, whichever process noticed; for a worker also the state of its circuit breaker. */
   ledger: { waiting_for: string[] }
 }
 export type Health = () => Promise<Readiness>
@@ -17,8 +17,9 @@ export type Health = () => Promise<Readiness>
 const PATIENCE_MS = 2_000
 
 /**
- * Ready while database, migrations and queue answer and nothing is stuck. Trouble with the ledger is reported, but intake goes on.
- * @param isMigrated whether the tables of this version are there
+ * Ready while database, migrations and queue are fine and nothing is stuck. Problems with the ledger are reported, but do
+ * not stop intake.
+ * @param isMigrated whether this version's tables exist
  */
 export function health(
   db: Database,
@@ -30,7 +31,7 @@ export function health(
     const [database, queue, waitingFor] = await Promise.all([
       within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
-      within(PATIENCE_MS, ledgerTroubles(db)).catch(() => []),
+      within(PATIENCE_MS, ledgerProblems(db)).catch(() => []),
     ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor }
     const stuck = watch.stuck()
@@ -45,15 +46,15 @@ async function stateOfQueue(db: Database) {
 }
 
 async function stateOf(db: Database, isMigrated: (db: Database) => Promise<boolean>) {
-  const { rows } = await sql<{ onlyReads: boolean }>`
-    select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "onlyReads"`.execute(
+  const { rows } = await sql<{ isReadOnly: boolean }>`
+    select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(
     db,
   )
-  if (rows[0]?.onlyReads) return 'only reads'
+  if (rows[0]?.isReadOnly) return 'is read-only'
   return (await isMigrated(db)) ? 'ok' : 'is behind: run migrate'
 }
 
-async function ledgerTroubles(db: Database): Promise<string[]> {
+async function ledgerProblems(db: Database): Promise<string[]> {
   const { rows } = await sql<{ reason: string }>`
     select reason
       from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval',

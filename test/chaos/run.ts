@@ -1,4 +1,4 @@
-// npm run chaos [-- --seed N --operations N --kills N]: everything fails at random; the ledger's books tell the truth.
+// npm run chaos [-- --seed N --operations N --kills N]: everything fails at random; the ledger's books show whether the promises hold.
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
 const operations = Number(values.operations)
 const kills = Number(values.kills)
-/** With the faults over, every operation has to end within this: the longest back-off and a lease. */
+/** Once the faults are over, every operation must end within this: the longest back-off and a lease. */
 const SETTLE_MS = 120_000
 const CALLERS = 12
 
@@ -81,7 +81,7 @@ console.log(
       acknowledged: answered.operations.length,
       payments,
       kills: havoc.kills(),
-      blows: havoc.blows,
+      disruptions: havoc.disruptions,
       crashPoints: Object.fromEntries(
         Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
       ),
@@ -97,7 +97,7 @@ console.log(
 )
 process.exit(isHeld ? 0 : 1)
 
-/** Batches, until nothing is on its way any more. */
+/** Runs batches until nothing is in progress any more. */
 async function settled(db: Database): Promise<number> {
   const from = Date.now()
   const api = cluster.places.find(({ role }) => role === 'api')
