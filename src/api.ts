@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
@@ -46,7 +47,14 @@ const ROUTES = {
   /** Role `worker` serves these too. */
   anybody: [opsRoutes],
   /** Under /api, with the internal token. */
-  callers: [operationRoutes, migrationRoutes, accountRoutes, batchRoutes, paymentRoutes],
+  callers: [
+    operationRoutes,
+    migrationRoutes,
+    accountRoutes,
+    batchRoutes,
+    paymentRoutes,
+    callbackRoutes,
+  ],
   /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>

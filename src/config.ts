@@ -5,7 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
 import type { Gateway, GatewayRules } from './payments/gateways/gateway.ts'
 import { gateways as allGateways } from './payments/gateways/gateways.ts'
-import './setting-formats.ts'
+import { CALLBACK_TYPES, type CallbackType } from './setting-formats.ts'
 
 const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
@@ -139,6 +139,42 @@ export const Settings = Type.Object({
     0,
     TEN_YEARS_DAYS,
   ),
+  CALLBACK_URL: Type.Optional(
+    text(
+      'where the LOS receives callbacks; unset: none are sent',
+      'https://los.example.com/callbacks',
+      {
+        format: 'callback-url',
+      },
+    ),
+  ),
+  CALLBACK_SECRET: Type.Optional(
+    text(
+      'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
+      'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
+      { format: 'callback-secrets' },
+    ),
+  ),
+  CALLBACK_TIMEOUT_MS: wholeNumber(
+    'how long the receiver of callbacks may take',
+    15_000,
+    100,
+    60_000,
+  ),
+  CALLBACK_EVENTS: Type.Optional(
+    text(
+      'the types of callbacks that are sent, comma-separated; all by default',
+      'operation.failed,payment.posted',
+      {
+        format: 'callback-types',
+      },
+    ),
+  ),
+  CALLBACK_ALLOW_HTTP: Type.Boolean({
+    description: 'whether to send callbacks over plain HTTP beyond this machine',
+    default: false,
+    examples: [true],
+  }),
   DOCS_ENABLED: Type.Boolean({
     description: 'whether to serve /docs and /openapi.json',
     default: true,
@@ -169,8 +205,19 @@ export type Config = Omit<
   INTERNAL_TOKEN: string[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
+  /** Undefined where no callbacks are sent. */
+  callbacks: CallbackSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
+}
+
+/** The receiver of callbacks. */
+export type CallbackSettings = {
+  url: string
+  /** The keys of all secrets in rotation. */
+  keys: Buffer[]
+  types: CallbackType[]
+  timeoutMs: number
 }
 
 /** A gateway with its settings. */
@@ -190,9 +237,10 @@ export function readConfig(
     secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
   }))
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , lenders] = allOf([
+  const [settings, , , lenders] = allOf([
     () => checked(Settings, env),
     () => checkAdmin(env),
+    () => checkCallbacks(env),
     () => lendersOf(env, withSecrets),
   ])
   return {
@@ -200,6 +248,7 @@ export function readConfig(
     INTERNAL_TOKEN: listOf(settings.INTERNAL_TOKEN),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
+    callbacks: callbacksOf(settings),
     lenders,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
   }
@@ -229,6 +278,30 @@ function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
 function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void {
   if (ADMIN_USERNAME && !ADMIN_PASSWORD)
     throw new ConfigError(complaint('ADMIN_PASSWORD', Settings.properties.ADMIN_PASSWORD, false))
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: NodeJS.ProcessEnv) {
+  if (!CALLBACK_URL || !URL.canParse(CALLBACK_URL)) return
+  const { protocol, hostname } = new URL(CALLBACK_URL)
+  if (!CALLBACK_SECRET)
+    throw new ConfigError(complaint('CALLBACK_SECRET', Settings.properties.CALLBACK_SECRET, false))
+  if (protocol === 'http:' && !LOOPBACK.test(hostname) && CALLBACK_ALLOW_HTTP !== 'true')
+    throw new ConfigError(
+      `CALLBACK_URL is invalid: plain HTTP is for this machine only, unless CALLBACK_ALLOW_HTTP=true. Example: CALLBACK_URL=${Settings.properties.CALLBACK_URL.examples[0]}`,
+    )
+}
+
+function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | undefined {
+  const { CALLBACK_URL: url, CALLBACK_SECRET: secrets = '', CALLBACK_EVENTS: types } = settings
+  if (url === undefined) return undefined
+  return {
+    url,
+    keys: listOf(secrets).map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64')),
+    types: types === undefined ? [...CALLBACK_TYPES] : (listOf(types) as CallbackType[]),
+    timeoutMs: settings.CALLBACK_TIMEOUT_MS,
+  }
 }
 
 /** Only digits count as a number: TypeBox would convert `1e5`, `true` and `1.9` to 1. */

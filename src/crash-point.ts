@@ -26,7 +26,15 @@ export const PAYMENT_CRASH_POINTS = [
   'posting.recorded',
   'batch.unended',
 ] as const
-export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof PAYMENT_CRASH_POINTS)[number]
+/** The same of a callback. */
+export const CALLBACK_CRASH_POINTS = [
+  'callback.numbered',
+  'callback.claimed',
+  'callback.answered',
+  'callback.recorded',
+] as const
+const ALL_CRASH_POINTS = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLBACK_CRASH_POINTS]
+export type CrashPoint = (typeof ALL_CRASH_POINTS)[number]
 
 let pass: ((point: CrashPoint) => void) | undefined
 
@@ -53,7 +61,7 @@ export function armCrashPoints(text: string | undefined): void {
 
 function parsed(order: string): [string, { passings: number; signal: 'SIGKILL' | 'SIGSTOP' }] {
   const [point = '', passings = '1', signal = 'SIGKILL'] = order.split(':')
-  const points: string[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
+  const points: string[] = ALL_CRASH_POINTS
   if (!points.includes(point))
     throw new Error(`There is no crash point ${point}. Crash points: ${points.join(', ')}`)
   return [

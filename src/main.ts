@@ -55,6 +55,8 @@ async function command(name: string | undefined): Promise<void> {
       return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'sandbox':
       return runSandbox()
+    case 'receive-callbacks':
+      return runReceiver()
     case 'migrate-portfolio':
       return migratePortfolio(process.env, positionals.slice(1), {
         isDryRun: flags['dry-run'] === true,
@@ -62,7 +64,7 @@ async function command(name: string | undefined): Promise<void> {
       })
     default:
       throw new ConfigError(
-        `There is no command ${name}. Commands: migrate, create-admin, sandbox, migrate-portfolio; without one, a role is run`,
+        `There is no command ${name}. Commands: migrate, create-admin, sandbox, receive-callbacks, migrate-portfolio; without one, a role is run`,
       )
   }
 }
@@ -91,6 +93,16 @@ async function runSandbox(): Promise<void> {
   })
   closeWithGrace(() => sandbox.close())
   process.stdout.write(`${sandbox.url}\n`)
+}
+
+async function runReceiver(): Promise<void> {
+  // Only here: a role sends callbacks and takes none.
+  const { receiveCallbacks } = await import('./callbacks/receive-callbacks.ts')
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const port = Number(flags.port ?? 0)
+  const receiver = await receiveCallbacks({ port, secrets: process.env.CALLBACK_SECRET }, print)
+  closeWithGrace(() => receiver.close())
+  print(`CALLBACK_URL=${receiver.url} CALLBACK_SECRET=${receiver.secret}`)
 }
 
 /** Runs a role until the process is asked to stop. */

@@ -1,3 +1,4 @@
+import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
@@ -16,7 +17,13 @@ import type { Job } from './queue/job.ts'
  * Everything a worker runs. Features start, and are notified of final operations, in this order. The engine comes last:
  * it runs operations only once the others are ready, and counts an operation as final only after all of them accepted it.
  */
-const FEATURES: Feature[] = [operationsFeature, paymentsFeature, portfolioFeature, engineFeature]
+const FEATURES: Feature[] = [
+  operationsFeature,
+  paymentsFeature,
+  portfolioFeature,
+  callbacksFeature,
+  engineFeature,
+]
 
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
@@ -79,6 +86,9 @@ function contextOf(services: Services, config: Config, ledger: Ledger): WorkerCo
     ]),
     async onFinal(trx, ended) {
       for (const feature of FEATURES) await feature.onFinal?.(trx, ended, metrics)
+    },
+    async onPurge(patient, retentionDays) {
+      for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
     },
   }
 }

@@ -8,7 +8,8 @@ import t from 'tap'
  */
 const LAW = [
   ['embedded'],
-  ['portfolio'],
+  ['callbacks'],
+  ['portfolio', 'books'],
   ['payments'],
   ['operations'],
   ['engine'],

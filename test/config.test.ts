@@ -253,6 +253,26 @@ t.test('.env.example lists each setting with its default and description', async
   }
 })
 
+t.test(
+  'callbacks need a secret, and plain HTTP only on this machine or where it is allowed',
+  async t => {
+    const CALLBACK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+    const los = { CALLBACK_URL: 'https://los.example.com/callbacks' }
+    t.same(complaints({ ...los, CALLBACK_SECRET }), [])
+    t.match(complaints(los), [/^CALLBACK_SECRET is missing/])
+    for (const wrong of ['secret', 'whsec_YWJj', CALLBACK_SECRET.slice(6), `${CALLBACK_SECRET},`])
+      t.match(complaints({ ...los, CALLBACK_SECRET: wrong }), [/^CALLBACK_SECRET is invalid/])
+    const plain = { CALLBACK_URL: 'http://los.example.com/callbacks', CALLBACK_SECRET }
+    t.match(complaints(plain), [/^CALLBACK_URL is invalid: plain HTTP/])
+    t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: 'true' }), [])
+    for (const host of ['localhost:9', '127.0.0.1', '[::1]:9'])
+      t.same(complaints({ CALLBACK_URL: `http://${host}/`, CALLBACK_SECRET }), [])
+    t.match(complaints({ ...los, CALLBACK_SECRET, CALLBACK_EVENTS: 'operation.ended' }), [
+      /^CALLBACK_EVENTS is invalid/,
+    ])
+  },
+)
+
 t.test('compose.yaml passes on every setting that is not generated at its first start', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   for (const name of Object.keys(Settings.properties)) {

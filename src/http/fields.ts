@@ -12,6 +12,7 @@ const MAX_INT = 2_147_483_647
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
+TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && isTime(value))
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
@@ -28,6 +29,14 @@ export const Day = Type.Unsafe<string>({
   type: 'string',
   description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
   examples: ['05 March 2026'],
+})
+
+export const Time = Type.Unsafe<string>({
+  [Kind]: 'Time',
+  type: 'string',
+  format: 'date-time',
+  description: 'a time in ISO 8601 with its zone',
+  examples: ['2026-11-20T10:15:30Z'],
 })
 
 export const Amount = Type.Unsafe<number>({
@@ -88,6 +97,16 @@ export const closed = { additionalProperties: false }
 /** @param day as `dd MMMM yyyy` */
 function isDay(day: string): boolean {
   return namedDay(day) !== undefined
+}
+
+/** A day that exists, a time of day, and a zone. */
+const ISO_TIME =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+function isTime(time: string): boolean {
+  const day = ISO_TIME.exec(time)?.[1]
+  // A date beyond its month's end would be another month's.
+  return day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
 }
 
 function isDecimal(value: unknown, decimals: number): boolean {

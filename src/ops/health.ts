@@ -10,11 +10,15 @@ export type Readiness = {
   stuck: string[]
   /** Why operations wait for the ledger, whichever process noticed; for a worker also the state of its circuit breaker. */
   ledger: { waiting_for: string[] }
+  /** Null while no callbacks are sent, or the database does not answer. */
+  callbacks: { failed: number; receiver: 'up' | 'down' | 'stopped' } | null
 }
 export type Health = () => Promise<Readiness>
 
 /** A readiness probe must answer before its caller gives up. */
 const PATIENCE_MS = 2_000
+/** Of failed callbacks; more would take longer to count. */
+const MOST_COUNTED = 1_000
 
 /**
  * Ready while database, migrations and queue are fine and nothing is stuck. Problems with the ledger are reported, but do
@@ -28,15 +32,16 @@ export function health(
   watch: Watch,
 ): Health {
   return async () => {
-    const [database, queue, waitingFor] = await Promise.all([
+    const [database, queue, waitingFor, callbacks] = await Promise.all([
       within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, ledgerProblems(db)).catch(() => []),
+      within(PATIENCE_MS, callbackProblems(db)).catch(() => null),
     ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor }
     const stuck = watch.stuck()
     const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
-    return { status: isReady ? 'ready' : 'not_ready', database, queue, stuck, ledger }
+    return { status: isReady ? 'ready' : 'not_ready', database, queue, stuck, ledger, callbacks }
   }
 }
 
@@ -63,6 +68,15 @@ async function ledgerProblems(db: Database): Promise<string[]> {
     db,
   )
   return rows.map(({ reason }) => reason)
+}
+
+async function callbackProblems(db: Database): Promise<Readiness['callbacks']> {
+  const { rows } = await sql<NonNullable<Readiness['callbacks']>>`
+    select (select count(*)::integer from (
+             select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) f) as failed,
+           case when stopped_at is not null then 'stopped' when failures >= 5 then 'down' else 'up' end as receiver
+      from loanops.callback_receiver where types <> '{}'`.execute(db)
+  return rows[0] ?? null
 }
 
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {

@@ -31,6 +31,12 @@ function operationMetrics(registers: Registry[]) {
       labelNames: ['state'],
       registers,
     }),
+    callbackAttempts: new Counter({
+      name: 'loanops_callback_attempts_total',
+      help: 'Attempts to deliver a callback, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
     ledgerAnswers: new Counter({
       name: 'loanops_ledger_answers_total',
       help: 'Answers of the ledger, by method, HTTP status and outcome',

@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
-
-/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
-const EVERY_MS = 15_000
 
 type Measured = {
   lag: number
@@ -19,25 +17,10 @@ export function paymentGauges(
   registry: Registry,
   db: Database,
   log: { warn(object: object, message: string): void },
-  everyMs = EVERY_MS,
+  everyMs?: number,
 ): Job {
   const show = openGauges([registry])
-  let isUnderWay = false
-  void refresh()
-  const timer = setInterval(refresh, everyMs).unref()
-  return { stop: () => clearInterval(timer) }
-
-  async function refresh(): Promise<void> {
-    if (isUnderWay) return
-    isUnderWay = true
-    try {
-      show(await measure(db))
-    } catch (error) {
-      log.warn({ err: error }, 'payment gauges could not be refreshed')
-    } finally {
-      isUnderWay = false
-    }
-  }
+  return measureEvery(async () => show(await measure(db)), log, everyMs)
 }
 
 /** @returns shows what was measured */

@@ -20,7 +20,14 @@ const REAL_LEDGER = { label: 'ledger-25ms', latencyMs: 25, concurrency: 8, secon
 const AT_ONCE = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
 
 /** Each starts its own services; their arguments are in their first lines. */
-const SCRIPTS = ['webhooks', 'transform', 'posting', 'migration-upload', 'migration-run']
+const SCRIPTS = [
+  'webhooks',
+  'transform',
+  'posting',
+  'migration-upload',
+  'migration-run',
+  'callbacks',
+]
 
 const stage = await openStage()
 console.log(await durability(stage.db))

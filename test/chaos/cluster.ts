@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 50
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
 /** PostgreSQL and the ledger, each in its own process, and places for our processes. */
-export async function startCluster(folder: string) {
+export async function startCluster(folder: string, settings: NodeJS.ProcessEnv = {}) {
   const port = await freePort(0)
   const password = 'chaos'
   let postgres: Postgres = await startPostgres({ folder, password, port })
@@ -74,6 +74,7 @@ export async function startCluster(folder: string) {
       // A hanging call must time out within the run.
       LEDGER_TIMEOUT_MS: '1500',
       LOG_LEVEL: 'fatal',
+      ...settings,
       ...(crashAt === undefined ? {} : { LOANOPS_CRASH_AT: crashAt }),
     }
     return startProcess(role, testEnv(postgres.url, ledger.url, changes))

@@ -1,5 +1,10 @@
 import pg from 'pg'
-import { CRASH_POINTS, type CrashPoint, PAYMENT_CRASH_POINTS } from '../../src/crash-point.ts'
+import {
+  CALLBACK_CRASH_POINTS,
+  CRASH_POINTS,
+  type CrashPoint,
+  PAYMENT_CRASH_POINTS,
+} from '../../src/crash-point.ts'
 import type { Service } from '../support/process.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 
@@ -11,7 +16,7 @@ const MEETS_ITS_POINT_MS = 4_000
 const MEETS_A_BATCH_MS = 12_000
 /** How often to check whether anything is running that is worth killing. */
 const ASK_EVERY_MS = 50
-const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
+const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLBACK_CRASH_POINTS]
 /** A point that is passed thousands of times a minute should not always be hit on the first pass. */
 const MAX_PASSINGS = 8
 

@@ -212,6 +212,7 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
       queue: 'ok',
       stuck: [],
       ledger: { waiting_for: [] },
+      callbacks: null,
     }),
   }
   const app = await buildApi(services, config, logger('silent'), limits)
