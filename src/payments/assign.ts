@@ -12,6 +12,8 @@ const ASSIGNABLE = [
   'signature_not_verified',
   'ledger_refused',
   'reversed_at_ledger',
+  'missing_at_ledger',
+  'awaiting_review',
 ]
 
 type Assignment = { gateway: string; paymentId: string; loan: string; asker: Asker }
