@@ -131,7 +131,7 @@ function record(
              missing = missing + ${found.missing}, differing = differing + ${found.differing},
              read_to_posted_at = ${readTo}, read_to_id = ${readToId},
              last_error = coalesce(${errors.at(-1)}, last_error)
-       where id = ${claim.id} and attempt = ${claim.attempt} and status = 'running'`.execute(trx)
+       where id = ${claim.id} and attempt = ${claim.number} and status = 'running'`.execute(trx)
     if (numAffectedRows !== 1n) throw new RunLeft()
     crashPoint('readback.recording')
     return found
@@ -141,5 +141,5 @@ function record(
 async function end({ db }: ReadbackContext, { claim }: Run): Promise<void> {
   await sql`
     update core.readback_run set status = 'completed', ended_at = clock_timestamp(), claimed_until = null
-     where id = ${claim.id} and attempt = ${claim.attempt} and status = 'running'`.execute(db)
+     where id = ${claim.id} and attempt = ${claim.number} and status = 'running'`.execute(db)
 }

@@ -13,6 +13,7 @@ const ASSIGNABLE = [
   'ledger_refused',
   'reversed_at_ledger',
   'missing_at_ledger',
+  'awaiting_review',
 ]
 
 type Assignment = { gateway: string; paymentId: string; loan: string; asker: Asker }

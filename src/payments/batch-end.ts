@@ -15,7 +15,7 @@ export async function noteError(
 }
 
 /** Ends a run and counts the results of its payments; `recordPostings` adds those that end later. */
-export async function endBatch(db: Database, { id, attempt }: RunClaim): Promise<void> {
+export async function endBatch(db: Database, { id, number }: RunClaim): Promise<void> {
   await db.transaction().execute(async trx => {
     // A separate statement, so that the count sees whatever was committed before this lock.
     await sql`select from core.batch_run where id = ${id} for update`.execute(trx)
@@ -26,6 +26,6 @@ export async function endBatch(db: Database, { id, attempt }: RunClaim): Promise
         from (select count(*) filter (where state = 'posted') as posted,
                      count(*) filter (where state = 'suspense') as refused
                 from core.transaction where batch_id = ${id}) t
-       where b.id = ${id} and b.attempt = ${attempt} and b.status = 'running'`.execute(trx)
+       where b.id = ${id} and b.attempt = ${number} and b.status = 'running'`.execute(trx)
   })
 }

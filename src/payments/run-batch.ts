@@ -38,6 +38,6 @@ export async function runBatch(context: BatchContext, run: Run): Promise<void> {
     context.onStage(stage, seconds)
     await sql`
       update core.batch_run set ${sql.ref(`${stage}_seconds`)} = ${seconds.toFixed(3)}
-       where id = ${run.claim.id} and attempt = ${run.claim.attempt}`.execute(context.db)
+       where id = ${run.claim.id} and attempt = ${run.claim.number}`.execute(context.db)
   }
 }

@@ -6,8 +6,12 @@ import { publicError } from '../public-error.ts'
 /** A table of runs, of which one is in progress at a time, across all workers, and one more may wait. */
 export type RunTable = 'core.batch_run' | 'core.readback_run'
 
-/** A run that only this process works on until the lease ends; `attempt` fences its writes. */
-export type RunClaim = { id: string; attempt: number }
+/** A run that only this process works on until the lease ends. */
+export type RunClaim = {
+  id: string
+  /** How often the run has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
+  number: number
+}
 
 /** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
 const REST_SECONDS = 5
@@ -25,7 +29,7 @@ export async function claimRun(db: Database, table: RunTable): Promise<RunClaim 
            or status = 'waiting' and not exists (select from ${runs} where status = 'running')
         order by status
         limit 1 for update skip locked)
-    returning id, attempt`.execute(db)
+    returning id, attempt as number`.execute(db)
   return rows[0]
 }
 
@@ -33,11 +37,11 @@ export async function claimRun(db: Database, table: RunTable): Promise<RunClaim 
 export async function renewRun(
   db: Database,
   table: RunTable,
-  { id, attempt }: RunClaim,
+  { id, number }: RunClaim,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update ${sql.table(table)} set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
   return numAffectedRows === 1n
 }
 
@@ -45,7 +49,7 @@ export async function renewRun(
 export async function releaseRun(
   db: Database,
   table: RunTable,
-  { id, attempt }: RunClaim,
+  { id, number }: RunClaim,
   error: Error | null,
 ): Promise<void> {
   const restSeconds = error === null ? 0 : REST_SECONDS
@@ -53,5 +57,5 @@ export async function releaseRun(
     update ${sql.table(table)}
        set claimed_until = now() + make_interval(secs => ${restSeconds}),
            last_error = coalesce(${error && publicError(error).message}, last_error)
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
 }
