@@ -18,6 +18,7 @@ import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
+import { type Ledger, openLedger } from './ledger/client.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
@@ -26,6 +27,7 @@ import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
+import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
@@ -38,7 +40,13 @@ export type Services = {
   watch: Watch
 }
 type Limits = typeof httpLimits
-type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
+type Context = Services & {
+  config: Config
+  catalogue: Catalogue
+  limits: Limits
+  /** For what callers wait for; what is accepted is done by workers. */
+  ledger: Ledger
+}
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
 /** Every route, by who may call it. The contract lists them in this order. */
@@ -46,10 +54,20 @@ const ROUTES = {
   /** Role `worker` serves these too. */
   anybody: [opsRoutes],
   /** Below /api, with the internal token. */
-  callers: [operationRoutes, migrationRoutes, accountRoutes, batchRoutes, paymentRoutes],
+  callers: [
+    operationRoutes,
+    migrationRoutes,
+    accountRoutes,
+    batchRoutes,
+    paymentRoutes,
+    decisionRoutes,
+  ],
   /** Below /api, where a signature says who sends. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>
+
+/** Of the 25 s that a stop may take: the rest is for answering the callers whose calls to the ledger are cut off. */
+const CALLS_MAY_FINISH_MS = 18_000
 
 /** The HTTP side of a role. */
 export async function buildApi(
@@ -66,7 +84,13 @@ export async function buildApi(
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
   if (config.DOCS_ENABLED) await app.register(docsRoutes)
   const catalogue = operationCatalogue(config.lenders)
-  const context: Context = { ...services, config, catalogue, limits }
+  const context: Context = {
+    ...services,
+    config,
+    catalogue,
+    limits,
+    ledger: callersLedger(app, config),
+  }
   await register(app, ROUTES.anybody, context)
   if (config.ROLE !== 'worker') {
     await app.register(
@@ -104,6 +128,16 @@ function openServer(config: Config, log: FastifyBaseLogger, limits: Limits): Fas
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
   return app
+}
+
+/** It connects when it is first asked. */
+function callersLedger(app: FastifyInstance, config: Config): Ledger {
+  const ledger = openLedger(config)
+  app.addHook('preClose', async () => {
+    setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS).unref()
+  })
+  app.addHook('onClose', ledger.close)
+  return ledger
 }
 
 function refuseWhileStopping(app: FastifyInstance): void {

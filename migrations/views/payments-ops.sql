@@ -36,7 +36,11 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 
 create or replace view ops.suspense as
-select * from ops.payment where state = 'suspense';
+select p.*, round(extract(epoch from now() - t.suspended_at) / 3600, 1) as age_hours, t.note, t.noted_by
+  from ops.payment p
+  join core.transaction t on t.id = p.id
+ -- Of both, so that neither side reads more than what is in suspense.
+ where p.state = 'suspense' and t.state = 'suspense';
 comment on view ops.suspense is 'Payments that cannot be posted as they are, each with its reason';
 
 create or replace view ops.source as
@@ -74,9 +78,9 @@ begin
               or exists (select from core.event e
                           where e.source = $1 and e.raw_id = r.id and e.gateway_payment_id = r.id::text
                             and e.problem = 'unreadable'))
-         -- Not if an operator has sent it to the ledger all the same.
+         -- Not if an operator has decided what it is, or sent it to the ledger all the same.
          and not exists (select from core.transaction t
-                          where t.gateway_payment_id = r.id::text and (t.assigned_loan_id is not null or t.operation_id is not null))
+                          where t.gateway_payment_id = r.id::text and (t.decision is not null or t.assigned_loan_id is not null or t.operation_id is not null))
       on conflict do nothing
       returning raw_id
     ), forgotten as (

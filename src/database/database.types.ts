@@ -146,6 +146,7 @@ export interface CoreTransaction {
   refused_reason: string | null;
   source: string;
   state: string;
+  suspended_at: Timestamp | null;
   tries: Generated<number>;
 }
 
