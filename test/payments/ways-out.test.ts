@@ -5,7 +5,8 @@ import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
 import { type PaymentService, paymentService } from '../support/payments.ts'
 
-type Sent = { event: object; lender?: string }
+/** `lender` is LENDER_02 unless it is given; null names none. */
+type Sent = { event: object; lender?: string | null }
 type Way = 'assign' | 'post' | 'handled' | 'dismiss'
 
 const LOAN = 'L-2'
@@ -18,9 +19,7 @@ const EVENTS: Record<string, (id: string) => Sent[]> = {
   loan_not_active: id => [{ event: capturedA({ id, loan: 'L-approved' }) }],
   currency_mismatch: id => [{ event: capturedA({ id, loan: LOAN, currency: 'USD' }) }],
   lender_mismatch: id => [{ event: capturedA({ id, loan: 'L-5' }) }],
-  signature_not_verified: id => [
-    { event: capturedA({ id, loan: 'L-3' }), lender: 'LENDER_03' },
-  ],
+  signature_not_verified: id => [{ event: capturedA({ id, loan: 'L-3' }), lender: null }],
   sender_not_allowed: id => [{ event: capturedA({ id, loan: 'L-4' }), lender: 'LENDER_04' }],
   events_disagree: id => [
     { event: capturedA({ id, loan: LOAN }) },
@@ -37,7 +36,7 @@ const EVENTS: Record<string, (id: string) => Sent[]> = {
   ...Object.fromEntries(
     ['unknown_event', 'awaiting_review', 'not_at_gateway', 'missing_at_ledger'].map(reason => [
       reason,
-      (id: string) => [{ event: capturedA({ id, loan: LOAN }) }],
+      (id: string) => [{ event: capturedA({ id }) }],
     ]),
   ),
 }
@@ -75,20 +74,18 @@ t.test('each reason of suspense has its ways out', async t => {
   const ways: Way[] = ['assign', 'post', 'handled', 'dismiss']
   const idOf = (reason: string, way: Way) => `${reason}__${way}`
   const each = (then: (id: string, reason: string, way: Way) => Promise<void>) =>
-    inTurn(Object.keys(EVENTS), reason =>
-      inTurn(ways, way => then(idOf(reason, way), reason, way)),
-    )
+    inTurn(Object.keys(EVENTS), reason => inTurn(ways, way => then(idOf(reason, way), reason, way)))
 
   await each(async (id, reason) => {
     if (reason === 'reversed_at_ledger') await bookAndUndo(service, id)
     for (const { event, lender = 'LENDER_02' } of EVENTS[reason]?.(id) ?? [])
-      await service.webhook('gateway_a', event, { lender })
+      await service.webhook('gateway_a', event, lender === null ? {} : { lender })
   })
   await service.batch()
   for (const reason of PUT_THERE)
     await sql`
       update core.transaction
-         set state = 'suspense', reason = ${reason}, refused_reason = ${reason}, posted_at = null
+         set reason = ${reason}, refused_reason = ${reason}
        where gateway_payment_id like ${`${reason}\\_\\_%`}`.execute(service.db)
   await each(async (id, reason) => {
     t.match((await service.payment(id)).payment, { state: 'suspense', reason }, id)
@@ -118,16 +115,19 @@ t.test('each reason of suspense has its ways out', async t => {
       t.match(booked.get(id), { amount: '1000.00' }, id)
     } else t.match(payment, { state: 'suspense', reason }, id)
   })
-  matchEach(
-    t,
-    [...booked.values()].filter(one => one.externalId?.endsWith('-r2')),
-    [{ receiptNumber: 'reversed_at_ledger__assign' }, { receiptNumber: 'reversed_at_ledger__post' }],
+  t.same(
+    [...booked.values()]
+      .filter(one => /-r2$/.test(`${one.externalId}`))
+      .map(one => one.receiptNumber)
+      .sort(),
+    ['reversed_at_ledger__assign', 'reversed_at_ledger__post'],
+    'only of what was undone the external id is taken',
   )
 })
 
 t.test('an unreadable event is posted, handled or dismissed, and not read again', async t => {
   const service = await withLoans(t)
-  for (const amount of [1, 2, 3])
+  for (const amount of [100_000, 100_001, 100_002])
     await service.webhook('gateway_a', capturedA({ id: null, amount }), { lender: 'LENDER_02' })
   await service.batch()
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
@@ -170,10 +170,10 @@ t.test('a refund and a chargeback are handled or dismissed, and never posted', a
 
 async function withLoans(t: Parameters<typeof lendersFile>[0]) {
   const file = lendersFile(t, {
-    LENDER_03: { gateway_a: { validateSignature: false } },
+    LENDER_03: { gateway_a: { validateSignature: true, secretEnv: 'SECRET_03' } },
     LENDER_04: { gateway_a: { allowedCidrs: ['10.0.0.0/8'] } },
   })
-  const service = await paymentService(t, { LENDERS_FILE: file })
+  const service = await paymentService(t, { LENDERS_FILE: file, SECRET_03: 's3' })
   await service.loan('L-out', { principal: 900_000 })
   await service.loan(LOAN, { principal: 900_000 })
   await service.loan('L-approved', { until: 'approved' })
