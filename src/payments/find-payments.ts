@@ -17,20 +17,27 @@ const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }
 
+/** States that the view gives to what is being posted: there are few such rows, and only the view can tell them apart. */
+const IN_PROGRESS = ['waiting', 'posting']
+
 /** Newest first; of some days, by the time of payment, so that only those days are read. */
 export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
-  const { from, to, limit, cursor } = query
+  const { from, to, state = '', limit, cursor } = query
   const ofDays = from !== undefined || to !== undefined
-  const where = matching(query, timeZone)
   const last = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
   const before = ofDays
     ? sql`(p.paid_at, p.id) < ((select paid_at from core.transaction where id = ${last}), ${last}::uuid)`
     : sql`p.id < ${last}`
+  const order = ofDays ? sql`p.paid_at desc, p.id desc` : sql`p.id desc`
+  // The page is found in the table, because PostgreSQL would sort the whole view.
   const { rows } = await sql<PaymentRow>`
     select p.id, ${columns} from ops.payment p
-     where ${where} and ${last === undefined ? sql`true` : before}
-     order by ${ofDays ? sql`p.paid_at desc,` : sql``} p.id desc
-     limit ${limit + 1}`.execute(db)
+     where p.id = any(array(
+       select p.id from ${sql.table(IN_PROGRESS.includes(state) ? 'ops.payment' : 'core.transaction')} p
+        where ${matching(query, timeZone)} and ${last === undefined ? sql`true` : before}
+        order by ${order}
+        limit ${limit + 1}))
+     order by ${order}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
   return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }

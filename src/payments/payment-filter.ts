@@ -23,7 +23,7 @@ export const paymentFilter = {
 const PaymentFilter = Type.Object(paymentFilter)
 export type PaymentFilter = Static<typeof PaymentFilter>
 
-/** A condition on the rows of `ops.payment p`. @throws FieldErrors */
+/** A condition on the rows of `ops.payment p`, or of `core.transaction p` unless a state asks for the view. @throws FieldErrors */
 export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { loan, lender, gateway, kind, state, reason, from, to } = filter
   // Days of this form compare like text.
