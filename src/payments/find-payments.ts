@@ -42,21 +42,18 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
   return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
-/** A refund may have the same id as a payment: without a kind, the payment is returned. */
-export async function findPayment(db: Database, { gateway, paymentId, kind }: PaymentName) {
+/**
+ * A refund may have the same id as a payment: without a kind, the payment is returned.
+ * @throws NotFound
+ */
+export async function foundPayment(db: Database, { gateway, paymentId, kind }: PaymentName) {
   const { rows } = await sql<PaymentRow>`
     select p.id, ${columns} from ops.payment p
      where p.gateway_payment_id = ${paymentId} and p.gateway = ${gateway}
        and (${kind ?? null}::text is null or p.kind = ${kind ?? null})
      order by p.kind = 'payment' desc, p.kind
      limit 1`.execute(db)
-  return rows[0] && { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
-}
-
-/** @throws NotFound */
-export async function foundPayment(db: Database, name: PaymentName) {
-  const payment = await findPayment(db, name)
-  if (payment === undefined)
-    throw new NotFound(`There is no ${name.kind ?? 'payment'} ${name.paymentId} of ${name.gateway}`)
-  return payment
+  if (rows[0] === undefined)
+    throw new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+  return { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
 }
