@@ -11,7 +11,7 @@ import type { Ledger } from '../ledger/client.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
-import { kindQuery, Payment, paymentParams } from './payment-record.ts'
+import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
 import { Resolution, resolutionValidator } from './resolution.ts'
 import { resolve } from './resolve.ts'
 
@@ -56,7 +56,7 @@ const assignEachSchema = {
 const assignSchema = {
   tags,
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
-  params: paymentParams,
+  params: PaymentParams,
   body: Type.Object({ external_loan_id: ExternalId }, closed),
   response: { 200: Payment },
 }
@@ -64,7 +64,7 @@ const resolveSchema = {
   tags,
   summary:
     'Decides what becomes of what is in suspense, or clears the objection to what is posted; later events do not change it',
-  params: paymentParams,
+  params: PaymentParams,
   querystring: kindQuery,
   body: Resolution,
   response: { 200: Payment },
@@ -72,7 +72,7 @@ const resolveSchema = {
 const noteSchema = {
   tags,
   summary: 'Keeps a note for other operators, which ops.suspense shows with its author',
-  params: paymentParams,
+  params: PaymentParams,
   querystring: kindQuery,
   body: Type.Object({ note: Note }, closed),
   response: { 200: Payment },

@@ -5,13 +5,6 @@ const NullableText = nullable(Type.String())
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
 export type Kind = (typeof KINDS)[number]
-/** A path with this names a payment, a refund or a chargeback; the query tells which, where two have the same id. */
-export const paymentParams = Type.Object({
-  gateway: Type.String(),
-  gateway_payment_id: Type.String({ pattern: '^[^\\u0000]+$', description: 'a payment’s id' }),
-})
-export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
-
 export const STATES = [
   'waiting',
   'posting',
@@ -22,6 +15,13 @@ export const STATES = [
   'handled',
   'dismissed',
 ] as const
+
+/** Which payment, refund or chargeback a path names; the query tells which, where two have the same id. */
+export const PaymentParams = Type.Object({
+  gateway: Type.String(),
+  gateway_payment_id: Type.String({ pattern: '^[^\\u0000]+$', description: 'a payment’s id' }),
+})
+export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
 
 /** Of suspense, and `overpaid` of what is posted. */
 export const REASONS = [

@@ -7,7 +7,7 @@ import { listQuery } from '../http/list-query.ts'
 import { findAttempts, findEvents } from './find-history.ts'
 import { findPayments, foundPayment } from './find-payments.ts'
 import { paymentFilter } from './payment-filter.ts'
-import { kindQuery, Payment, PaymentWithHistory, paymentParams } from './payment-record.ts'
+import { kindQuery, Payment, PaymentParams, PaymentWithHistory } from './payment-record.ts'
 import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
 
 const tags = ['payments']
@@ -30,7 +30,7 @@ const summarySchema = {
 const historySchema = {
   tags,
   summary: 'Returns a payment with each of its events and each attempt to post it',
-  params: paymentParams,
+  params: PaymentParams,
   querystring: kindQuery,
   response: { 200: PaymentWithHistory },
 }
