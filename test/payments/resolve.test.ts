@@ -277,6 +277,34 @@ t.test('a repayment whose answer was lost is found by the decided amount and day
   matchEach(t, await service.repayments(), [{ amount: '990.00' }])
 })
 
+t.test(
+  'a repayment of the decided amount and day that is there already is taken as done',
+  async t => {
+    const service = await withLoan(t)
+    await service.sent([capturedA(), capturedA({ id: 'pay_2' })])
+    const booked = (externalId: string, transactionDate: string) =>
+      service.ledgerCall('POST', '/loans/external-id/L-1/transactions?command=repayment', {
+        transactionDate,
+        transactionAmount: 990,
+        externalId,
+        dateFormat: 'yyyy-MM-dd',
+        locale: 'en',
+      })
+    await booked('gateway_a-pay_1', '2026-02-06')
+    // As the event has it, but not the operator.
+    await booked('gateway_a-pay_2', '2026-02-05')
+    for (const id of ['pay_1', 'pay_2']) await service.resolve(id, POST)
+    const [first] = await service.repayments()
+    t.match(await service.sent([]), { state: 'posted', ledger_transaction_id: String(first?.id) })
+    t.match((await service.payment('pay_2')).payment, {
+      state: 'suspense',
+      reason: 'ledger_refused',
+      detail: /date is 05 February 2026 there, not 06 February 2026/,
+    })
+    t.equal((await service.repayments()).length, 2)
+  },
+)
+
 t.test('an amount that the ledger would round is held, until it is decided anew', async t => {
   const service = await withLoan(t)
   await fetch(`${service.ledger.controlUrl}/rounding`, {
