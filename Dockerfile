@@ -1,8 +1,8 @@
-# One image for both roles; `command` says which. Type stripping runs the sources as they are: there is no build.
+# One image for both roles; `command` says which. Node strips the types, so there is no build.
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The optional packages are Node, which the image has, and PostgreSQL, which is another container's.
+# The optional packages are Node, which the image has, and PostgreSQL, which runs in another container.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts \
   && npm rebuild argon2
 
@@ -17,6 +17,6 @@ USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# V8 lets garbage grow with the memory of the machine: an upload of a million rows took 420 MiB, and takes 200 with these.
+# V8 lets garbage grow with the memory of the machine: an upload of a million rows takes 420 MiB without these flags, 200 with them.
 ENV NODE_OPTIONS="--max-semi-space-size=8 --max-old-space-size=1024"
 ENTRYPOINT ["node", "src/main.ts"]

@@ -141,6 +141,9 @@ create table core.transaction (
   note text,
   noted_by text,
   suspended_at timestamp with time zone,
+  reported text,
+  constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
   constraint transaction_check1 CHECK (((state = 'posted'::text) = (posted_at IS NOT NULL))),
   constraint transaction_decision_check CHECK ((decision = ANY (ARRAY['post'::text, 'handled'::text, 'dismiss'::text]))),
@@ -166,6 +169,8 @@ CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE (state = 'waiting'::text);
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
+CREATE CONSTRAINT TRIGGER report_new_payment AFTER INSERT ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.state = ANY (ARRAY['suspense'::text, 'returned'::text]))) EXECUTE FUNCTION core.report_payment();
+CREATE CONSTRAINT TRIGGER report_payment AFTER UPDATE ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.state = ANY (ARRAY['posted'::text, 'suspense'::text, 'returned'::text, 'handled'::text, 'dismissed'::text])) AND (((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)) OR (old.objection IS DISTINCT FROM new.objection)))) EXECUTE FUNCTION core.report_payment();
 
 create table core.unjudged_payment (
   gateway text not null,
@@ -206,6 +211,66 @@ CREATE INDEX audit_at ON loanops.audit USING btree (at);
 CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table loanops.callback (
+  id uuid default raw.new_id() not null,
+  seq bigint generated always as identity not null,
+  type text not null,
+  subject text not null,
+  about uuid not null,
+  occurred_at timestamp with time zone not null,
+  snapshot json,
+  sequence bigint,
+  body text,
+  state text default 'pending'::text not null,
+  is_next boolean default false not null,
+  attempts integer default 0 not null,
+  retries integer default 0 not null,
+  next_try_at timestamp with time zone default clock_timestamp() not null,
+  claim integer default 0 not null,
+  last_status integer,
+  last_error text,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  delivered_at timestamp with time zone,
+  constraint callback_check CHECK (((sequence IS NULL) = (body IS NULL))),
+  constraint callback_pkey PRIMARY KEY (id),
+  constraint callback_seq_key UNIQUE (seq),
+  constraint callback_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+CREATE INDEX callback_created ON loanops.callback USING btree (created_at);
+CREATE INDEX callback_due ON loanops.callback USING btree (((attempts > 0)), next_try_at) WHERE ((state = 'pending'::text) AND is_next);
+CREATE INDEX callback_failed ON loanops.callback USING btree (seq) WHERE (state = 'failed'::text);
+CREATE INDEX callback_of_subject ON loanops.callback USING btree (subject, seq);
+CREATE INDEX callback_pending ON loanops.callback USING btree (subject, sequence) WHERE (state = 'pending'::text);
+CREATE INDEX callback_unnumbered ON loanops.callback USING btree (seq) WHERE (body IS NULL);
+
+create table loanops.callback_attempt (
+  callback_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  http_status integer,
+  error text,
+  answer text,
+  constraint callback_attempt_callback_id_fkey FOREIGN KEY (callback_id) REFERENCES callback(id) ON DELETE CASCADE,
+  constraint callback_attempt_pkey PRIMARY KEY (callback_id, attempt)
+);
+
+create table loanops.callback_receiver (
+  is_only boolean default true not null,
+  types text[] default '{}'::text[] not null,
+  failures integer default 0 not null,
+  next_probe_at timestamp with time zone default now() not null,
+  stopped_at timestamp with time zone,
+  constraint callback_receiver_is_only_check CHECK (is_only),
+  constraint callback_receiver_pkey PRIMARY KEY (is_only)
+);
+
+create table loanops.callback_subject (
+  subject text not null,
+  sequence bigint not null,
+  constraint callback_subject_pkey PRIMARY KEY (subject)
+);
+
 create table loanops.login_attempt (
   key text not null,
   points integer default 0 not null,
@@ -240,10 +305,12 @@ create table loanops.migration (
   marked_rows integer,
   marked_before_at timestamp with time zone,
   marked_before_rows integer,
+  dry_run_after uuid[] default '{}'::uuid[] not null,
   constraint migration_pkey PRIMARY KEY (id),
   constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text])))
 );
 CREATE INDEX migration_running ON loanops.migration USING btree (id) WHERE (status = 'running'::text);
+CREATE TRIGGER report_migration AFTER UPDATE OF status ON loanops.migration FOR EACH ROW WHEN (((old.status = 'running'::text) AND (new.status = ANY (ARRAY['completed'::text, 'cancelled'::text])))) EXECUTE FUNCTION report_migration();
 
 create table loanops.migration_applied (
   name text not null,
@@ -339,6 +406,7 @@ CREATE INDEX operation_unfinished_of_view ON loanops.operation USING btree (seq)
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE UNIQUE INDEX operation_seq ON loanops.operation USING btree (seq);
+CREATE TRIGGER report_operation AFTER UPDATE OF status ON loanops.operation FOR EACH ROW WHEN (((new.origin = 'api'::text) AND (old.status = 'processing'::text) AND (new.status <> 'processing'::text))) EXECUTE FUNCTION report_operation();
 
 create table loanops.operation_attempt (
   operation_id uuid not null,

@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
@@ -49,20 +50,21 @@ type Context = Services & {
 }
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
-/** Every route, by who may call it. The contract lists them in this order. */
+/** Every route, by who may call it, in the order of the OpenAPI document. */
 const ROUTES = {
   /** Role `worker` serves these too. */
   anybody: [opsRoutes],
-  /** Below /api, with the internal token. */
+  /** Under /api, with the internal token. */
   callers: [
     operationRoutes,
     migrationRoutes,
     accountRoutes,
     batchRoutes,
     paymentRoutes,
+    callbackRoutes,
     decisionRoutes,
   ],
-  /** Below /api, where a signature says who sends. */
+  /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>
 
@@ -79,7 +81,7 @@ export async function buildApi(
   const app = openServer(config, log, limits)
   refuseWhileStopping(app)
   measure(app, services.metrics)
-  // Served over plain HTTP, /docs could not load its own assets if browsers upgraded them to HTTPS.
+  // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
   if (config.DOCS_ENABLED) await app.register(docsRoutes)
@@ -116,9 +118,9 @@ function openServer(config: Config, log: FastifyBaseLogger, limits: Limits): Fas
     ),
     trustProxy: config.TRUST_PROXY.length > 0 ? config.TRUST_PROXY : false,
     genReqId: newId,
-    // One line per request would say little and cost much; errors are logged, everything else is counted.
+    // A line per request costs much and says little; errors are logged, everything else is counted.
     logController: new LogController({ disableRequestLogging: true }),
-    // Fastify's own answer while it closes is not problem+json; `refuseWhileStopping` gives ours.
+    // Fastify's own answer while closing is not problem+json; `refuseWhileStopping` sends one that is.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
@@ -164,7 +166,7 @@ function measure(app: FastifyInstance, metrics: Metrics): void {
 async function callersRoutes(app: FastifyInstance, context: Context): Promise<void> {
   app.addHook('onRequest', requireInternalToken(context.config.INTERNAL_TOKEN))
   app.addHook('onRoute', closeQuery)
-  // A handler of its own, so that paths without a route require the token too.
+  // Set again in this scope, so that unknown paths under it require the token too.
   app.setNotFoundHandler(notFound)
   await app.register(accessTokens(context.db, context.config))
   await register(app, ROUTES.callers, context)

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 
-/** Every place where a process may die between two effects, in the order in which an operation passes them. */
+/** Every place where a process can die between two effects, in the order in which an operation passes them. */
 export const CRASH_POINTS = [
   'intake.inserted',
   'intake.committed',
@@ -15,7 +15,7 @@ export const CRASH_POINTS = [
   'wake.client-done',
   'stop.handing-back',
 ] as const
-/** The same of a payment, from its webhook to its repayment's end. */
+/** The same for a payment, from its webhook to the end of its repayment. */
 export const PAYMENT_CRASH_POINTS = [
   'webhook.committed',
   'events.saved',
@@ -26,18 +26,26 @@ export const PAYMENT_CRASH_POINTS = [
   'posting.recorded',
   'batch.unended',
 ] as const
-export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof PAYMENT_CRASH_POINTS)[number]
+/** The same of a callback. */
+export const CALLBACK_CRASH_POINTS = [
+  'callback.numbered',
+  'callback.claimed',
+  'callback.answered',
+  'callback.recorded',
+] as const
+const ALL_CRASH_POINTS = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLBACK_CRASH_POINTS]
+export type CrashPoint = (typeof ALL_CRASH_POINTS)[number]
 
 let pass: ((point: CrashPoint) => void) | undefined
 
-/** Does nothing, unless this process was told to die here. */
+/** Kills this process if it was armed to die here; otherwise does nothing. */
 export function crashPoint(point: CrashPoint): void {
   pass?.(point)
 }
 
 /**
- * Tells this process where to die, for tests: `claim.committed:3` at the third passing, several with commas between.
- * With `:SIGSTOP` behind it the process freezes instead, as one does whose machine is overloaded.
+ * Sets where this process dies, for tests: `claim.committed:3` on the third pass; several, separated by commas.
+ * With `:SIGSTOP` appended the process freezes instead, as on an overloaded machine.
  */
 export function armCrashPoints(text: string | undefined): void {
   if (!text) return
@@ -53,9 +61,9 @@ export function armCrashPoints(text: string | undefined): void {
 
 function parsed(order: string): [string, { passings: number; signal: 'SIGKILL' | 'SIGSTOP' }] {
   const [point = '', passings = '1', signal = 'SIGKILL'] = order.split(':')
-  const points: string[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
+  const points: string[] = ALL_CRASH_POINTS
   if (!points.includes(point))
-    throw new Error(`There is no crash point ${point}: ${points.join(', ')}`)
+    throw new Error(`There is no crash point ${point}. Crash points: ${points.join(', ')}`)
   return [
     point,
     { passings: Number(passings), signal: signal === 'SIGSTOP' ? 'SIGSTOP' : 'SIGKILL' },

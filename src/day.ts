@@ -1,4 +1,4 @@
-/** How callers write a day, and how it goes to the ledger as it is: with `locale: en` it reads this form. */
+/** How callers write a day. It is passed on to the ledger unchanged, with `locale: en`. */
 export const DATE_FORMAT = 'dd MMMM yyyy'
 
 const MONTHS =
@@ -6,18 +6,18 @@ const MONTHS =
 const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`)
 const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
-// By hand, because loading date-fns costs each start a second of CPU time.
+// Parsed by hand, because loading date-fns costs a second of CPU time at each start.
 
-/** As Fineract answers it too: `[2026, 3, 5]`. */
+/** In Fineract's own form: `[2026, 3, 5]`. */
 export type Day = [year: number, month: number, day: number]
 
-/** @returns the day that a text of the form `dd MMMM yyyy` names, if it exists */
+/** Parses `dd MMMM yyyy`. @returns undefined for any other text, or a day that does not exist */
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
   return existing([Number(year), MONTHS.indexOf(name) + 1, Number(date)])
 }
 
-/** @returns the day that a text of the form `yyyy-MM-dd` names, if it exists */
+/** Parses `yyyy-MM-dd`. @returns undefined for any other text, or a day that does not exist */
 export function dayOfIso(text: string): Day | undefined {
   const [, year, month, date] = ISO_SHAPE.exec(text) ?? []
   return existing([Number(year), Number(month), Number(date)])
@@ -26,7 +26,7 @@ export function dayOfIso(text: string): Day | undefined {
 function existing(day: Day): Day | undefined {
   const [year, month, date] = day
   if (!(year > 0)) return undefined
-  // The calendar moves a day that does not exist into another month.
+  // Date moves a day that does not exist into another month.
   const found = new Date(0)
   found.setUTCFullYear(year, month - 1, date)
   return found.getUTCMonth() === month - 1 && found.getUTCDate() === date ? day : undefined
@@ -37,7 +37,7 @@ export function dayText([year, month, day]: Day): string {
   return `${digits(day, 2)} ${MONTHS[month - 1]} ${digits(year, 4)}`
 }
 
-/** @returns the day as `yyyy-MM-dd`: later days compare as greater */
+/** @returns the day as `yyyy-MM-dd`, which sorts by date */
 export function isoDay([year, month, day]: Day): string {
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`
 }

@@ -3,17 +3,17 @@ import { createHash, randomBytes } from 'node:crypto'
 const VERSION_7 = 0x70
 const VERSION_5 = 0x50
 const VARIANT = 0x80
-/** LoanOps's own namespace for names that become UUIDs; any fixed UUID would do. */
+/** LoanOps's namespace for UUIDv5; any fixed UUID would do. */
 const NAMESPACE = Buffer.from('0d9a6c1e5f4b4c0a9b7e3a8d2f61c054', 'hex')
 
-/** A UUID as we write it, whatever its version: a pattern for schemas. */
+/** The pattern of a UUID of any version, in lower case, for schemas. */
 export const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
-/** The system is asked for randomness once per so many ids: asked for each, it cost as much as parsing the request. */
+/** Random bytes are fetched for 256 ids at a time: fetching them for each id costs as much as parsing the request. */
 const POOL_BYTES = 256 * 16
 let pool = Buffer.alloc(0)
 
-/** A new UUIDv7: it begins with the time, so that indexes grow at one end. */
+/** A new UUIDv7. It begins with the time, so that indexes grow at one end. */
 export function newId(): string {
   if (pool.length === 0) pool = randomBytes(POOL_BYTES)
   const bytes = pool.subarray(0, 16)

@@ -17,7 +17,7 @@ type GatewaysOfLender = { [G in Gateway]?: Static<typeof GatewayOfLender> }
 function lendersFile(gateways: SharedSecrets[]) {
   const ofLender = gateways.map(({ name }) => [name, Type.Optional(GatewayOfLender)])
   return Type.Record(
-    // A lender's code becomes part of a table's name: raw.<lender>_<gateway>. UNKNOWN is the lender of what names none.
+    // A lender's code becomes part of a table name: raw.<lender>_<gateway>. UNKNOWN is for events that name no lender.
     Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
     Type.Object(
       {
@@ -30,10 +30,10 @@ function lendersFile(gateways: SharedSecrets[]) {
   )
 }
 
-/** A gateway with the secrets of lenders that have none of their own, and the setting that holds them. */
+/** A gateway with its own secrets, used for lenders that have none, and the setting that holds them. */
 export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
 
-/** How one gateway's events are believed for one lender. */
+/** Which of a gateway's events are trusted for one lender. */
 export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
@@ -45,9 +45,9 @@ export type Lender = { code: string; product: string } & Record<Gateway, Gateway
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
 /**
- * The nine lenders that are always there, changed and added to by the file's content.
- * @param secretsIn reads the setting that a `secretEnv` names
- * @throws Error that names the member that does not fit
+ * The nine standard lenders, with the file's changes and additions.
+ * @param secretsIn returns the secrets in the setting that a `secretEnv` names
+ * @throws Error that names the invalid member
  */
 export function lendersFrom(
   file: unknown,
@@ -68,25 +68,25 @@ export function lendersFrom(
   }
 
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
-    const said = given[code]?.[gateway.name] ?? {}
-    const secrets = said.secretEnv === undefined ? gateway.secrets : secretsIn(said.secretEnv)
-    const validateSignature = said.validateSignature ?? isValidatedByDefault(gateway)
+    const member = given[code]?.[gateway.name] ?? {}
+    const secrets = member.secretEnv === undefined ? gateway.secrets : secretsIn(member.secretEnv)
+    const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
     if (validateSignature && secrets.length === 0) {
-      const setting = said.secretEnv ?? gateway.secretSetting ?? 'a secretEnv'
+      const setting = member.secretEnv ?? gateway.secretSetting ?? 'a secretEnv'
       throw new Error(
-        `/${code}/${gateway.name}: validateSignature wants a secret, and ${setting} is not set`,
+        `/${code}/${gateway.name}: validateSignature requires a secret, but ${setting} is not set`,
       )
     }
     return {
-      accounts: said.accounts ?? [],
+      accounts: member.accounts ?? [],
       validateSignature,
       secrets,
-      allowedCidrs: said.allowedCidrs ?? [],
+      allowedCidrs: member.allowedCidrs ?? [],
     }
   }
 }
 
-/** A lender that no setting names, for a product that is not in the settings either: it gets the default checks. */
+/** The lender of a product that no setting mentions. It gets the default checks. */
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
   return lenderWith(gateways, product, product, gateway => ({
     accounts: [],
@@ -108,7 +108,7 @@ function lenderWith(
   return { code, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
 }
 
-/** A loan tells its product only: whoever named the lender with the weaker checks would get round the other's. */
+/** A loan only names its product: naming the lender with the weaker checks would bypass the other lender's checks. */
 function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): void {
   for (const [product, holders] of Map.groupBy(lenders, lender => lender.product)) {
     const [first, ...others] = holders

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import { publicError } from './public-error.ts'
 
-/** Lines of JSON on standard output. What callers send is never logged whole: names, numbers and tokens stand in it. */
+/** Logs lines of JSON to standard output. Requests are never logged in full: they contain names, numbers and tokens. */
 export function logger(level: string): FastifyBaseLogger {
   return pino({
     level,

@@ -10,7 +10,7 @@ import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
 import { startRole } from './role.ts'
 import { allQueues } from './worker.ts'
 
-/** What is in flight may finish for so long after SIGTERM; then it is handed back. */
+/** Work in flight may finish within this time after SIGTERM; the rest is handed back. */
 const STOP_WITHIN_MS = 25_000
 
 const OPTIONS = {
@@ -40,7 +40,7 @@ function commandLine() {
 }
 
 function ended(error: unknown): never {
-  // biome-ignore lint/suspicious/noConsole: there is no logger yet, and a person reads this
+  // biome-ignore lint/suspicious/noConsole: there is no logger yet, and this is for a person
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
 }
@@ -55,6 +55,8 @@ async function command(name: string | undefined): Promise<void> {
       return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'sandbox':
       return runSandbox()
+    case 'receive-callbacks':
+      return runReceiver()
     case 'migrate-portfolio':
       return migratePortfolio(process.env, positionals.slice(1), {
         isDryRun: flags['dry-run'] === true,
@@ -62,14 +64,14 @@ async function command(name: string | undefined): Promise<void> {
       })
     default:
       throw new ConfigError(
-        `There is no command ${name}: migrate, create-admin, sandbox, migrate-portfolio, or none to run a role`,
+        `There is no command ${name}. Commands: migrate, create-admin, sandbox, receive-callbacks, migrate-portfolio; without one, a role is run`,
       )
   }
 }
 
-/** Everything on this machine, for trying it out. */
+/** Runs everything on this machine, for trying it out. */
 async function runEmbedded(): Promise<void> {
-  // Only here: an image for production has no PostgreSQL in it.
+  // Imported only here: a production image contains no PostgreSQL.
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
   const embedded = await startEmbedded(process.env)
   try {
@@ -83,7 +85,7 @@ async function runEmbedded(): Promise<void> {
 }
 
 async function runSandbox(): Promise<void> {
-  // Only here: it is a fifth of what a role would have to load.
+  // Imported only here: it would add a fifth to what a role loads.
   const { startSandbox } = await import('./sandbox/server.ts')
   const sandbox = await startSandbox({
     host: flags.host ?? '127.0.0.1',
@@ -93,14 +95,24 @@ async function runSandbox(): Promise<void> {
   process.stdout.write(`${sandbox.url}\n`)
 }
 
-/** Runs a role until the process is told to stop. */
+async function runReceiver(): Promise<void> {
+  // Only here: a role sends callbacks and takes none.
+  const { receiveCallbacks } = await import('./callbacks/receive-callbacks.ts')
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const port = Number(flags.port ?? 0)
+  const receiver = await receiveCallbacks({ port, secrets: process.env.CALLBACK_SECRET }, print)
+  closeWithGrace(() => receiver.close())
+  print(`CALLBACK_URL=${receiver.url} CALLBACK_SECRET=${receiver.secret}`)
+}
+
+/** Runs a role until the process is asked to stop. */
 async function runRole(env: NodeJS.ProcessEnv, afterwards = async () => {}): Promise<string> {
   const config = readConfig(flags.role ? { ...env, ROLE: flags.role } : env)
   const log = logger(config.LOG_LEVEL)
   const starting = startRole(config, log)
-  // From the first moment on: a worker has work under way before the last part of it has started.
+  // Registered before the start completes: a worker has work in flight before its last part has started.
   closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err }) => {
-    if (err) log.fatal({ err }, 'stopping after an error nobody caught')
+    if (err) log.fatal({ err }, 'stopping after an uncaught error')
     const started = await starting.catch(() => undefined)
     await started?.close()
     await afterwards()

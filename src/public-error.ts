@@ -7,8 +7,8 @@ export type PublicError = {
 }
 
 /**
- * What of an error may be kept and shown to operators. PostgreSQL repeats values that do not fit in `detail` and
- * `where`, which stay out, and between the quotes of its messages on data.
+ * The part of an error that may be stored and shown to operators. PostgreSQL quotes invalid values in `detail` and
+ * `where`, which are dropped, and in the messages of data errors, where they are masked.
  */
 export function publicError(error: Error & { code?: string }): PublicError {
   const { name, code, cause } = error
@@ -22,5 +22,5 @@ export function publicError(error: Error & { code?: string }): PublicError {
   }
 }
 
-/** Class 22 of PostgreSQL's codes; other classes quote only names of tables, columns and constraints. */
+/** Class 22 of PostgreSQL's error codes; other classes quote only names of tables, columns and constraints. */
 const isAboutData = (code: unknown) => /^22[0-9A-Z]{3}$/.test(String(code))

@@ -2,7 +2,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config.ts'
-import { LONG_STATEMENT_MS, openDatabase, untilReady } from './database/database.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  LONG_STATEMENT_MS,
+  openDatabase,
+  untilReady,
+} from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { openWatch } from './database/watch.ts'
 import { backlog } from './http/limits.ts'
@@ -11,30 +17,23 @@ import { openMetrics } from './ops/metrics.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
-/** A batch, a run of a migration, the payments' gauges, and one for the purge: each has one at most. */
+/** One each for a batch, a run of a migration, the payments' gauges and the purge. */
 const LONG_STATEMENTS_AT_ONCE = 4
 
-/** One process in its role. */
+/** A running role. */
 export type Service = { url: string; close(): Promise<void> }
 
 /**
- * Opens what the role needs, from the database upwards.
- * @returns its URL and how to stop: take nothing more, finish or hand back what is in flight, close in order
+ * Starts everything the role needs, from the database upwards.
+ * @returns the URL, and `close`, which stops taking work, finishes or hands back work in flight, and closes in order
  */
 export async function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
   const name = `loanops-${config.ROLE}`
   const onError = (error: Error) => log.error({ err: error }, 'database')
 
-  const db = openDatabase(config.DATABASE_URL, { max: config.DATABASE_POOL_MAX, name, onError })
-  await untilReady(db, log)
-  if (!(await isUpToDate(db))) {
-    await db.destroy()
-    throw new ConfigError('The database is behind this version: run "npm run migrate"')
-  }
-  if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)
+  const db = await openReadyDatabase(config, log, { name, onError })
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
-  await boss.start()
 
   const metrics = openMetrics()
   const watch = openWatch()
@@ -54,7 +53,8 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await Promise.all([patient.destroy(), db.destroy()])
   }
   try {
-    // Before any work is taken: a process that cannot listen must not claim anything.
+    await boss.start()
+    // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) {
       worker = await startWorker({ db, patient, boss, metrics, watch, log }, config)
@@ -63,6 +63,25 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     return { url, close }
   } catch (error) {
     await close()
+    throw error
+  }
+}
+
+/** Opens the database, up to date and with the first administrator. @throws ConfigError if it is behind */
+async function openReadyDatabase(
+  config: Config,
+  log: FastifyBaseLogger,
+  options: Pick<DatabaseOptions, 'name' | 'onError'>,
+): Promise<Database> {
+  const db = openDatabase(config.DATABASE_URL, { max: config.DATABASE_POOL_MAX, ...options })
+  try {
+    await untilReady(db, log)
+    if (!(await isUpToDate(db)))
+      throw new ConfigError('The database is behind this version: run "npm run migrate"')
+    if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)
+    return db
+  } catch (error) {
+    await db.destroy()
     throw error
   }
 }

@@ -4,11 +4,33 @@ import { FormatRegistry } from '@sinclair/typebox'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
+/** What a callback may report. */
+export const CALLBACK_TYPES = [
+  'operation.succeeded',
+  'operation.failed',
+  'payment.posted',
+  'payment.suspended',
+  'payment.returned',
+  'payment.handled',
+  'payment.dismissed',
+  'payment.objected',
+  'migration.completed',
+  'migration.cancelled',
+] as const
+export type CallbackType = (typeof CALLBACK_TYPES)[number]
+
 FormatRegistry.Set('time-zone', isTimeZone)
 FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
+FormatRegistry.Set('callback-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
+FormatRegistry.Set('callback-secrets', list =>
+  list.split(',').every(one => isCallbackSecret(one.trim())),
+)
+FormatRegistry.Set('callback-types', list =>
+  list.split(',').every(one => (CALLBACK_TYPES as readonly string[]).includes(one.trim())),
+)
 FormatRegistry.Set('network', isNetwork)
-// A prefix of no bits is every address: with it anybody would be our proxy.
+// A prefix of zero bits matches every address: anyone could act as our proxy.
 FormatRegistry.Set('proxies', list =>
   list.split(',').every(one => isNetwork(one.trim()) && !/\/0+$/.test(one.trim())),
 )
@@ -16,7 +38,7 @@ FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(n
 FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
 
-/** An address, or a network as `10.0.0.0/8`. */
+/** An address, or a network such as `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
@@ -27,9 +49,9 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Of those that Intl takes only UTC and names as Area/City: PostgreSQL reads an abbreviation or an offset otherwise, IST
- * as Israel's and +05:30 as west of Greenwich. Not by the list that Intl gives: it holds only one name of each zone, and
- * Asia/Kolkata under its old one.
+ * Accepts only UTC and names such as Area/City, although Intl knows more: PostgreSQL reads abbreviations and offsets
+ * differently, IST as Israel's and +05:30 as west of Greenwich. Intl's own list of zones does not serve: it has one name
+ * per zone, and lists Asia/Kolkata as Asia/Calcutta.
  */
 function isTimeZone(name: string): boolean {
   try {
@@ -51,7 +73,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** The largest number of each of a cron's fields: minute, hour, day of the month, month, day of the week. */
+/** The largest value of each field: minute, hour, day of the month, month, day of the week. */
 const CRON_MOST = [59, 23, 31, 12, 7]
 const CRON_LEAST = [0, 0, 1, 1, 0]
 
@@ -77,4 +99,11 @@ function isCronField(field: string, least: number, most: number): boolean {
       Number(step) !== 0
     )
   })
+}
+
+/** As Standard Webhooks wants secrets: a prefix, then 24 to 64 bytes in base64. */
+function isCallbackSecret(text: string): boolean {
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
+  const bytes = Buffer.from(encoded, 'base64')
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded
 }

@@ -1,3 +1,4 @@
+import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
@@ -13,39 +14,49 @@ import { portfolioFeature } from './portfolio/portfolio-feature.ts'
 import type { Job } from './queue/job.ts'
 
 /**
- * What a worker does: features start, and hear of final operations, in this order. The engine comes last: it runs
- * operations once the others are prepared for them, and counts as final only what none of them objected to.
+ * Everything a worker runs. Features start, and are notified of final operations, in this order. The engine comes last:
+ * it runs operations only once the others are ready, and counts an operation as final only after all of them accepted it.
  */
-const FEATURES: Feature[] = [operationsFeature, paymentsFeature, portfolioFeature, engineFeature]
+const FEATURES: Feature[] = [
+  operationsFeature,
+  paymentsFeature,
+  portfolioFeature,
+  callbacksFeature,
+  engineFeature,
+]
 
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
-/** Of the 25 s that a stop may take: the rest is for recording how the last calls ended. */
+/** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
 
 type Services = Pick<WorkerContext, 'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'log'>
 
-/** `ledgerState` is what readyz says about the ledger. */
+/** `ledgerState` is what readyz reports about the ledger. */
 export type Worker = { ledgerState(): object; stop(): Promise<void> }
 
-/** Starts every job and gauge. */
+/** Starts every job and gauge. If one fails to start, stops the others. */
 export async function startWorker(services: Services, config: Config): Promise<Worker> {
   const ledger = openMeasuredLedger(config, services.metrics)
   const context = contextOf(services, config, ledger)
   const started: Job[] = []
-  for (const { jobs = [], gauges = [] } of FEATURES)
-    for (const start of [...jobs, ...gauges]) started.push(await start(context))
-  return {
-    ledgerState: ledger.breaker.state,
-    async stop() {
-      // This frees whoever waits for the ledger: an operation, the sweep's probe, a dry run.
-      const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
-      // All at once: each may wait for calls of its own, and none may begin anything meanwhile.
-      await Promise.all(started.map(job => job.stop()))
-      clearTimeout(cutOff)
-      await ledger.close()
-    },
+  try {
+    for (const { jobs = [], gauges = [] } of FEATURES)
+      for (const start of [...jobs, ...gauges]) started.push(await start(context))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { ledgerState: ledger.breaker.state, stop }
+
+  async function stop() {
+    // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run.
+    const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
+    // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
+    await Promise.all(started.map(job => job.stop()))
+    clearTimeout(cutOff)
+    await ledger.close()
   }
 }
 
@@ -75,6 +86,9 @@ function contextOf(services: Services, config: Config, ledger: Ledger): WorkerCo
     ]),
     async onFinal(trx, ended) {
       for (const feature of FEATURES) await feature.onFinal?.(trx, ended, metrics)
+    },
+    async onPurge(patient, retentionDays) {
+      for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
     },
   }
 }

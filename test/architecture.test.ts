@@ -3,12 +3,13 @@ import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
 
 /**
- * The import law, from the top: a folder imports from its own line or a lower one. A file that lies directly in src
- * either starts the service, and may import all of them, or is imported by all of them, and imports the last line only.
+ * The import law, from the top: a folder imports only from its own level or a lower one. A file directly in src
+ * either starts the service and may import all of them, or may be imported by all of them and imports only the last.
  */
 const LAW = [
   ['embedded'],
-  ['portfolio'],
+  ['callbacks'],
+  ['portfolio', 'books'],
   ['payments'],
   ['operations'],
   ['engine'],
@@ -16,7 +17,7 @@ const LAW = [
   ['accounts', 'ops'],
   ['http', 'queue'],
   ['database'],
-  // Which gateways there are; config reads it too.
+  // The list of gateways, which config needs too.
   ['payments/gateways'],
 ]
 const STARTERS = ['main.ts', 'role.ts', 'api.ts', 'worker.ts']
@@ -26,12 +27,12 @@ const MEDIAN_LINES = 50
 
 const root = resolve(import.meta.dirname, '../src')
 const files = sourcesIn(root)
-/** The names between the braces, statically or where it is wanted, and where they are from. */
+/** The imported names and their file, in static and dynamic imports. */
 const IMPORTED = /\{([^{}]*)\}\s*(?:from|= await import\()\s*'(\.[^']+)'/g
 const texts = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
 t.test(
-  'every folder of src has its line in the law, and few files lie outside of them',
+  'every folder of src has a level in the law, and few files are outside of folders',
   async t => {
     for (const file of files) {
       if (isLoose(file) || placeOf(file) === 'sandbox') continue
@@ -50,12 +51,12 @@ t.test('imports go downward only, types included', async t => {
   }
 })
 
-t.test('no file imports itself by way of others, types included', async t => {
+t.test('no file imports itself indirectly, types included', async t => {
   const isDone = new Set<string>()
   for (const file of files) t.same(cycleFrom(file, [], isDone), [], file)
 })
 
-t.test('the sandbox stands alone, and only the starting files import it', async t => {
+t.test('the sandbox imports no other folder, and only the starting files import it', async t => {
   for (const [file, text] of texts) {
     for (const imported of importsOf(file, text)) {
       if (placeOf(file) === 'sandbox')
@@ -66,7 +67,7 @@ t.test('the sandbox stands alone, and only the starting files import it', async 
   }
 })
 
-t.test('the paths of the ledger stand in src/ledger only', async t => {
+t.test('the paths of the ledger’s API are in src/ledger only', async t => {
   const LEDGER_PATH =
     /['"`]\/(clients|loans|paymenttypes|loanproducts)\b|\/external-id\/|\/transactions\b|\?(command|associations)=/
   for (const [file, text] of texts) {
@@ -75,7 +76,7 @@ t.test('the paths of the ledger stand in src/ledger only', async t => {
   }
 })
 
-t.test('no file is a dumping ground or larger than one can hold in mind', async t => {
+t.test('no file is a dumping ground or too large to keep in mind', async t => {
   const sizes = [...texts.values()].map(text => text.split('\n').length - 1).sort((a, b) => a - b)
   t.ok((sizes[Math.floor(sizes.length / 2)] as number) <= MEDIAN_LINES, 'the median')
   for (const [file, text] of texts) {
@@ -85,7 +86,7 @@ t.test('no file is a dumping ground or larger than one can hold in mind', async 
   }
 })
 
-t.test('a function or value that a file exports, another one imports', async t => {
+t.test('every exported function or value is imported by another file', async t => {
   const imported = new Set<string>()
   for (const folder of [root, import.meta.dirname]) {
     for (const file of sourcesIn(folder)) {
@@ -111,7 +112,7 @@ t.test('a function or value that a file exports, another one imports', async t =
   }
 })
 
-/** The folder that stands in the law: the innermost one. */
+/** The innermost folder that is in the law. */
 function placeOf(file: string): string {
   const [folder = '', inner] = file.split('/')
   return LAW.flat().includes(`${folder}/${inner}`) ? `${folder}/${inner}` : folder
@@ -121,7 +122,7 @@ function isLoose(file: string): boolean {
   return !file.includes('/')
 }
 
-/** The line of a file's folder in the law; above or below all of them for one that lies directly in src. */
+/** The level of a file's folder in the law; above or below all of them for a file directly in src. */
 function lineOf(file: string): number {
   if (!isLoose(file)) return LAW.findIndex(places => places.includes(placeOf(file)))
   return STARTERS.includes(file) ? -1 : LAW.length - 1
@@ -138,7 +139,7 @@ function importsOf(file: string, text: string): string[] {
   )
 }
 
-/** The way from a file back to itself, or to one that it comes by; empty where there is none. */
+/** The path from a file back to itself or to a file on the way; empty if there is none. */
 function cycleFrom(file: string, way: string[], isDone: Set<string>): string[] {
   if (way.includes(file)) return [...way.slice(way.indexOf(file)), file]
   if (isDone.has(file)) return []

@@ -68,12 +68,12 @@ t.test('each container of compose.yaml can read its own secrets and no other’s
 })
 
 t.test(
-  'as compose.yaml sets them up, an owner who is no superuser migrates, and members of the runtime role do the work',
+  'with the roles of compose.yaml, an owner that is not a superuser migrates, and members of the runtime role run the service',
   async t => {
     const { superuser, at } = await startServer(t)
     for (const statement of read('postgres/bootstrap.sql').split('\n').filter(Boolean))
       await superuser.query(statement)
-    // A second time, as an upgrade does.
+    // Run again, as in an upgrade.
     for (let i = 0; i < 2; i++) await migrate(at(owner), allQueues)
     const { rows: powerful } = await superuser.query(`
     select rolname from pg_roles
@@ -99,7 +99,7 @@ t.test(
   },
 )
 
-t.test('an owner who may make roles makes the runtime role at the first migrate', async t => {
+t.test('an owner with createrole creates the runtime role at the first migrate', async t => {
   const { superuser, at } = await startServer(t)
   await superuser.query("create role loanops_owner login createrole password 'test'")
   await superuser.query('create database loanops owner loanops_owner')
@@ -111,10 +111,10 @@ t.test('an owner who may make roles makes the runtime role at the first migrate'
   t.same((await service.query('select from loanops.operation')).rows, [])
 })
 
-/** A PostgreSQL of the test's own: roles belong to a whole server. */
+/** Starts a separate PostgreSQL, because roles belong to a whole server. */
 async function startServer(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'loanops-compose-'))
-  // PostgreSQL runs as another user where we are root.
+  // If we are root, PostgreSQL runs as another user.
   chmodSync(folder, 0o755)
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const flags = ['-c', 'fsync=off']
@@ -140,7 +140,7 @@ async function connected(t: Test, url: string): Promise<pg.Client> {
   return client
 }
 
-/** An api and a worker with their own secrets, but for the token that test callers send. */
+/** An api and a worker with their own secrets, except for the token that test callers send. */
 async function startContainers(t: Test, at: (settings: NodeJS.Dict<string>) => string) {
   const ledger = await startSandbox({ port: 0 })
   t.teardown(() => ledger.close())
@@ -155,7 +155,7 @@ async function startContainers(t: Test, at: (settings: NodeJS.Dict<string>) => s
   return { url, call: caller(url) }
 }
 
-/** What the container `secrets` leaves, with whom it would give each file to. */
+/** The files that the container `secrets` leaves, each with the owner it would get. */
 function makeSecrets(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'loanops-secrets-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -170,7 +170,7 @@ function makeSecrets(t: Test) {
   const chowned = execFileSync('bash', ['-ceu', script], {
     env,
     encoding: 'utf8',
-    // Bash takes Node's for a network connection, and reads the settings of a terminal.
+    // Not a socket, which bash would take for a network connection, and then read its startup files.
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   rmSync(bin, { recursive: true })

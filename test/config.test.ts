@@ -11,7 +11,7 @@ const env = (changes: NodeJS.ProcessEnv = {}) =>
     ...changes,
   })
 
-/** The lines with which a start would end. */
+/** The lines with which startup would fail. */
 function complaints(changes: NodeJS.ProcessEnv): string[] {
   try {
     readConfig(env(changes))
@@ -21,7 +21,7 @@ function complaints(changes: NodeJS.ProcessEnv): string[] {
   }
 }
 
-t.test('what is not set has the default that the documentation names', async t => {
+t.test('an unset setting has its documented default', async t => {
   const config = readConfig(env())
   t.match(config, {
     ROLE: 'all',
@@ -34,26 +34,29 @@ t.test('what is not set has the default that the documentation names', async t =
 })
 
 t.test(
-  'every wrong setting is told at once, each with its name, what is wrong and an example',
+  'all wrong settings are reported together, each with its name, what is wrong and an example',
   async t => {
     const lines = complaints({ PORT: 'eighty', LEDGER_URL: '', INTERNAL_TOKEN: 'short' })
     t.equal(lines.length, 3)
-    t.match(lines.join('\n'), /^PORT does not fit.*0 to 65535.*Example: PORT=3000$/m)
+    t.match(lines.join('\n'), /^PORT is invalid.*0 to 65535.*Example: PORT=3000$/m)
     t.match(lines.join('\n'), /^LEDGER_URL is missing.*Example: LEDGER_URL=https:/m)
-    t.match(lines.join('\n'), /^INTERNAL_TOKEN does not fit.*at least 16 characters/m)
+    t.match(lines.join('\n'), /^INTERNAL_TOKEN is invalid.*at least 16 characters/m)
   },
 )
 
-t.test('the lenders file and the administrator are told together with the others', async t => {
-  const LENDERS_FILE = lendersFile(t, '{\n  "LENDER_02": {\n    "product": x\n  }\n}')
-  const lines = complaints({ PORT: 'x', ADMIN_USERNAME: 'admin', LENDERS_FILE })
-  t.equal(lines.length, 3)
-  t.match(lines.join('\n'), /^PORT does not fit/m)
-  t.match(lines.join('\n'), /^ADMIN_PASSWORD is missing.*Example: ADMIN_PASSWORD=/m)
-  t.match(lines.join('\n'), /^LENDERS_FILE does not fit.*Example of its content: /m)
-})
+t.test(
+  'errors in the lenders file and the administrator are reported together with the others',
+  async t => {
+    const LENDERS_FILE = lendersFile(t, '{\n  "LENDER_02": {\n    "product": x\n  }\n}')
+    const lines = complaints({ PORT: 'x', ADMIN_USERNAME: 'admin', LENDERS_FILE })
+    t.equal(lines.length, 3)
+    t.match(lines.join('\n'), /^PORT is invalid/m)
+    t.match(lines.join('\n'), /^ADMIN_PASSWORD is missing.*Example: ADMIN_PASSWORD=/m)
+    t.match(lines.join('\n'), /^LENDERS_FILE is invalid.*Example of its content: /m)
+  },
+)
 
-t.test('blanks are no secret, and no password is longer than login takes', async t => {
+t.test('blanks are not a secret, and no password is longer than login accepts', async t => {
   const lines = complaints({
     INTERNAL_TOKEN: `a-token-of-enough-letters,${' '.repeat(20)}`,
     JWT_SECRET: ' '.repeat(40),
@@ -66,38 +69,41 @@ t.test('blanks are no secret, and no password is longer than login takes', async
   )
 })
 
-t.test('a number is digits, and nothing is made of what is none', async t => {
+t.test('only digits are a number, and nothing else is converted to one', async t => {
   for (const OPERATION_DEADLINE_SECONDS of ['1e5', '86400.5', '0x15180', 'true', '-1', '+5'])
     matchEach(
       t,
       complaints({ OPERATION_DEADLINE_SECONDS }),
-      [/^OPERATION_DEADLINE_SECONDS does not fit/],
+      [/^OPERATION_DEADLINE_SECONDS is invalid/],
       OPERATION_DEADLINE_SECONDS,
     )
 })
 
-t.test('a time that no clock shows is no REPAYMENT_CRON', async t => {
+t.test('a REPAYMENT_CRON with an impossible time is refused', async t => {
   for (const REPAYMENT_CRON of ['0 0 0 * *', '0 0 * 0 *', '10-5 * * * *'])
-    matchEach(t, complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON does not fit/], REPAYMENT_CRON)
+    matchEach(t, complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON is invalid/], REPAYMENT_CRON)
   for (const REPAYMENT_CRON of ['*/30 * * * *', '5/10 9-17 1,15 1-12 0-7'])
     t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
 })
 
-t.test('a time zone is Area/City or UTC: PostgreSQL reads others otherwise', async t => {
-  for (const LEDGER_TIMEZONE of ['IST', '+05:30', 'EST5EDT', 'Asia/Nowhere', '/', 'UTC+5'])
-    matchEach(
-      t,
-      complaints({ LEDGER_TIMEZONE }),
-      [
-        /^LEDGER_TIMEZONE does not fit: .*Area\/City, or UTC.*Example: LEDGER_TIMEZONE=Asia\/Kolkata$/,
-      ],
-      LEDGER_TIMEZONE,
-    )
-  for (const LEDGER_TIMEZONE of ['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'America/New_York'])
-    t.same(complaints({ LEDGER_TIMEZONE }), [], LEDGER_TIMEZONE)
-})
+t.test(
+  'a time zone must be Area/City or UTC, because PostgreSQL reads others differently',
+  async t => {
+    for (const LEDGER_TIMEZONE of ['IST', '+05:30', 'EST5EDT', 'Asia/Nowhere', '/', 'UTC+5'])
+      matchEach(
+        t,
+        complaints({ LEDGER_TIMEZONE }),
+        [
+          /^LEDGER_TIMEZONE is invalid: .*Area\/City, or UTC.*Example: LEDGER_TIMEZONE=Asia\/Kolkata$/,
+        ],
+        LEDGER_TIMEZONE,
+      )
+    for (const LEDGER_TIMEZONE of ['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'America/New_York'])
+      t.same(complaints({ LEDGER_TIMEZONE }), [], LEDGER_TIMEZONE)
+  },
+)
 
-t.test('an empty setting is an unset one', async t => {
+t.test('an empty setting counts as unset', async t => {
   t.equal(readConfig(env({ LEDGER_CONCURRENCY: '' })).LEDGER_CONCURRENCY, 4)
   t.equal(
     readConfig(env({ GATEWAY_A_WEBHOOK_SECRET: '' })).lenders.get('LENDER_02')?.gateway_a
@@ -108,7 +114,7 @@ t.test('an empty setting is an unset one', async t => {
 
 t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
   for (const TRUST_PROXY of ['true', '0.0.0.0/0', '10.0.0.0/8, ::/0'])
-    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY does not fit/], TRUST_PROXY)
+    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY is invalid/], TRUST_PROXY)
   t.same(readConfig(env({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' })).TRUST_PROXY, [
     '10.0.0.0/8',
     '127.0.0.1',
@@ -117,11 +123,11 @@ t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
 
 t.test('a ledger URL that does not end in /api/v1 stops the start', async t => {
   matchEach(t, complaints({ LEDGER_URL: 'https://ledger:8443/fineract-provider' }), [
-    /^LEDGER_URL does not fit/,
+    /^LEDGER_URL is invalid/,
   ])
 })
 
-t.test('the nine lenders are always there, each with the product of its own name', async t => {
+t.test('the nine lenders always exist, each with the product of its own name', async t => {
   const { lenders } = readConfig(env())
   t.equal(lenders.size, 9)
   t.equal(lenders.get('LENDER_09')?.product, 'LENDER_09')
@@ -147,7 +153,7 @@ t.test('lenders that share a product but not its checks stop the start, with bot
       SECRET_02: 'two',
       SECRET_03: 'three',
     })
-  const named = [/^LENDERS_FILE does not fit: .*LENDER_02 and LENDER_03 share the product Shared/]
+  const named = [/^LENDERS_FILE is invalid: .*LENDER_02 and LENDER_03 share the product Shared/]
   const signed = { validateSignature: true, secretEnv: 'SECRET_02' }
   matchEach(t, complaintsOf({ gateway_a: signed }, {}), named)
   const other = { gateway_a: { ...signed, secretEnv: 'SECRET_03' } }
@@ -164,23 +170,26 @@ t.test('lenders that share a product but not its checks stop the start, with bot
 t.test('a lenders file with an unknown member stops the start and names it', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })
   matchEach(t, complaints({ LENDERS_FILE }), [
-    /^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/secret/,
+    /^LENDERS_FILE is invalid: \/LENDER_02\/gateway_a\/secret/,
   ])
 })
 
-t.test('a lenders file whose network is none, or several in one text, stops the start', async t => {
-  for (const network of ['10.0.0.0/8, 11.0.0.0/8', ' 10.0.0.0/8', '10.0.0.1,10.0.0.2', '10/8']) {
-    const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: [network] } } })
-    matchEach(
-      t,
-      complaints({ LENDERS_FILE }),
-      [/^LENDERS_FILE does not fit: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
-      network,
-    )
-  }
-})
+t.test(
+  'a lenders file with an invalid network, or several in one string, stops the start',
+  async t => {
+    for (const network of ['10.0.0.0/8, 11.0.0.0/8', ' 10.0.0.0/8', '10.0.0.1,10.0.0.2', '10/8']) {
+      const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: [network] } } })
+      matchEach(
+        t,
+        complaints({ LENDERS_FILE }),
+        [/^LENDERS_FILE is invalid: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
+        network,
+      )
+    }
+  },
+)
 
-t.test('a lender that wants signatures without a secret stops the start', async t => {
+t.test('a lender that validates signatures without a secret stops the start', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { validateSignature: true } } })
   matchEach(t, complaints({ LENDERS_FILE }), [/LENDER_07\/gateway_b.*secret/])
   const own = lendersFile(t, {
@@ -190,23 +199,23 @@ t.test('a lender that wants signatures without a secret stops the start', async 
   t.same(complaints({ LENDERS_FILE: own, SEVEN: 'a-secret' }), [])
 })
 
-t.test('blanks and commas are no webhook secret, and not an unset one either', async t => {
+t.test('a webhook secret of only blanks and commas is invalid, not unset', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { secretEnv: 'SEVEN' } } })
   for (const blank of [' ', ',', ' , ,']) {
     matchEach(
       t,
       complaints({ GATEWAY_A_WEBHOOK_SECRET: blank }),
-      [/^GATEWAY_A_WEBHOOK_SECRET does not fit.*Example: GATEWAY_A_WEBHOOK_SECRET=/],
+      [/^GATEWAY_A_WEBHOOK_SECRET is invalid.*Example: GATEWAY_A_WEBHOOK_SECRET=/],
       `GATEWAY_A_WEBHOOK_SECRET="${blank}"`,
     )
     matchEach(
       t,
       complaints({ LENDERS_FILE, SEVEN: blank }),
-      [/^LENDERS_FILE does not fit: SEVEN names no secret/],
+      [/^LENDERS_FILE is invalid: SEVEN contains no secret/],
       `SEVEN="${blank}"`,
     )
   }
-  t.same(complaints({ LENDERS_FILE, SEVEN: '' }), [], 'an empty one is an unset one')
+  t.same(complaints({ LENDERS_FILE, SEVEN: '' }), [], 'an empty one counts as unset')
 })
 
 t.test('gateway A is validated if, and only if, its secret is set', async t => {
@@ -215,21 +224,41 @@ t.test('gateway A is validated if, and only if, its secret is set', async t => {
   t.match(set, { gateway_b: { validateSignature: false, secrets: [] } })
 })
 
-t.test('.env.example lists each setting with its default and one line', async t => {
+t.test('.env.example lists each setting with its default and description', async t => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   for (const [name, schema] of Object.entries(Settings.properties)) {
     t.match(example, `# ${schema.description}\n${name}=${schema.default ?? ''}\n`, name)
   }
 })
 
-t.test('compose.yaml hands on every setting that is not made up at its first start', async t => {
+t.test(
+  'callbacks need a secret, and plain HTTP only on this machine or where it is allowed',
+  async t => {
+    const CALLBACK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+    const los = { CALLBACK_URL: 'https://los.example.com/callbacks' }
+    t.same(complaints({ ...los, CALLBACK_SECRET }), [])
+    t.match(complaints(los), [/^CALLBACK_SECRET is missing/])
+    for (const wrong of ['secret', 'whsec_YWJj', CALLBACK_SECRET.slice(6), `${CALLBACK_SECRET},`])
+      t.match(complaints({ ...los, CALLBACK_SECRET: wrong }), [/^CALLBACK_SECRET is invalid/])
+    const plain = { CALLBACK_URL: 'http://los.example.com/callbacks', CALLBACK_SECRET }
+    t.match(complaints(plain), [/^CALLBACK_URL is invalid: plain HTTP/])
+    t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: 'true' }), [])
+    for (const host of ['localhost:9', '127.0.0.1', '[::1]:9'])
+      t.same(complaints({ CALLBACK_URL: `http://${host}/`, CALLBACK_SECRET }), [])
+    t.match(complaints({ ...los, CALLBACK_SECRET, CALLBACK_EVENTS: 'operation.ended' }), [
+      /^CALLBACK_EVENTS is invalid/,
+    ])
+  },
+)
+
+t.test('compose.yaml passes on every setting that is not generated at its first start', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   for (const name of Object.keys(Settings.properties)) {
     if (!['ROLE', 'HOST', 'PORT'].includes(name)) t.ok(compose.includes(name), name)
   }
 })
 
-t.test('compose.yaml takes no PostgreSQL for ready that others cannot reach yet', async t => {
+t.test('compose.yaml considers PostgreSQL ready only when others can reach it', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   t.match(compose, /'pg_isready', '-h', '127\.0\.0\.1'/)
 })

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import t from 'tap'
 
-t.test('npm run demo drives a client to a repayment in the ledger’s books', async t => {
+t.test('npm run demo takes a client to a repayment in the ledger’s books', async t => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [resolve('test/demo.ts')], {
     encoding: 'utf8',
   })

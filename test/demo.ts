@@ -1,4 +1,4 @@
-// npm run demo: the whole stream once, over HTTP, on a service of its own, each step with its time.
+// npm run demo: runs the whole journey once, over HTTP, on a separate service, and prints each step with its duration.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100
 
 const folder = mkdtempSync(join(tmpdir(), 'loanops-demo-'))
-// PostgreSQL runs as another user where we are root.
+// If we are root, PostgreSQL runs as another user.
 chmodSync(folder, 0o755)
 const service = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
   cwd: folder,
@@ -22,7 +22,7 @@ try {
   const url = found(/API +(\S+)/, printed)
   const ledgerUrl = found(/Ledger +(\S+)/, printed)
   const token = readFileSync(join(folder, '.data/internal-token'), 'utf8')
-  told('the service is up: PostgreSQL, sandbox ledger, API and worker', startedAt)
+  printStep('the service is up: PostgreSQL, sandbox ledger, API and worker', startedAt)
   await drive(url, token, ledgerUrl)
   console.log('\nAll as promised.')
 } catch (error) {
@@ -41,9 +41,9 @@ async function drive(url: string, token: string, ledgerUrl: string) {
     const { tracking_id } = await call('POST', '/ledger/operate', { status, data }, 202)
     const record = await call('GET', `/ledger/track/${encodeURIComponent(tracking_id)}?wait=30`)
     if (record.status !== 'success') throw new Error(`${status} ended as ${JSON.stringify(record)}`)
-    told(what, at)
+    printStep(what, at)
   }
-  await step('CLIENT_CREATE: the client stands in the ledger', 'CLIENT_CREATE', {
+  await step('CLIENT_CREATE: the client exists in the ledger', 'CLIENT_CREATE', {
     firstname: 'Asha',
     lastname: 'Rao',
     externalId: 'C-DEMO',
@@ -75,7 +75,7 @@ async function drive(url: string, token: string, ledgerUrl: string) {
 async function payment(call: Call) {
   const sentAt = performance.now()
   await call('POST', '/webhooks/gateway_a?lender=LENDER_02', captured())
-  told('webhook payment.captured: 4,584.00 acknowledged', sentAt)
+  printStep('webhook payment.captured: 4,584.00 acknowledged', sentAt)
   const batchAt = performance.now()
   const { batch_id } = await call('POST', '/payments/batch', {}, 202)
   await until(
@@ -85,10 +85,10 @@ async function payment(call: Call) {
   const { payment } = await call('GET', '/payments/gateway_a/pay_DEMO0000000001')
   if (payment.state !== 'posted')
     throw new Error(`the payment is ${payment.state}: ${payment.reason}`)
-  told('batch: raw → base → core → repayment posted', batchAt)
+  printStep('batch: raw → base → core → repayment posted', batchAt)
 }
 
-/** Not what LoanOps says, but what the ledger holds. */
+/** Reads the ledger itself, instead of trusting LoanOps. */
 async function books(ledgerUrl: string) {
   const at = performance.now()
   const credentials = Buffer.from('mifos:password').toString('base64')
@@ -104,7 +104,7 @@ async function books(ledgerUrl: string) {
     (one: any) => one.externalId === 'gateway_a-pay_DEMO0000000001',
   )
   if (repayment?.amount !== 4584) throw new Error(`the ledger holds ${JSON.stringify(repayment)}`)
-  told(
+  printStep(
     `the ledger's books: repayment ${repayment.amount}, outstanding ${summary.totalOutstanding}`,
     at,
   )
@@ -169,7 +169,7 @@ async function welcome(): Promise<string> {
 async function until(isTrue: () => Promise<boolean>, what: string, withinMs = BATCH_WITHIN_MS) {
   const end = Date.now() + withinMs
   while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
+    if (Date.now() > end) throw new Error(`timed out waiting until ${what}`)
     await new Promise(done => setTimeout(done, ASK_EVERY_MS))
   }
 }
@@ -178,6 +178,6 @@ function found(pattern: RegExp, text: string): string {
   return pattern.exec(text)?.[1] ?? ''
 }
 
-function told(what: string, since: number) {
+function printStep(what: string, since: number) {
   console.log(`${(performance.now() - since).toFixed(0).padStart(6)} ms  ${what}`)
 }

@@ -15,7 +15,7 @@ const PAGES = [
     .map(name => `docs/${name}`),
 ]
 const MAX_README_LINES = 160
-/** Commands that start or change a whole installation: the tests that run them. */
+/** Commands that start or change a whole installation, and the tests that run them. */
 const RUN_ELSEWHERE: Record<string, string> = {
   'npm ci && npm start': 'test/embedded/start.test.ts',
   'npm ci && npm run demo': 'test/demo.test.ts',
@@ -32,13 +32,13 @@ const blocks = (text: string, language: string) =>
     ([, body = '']) => body,
   )
 
-t.test('every call that the docs show is answered without an error', async t => {
+t.test('every call in the docs is answered without an error', async t => {
   const { url } = await startTestService(t)
   const cwd = t.testdir({ '.data': { 'internal-token': TOKEN } })
   const calls = pages
     .flatMap(({ text }) => blocks(text, 'sh'))
     .filter(body => body.includes('curl'))
-  t.ok(calls.length >= 12, 'the docs show a dozen calls and more')
+  t.ok(calls.length >= 12, 'the docs show at least a dozen calls')
   for (const call of calls) {
     const command = call
       .replaceAll('http://127.0.0.1:3000', url)
@@ -50,7 +50,7 @@ t.test('every call that the docs show is answered without an error', async t => 
   }
 })
 
-t.test('every query that the docs show runs', async t => {
+t.test('every query in the docs runs', async t => {
   const { db } = await startTestService(t)
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   await sql`select raw.register('lender_02_gateway_a')`.execute(db)
@@ -60,11 +60,11 @@ t.test('every query that the docs show runs', async t => {
     ),
   )
   const queries = [...inTables, ...pages.flatMap(({ text }) => blocks(text, 'sql'))]
-  t.ok(queries.length >= 20, 'the docs show a score of queries')
+  t.ok(queries.length >= 20, 'the docs show at least twenty queries')
   for (const query of queries) await t.resolves(sql.raw(query).execute(db), query)
 })
 
-t.test('every other command that the docs show is run by a test of its own', async t => {
+t.test('every other command in the docs is run by its own test', async t => {
   const lines = pages
     .flatMap(({ text }) => blocks(text, 'sh'))
     .filter(body => !body.includes('curl'))
@@ -78,7 +78,7 @@ t.test('every other command that the docs show is run by a test of its own', asy
   }
 })
 
-t.test('every link between the docs leads somewhere, and the README stays short', async t => {
+t.test('every link between the docs has a target, and the README stays short', async t => {
   for (const { page, text } of pages) {
     for (const [, target = ''] of text.matchAll(/\]\(([^)#:]+\.md)(?:#[^)]*)?\)/g))
       t.ok(existsSync(resolve(ROOT, page, '..', target)), `${page} links to ${target}`)
@@ -88,7 +88,7 @@ t.test('every link between the docs leads somewhere, and the README stays short'
   t.ok((pages[0]?.text.split('\n').length ?? 0) <= MAX_README_LINES)
 })
 
-t.test('every error code of the service is explained to those who integrate', async t => {
+t.test('every error code of the service is explained in the integration guide', async t => {
   const page = readFileSync(resolve(ROOT, 'docs/integrating.md'), 'utf8')
   const sources = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts') && !file.startsWith('sandbox/'))
@@ -99,7 +99,7 @@ t.test('every error code of the service is explained to those who integrate', as
   for (const code of codes) t.ok(page.includes(`| \`${code}\``), String(code))
 })
 
-/** @returns false while what is asked for is not there yet: the batch of the call before may be running. */
+/** @returns false while the result is not there yet, because the batch of an earlier call may still be running */
 async function isAnswered(command: string, cwd: string): Promise<boolean> {
   try {
     await promisify(execFile)('bash', ['-c', command], { cwd })

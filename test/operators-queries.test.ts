@@ -9,12 +9,12 @@ const page = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf
 const queries = [...page.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = '']) =>
   query.replaceAll('\\|', '|'),
 )
-/** Enough that PostgreSQL prefers an index where there is one. */
+/** Enough rows that PostgreSQL prefers an index if there is one. */
 const FINISHED = 20_000
-/** What a query may look at of them though none is its business: an index of page ranges is no finer. */
+/** The irrelevant rows that a query may read: a BRIN index is no more precise. */
 const MAX_ROWS = FINISHED / 4
 
-t.test('no query for operators looks at everything that has ever finished', async t => {
+t.test('no operators’ query reads everything that has ever finished', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
   await addSource(db)
   await addFinished(db)
@@ -33,7 +33,7 @@ async function addSource(db: Database) {
   await sql`select raw.register('lender_02_gateway_a')`.execute(db)
 }
 
-/** Operations with an attempt, payments, migrated rows and the audit of a month ago. */
+/** Operations with an attempt, payments, migrated rows and audit entries from a month ago. */
 function addFinished(db: Database) {
   return sql`
     with n as (

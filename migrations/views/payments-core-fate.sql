@@ -3,6 +3,21 @@ create or replace function core.can_be_loan(name text) returns boolean language 
   select name ~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$'
 $$;
 
+-- Where a refund or chargeback goes: whether all its events come from outside, what the others say, and whether its payment
+-- was captured decide.
+create or replace function core.fate_of_refund(kind text, all_outside boolean, is_done boolean, is_undone boolean,
+  is_of_nothing boolean, is_payment_captured boolean) returns text[] language sql immutable parallel safe as $$
+  select case
+    --   condition                                           state       reason                objection
+    when all_outside                                  then array['suspense', 'sender_not_allowed', null]
+    when is_done and not is_of_nothing                then array['suspense', kind,                 null]
+    when is_undone and not is_done                    then array['failed',   null,                 null]
+    -- The refund of a payment that was never captured takes nothing back.
+    when is_of_nothing and is_payment_captured is not true
+                                                      then array['returned', null,                 null]
+    else                                                   array['suspense', kind,                 null] end
+$$;
+
 -- Where a payment, refund or chargeback goes: the first row whose condition holds. The arguments are named like the
 -- columns of core.transaction that they come from.
 create or replace function core.fate_of(
@@ -22,31 +37,19 @@ create or replace function core.fate_of(
   held_by text default null,
   -- What speaks against a payment that is decided, posted or being posted.
   objection text default null,
-  -- Of a refund or chargeback: whether all its events come from outside, what the others say, and whether its payment was
-  -- captured.
+  -- Of a refund or chargeback.
   all_outside boolean default false,
-  is_done boolean default false,
-  is_undone boolean default false,
-  is_of_nothing boolean default false,
-  is_payment_captured boolean default null
+  is_done boolean default false, is_undone boolean default false,
+  is_of_nothing boolean default false, is_payment_captured boolean default null
 ) returns table (state text, reason text, objection text) language sql immutable parallel safe as $$
   select fate[1], fate[2], fate[3]
     from (select case
       --   condition                                         state       reason                objection
-      when decision = 'handled' and present_state is distinct from 'posted'
-                                                        then array['handled',  null,                 objection]
-      when decision = 'dismiss' and present_state is distinct from 'posted'
-                                                        then array['dismissed', null,                objection]
+      when decision in ('handled', 'dismiss') and present_state is distinct from 'posted'
+                                     then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
 
-      -- Refunds and chargebacks.
-      when kind <> 'payment' then case
-        when all_outside                                then array['suspense', 'sender_not_allowed', null]
-        when is_done and not is_of_nothing              then array['suspense', kind,                 null]
-        when is_undone and not is_done                  then array['failed',   null,                 null]
-        -- The refund of a payment that was never captured takes nothing back.
-        when is_of_nothing and is_payment_captured is not true
-                                                        then array['returned', null,                 null]
-        else                                                 array['suspense', kind,                 null] end
+      when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone,
+                                                               is_of_nothing, is_payment_captured)
 
       -- Payments that are posted or being posted stay so.
       when present_state in ('posting', 'posted')       then array[present_state, present_reason,    objection]
@@ -74,6 +77,49 @@ create or replace function core.fate_of(
       end
       -- Keeps the planner from merging this into the outer query, which would evaluate it once per column.
       offset 0) decided (fate)
+$$;
+
+-- Whatever speaks against a payment that is decided, posted or being posted. A fact names what it rests on, so that one that
+-- an operator has cleared is known again.
+create or replace function core.facts_against(t core.transaction)
+  returns table (objection text, fact text) language sql stable as $$
+  select r.kind, r.kind || ' ' || r.gateway_payment_id
+    from core.transaction r
+   where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.reason = r.kind
+     -- An unverified refund does not speak against a verified payment.
+     and (r.is_verified or not t.is_verified)
+  union all
+  select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id,
+           -- Whoever dismissed a payment that could not be read or was not verified has not seen the genuine event.
+           case when t.decision = 'dismiss' then coalesce(e.problem, case when e.verified_by is not null then 'verified' end) end)
+    from core.event e
+   where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+     and e.status = 'captured' and not e.is_outside
+     and (e.amount <> t.amount or e.currency <> t.currency
+       or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id
+       or t.decision = 'dismiss')
+     and (e.verified_by is not null or not exists (
+       select from core.event v
+        where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
+          and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender))))
+  union all
+  select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
+$$;
+
+-- Those of them that no operator has cleared, the weightiest first.
+create or replace function core.objections_to(t core.transaction)
+  returns table (objection text, fact text) language sql stable as $$
+  select objection, fact
+    from core.facts_against(t)
+   where fact <> all(coalesce(t.cleared_facts, '{}'))
+   order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
+$$;
+
+-- An operator has seen all that speaks against this payment: only what is new does so from now on.
+create or replace function core.clear_objections(payment uuid) returns void language sql volatile as $$
+  update core.transaction t
+     set cleared_facts = array(select unnest(t.cleared_facts) union select fact from core.facts_against(t))
+   where t.id = payment and t.kind = 'payment'
 $$;
 
 -- When a refused repayment is tried again: by the next batch, then after a quarter of an hour, then at growing intervals,

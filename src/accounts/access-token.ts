@@ -13,7 +13,7 @@ import { tokenKeys } from './token-keys.ts'
 
 const ISSUER = 'loanops'
 const AUDIENCE = 'loanops-api'
-/** Pinned: a token that names another algorithm, or none, is refused whatever its signature. */
+/** Pinned: a token with another algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
 
 type Claims = { sub: string; name: string; role: Role; gen: number; jti: string }
@@ -25,14 +25,14 @@ declare module '@fastify/jwt' {
   }
 }
 
-/** Adds `request.jwtVerify()`, which asks the database whether the token's account still stands behind it. */
+/** Adds `request.jwtVerify()`, which also asks the database whether the token is still valid for its account. */
 export function accessTokens(db: Database, config: Config) {
   const { kid, signing, keys } = tokenKeys(config.JWT_SECRET)
   return fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(fastifyJwt, {
       secret: {
         private: signing,
-        // An unknown key id is tried with the first key, and so refused like any wrong signature.
+        // An unknown key id is verified with the first key, so that it fails like any wrong signature.
         public: async (_: FastifyRequest, token: TokenOrHeader) =>
           keys.get('header' in token ? token.header.kid : token.kid) ?? signing,
       },
@@ -50,18 +50,18 @@ export function accessTokens(db: Database, config: Config) {
         allowedAud: AUDIENCE,
         requiredClaims: ['iss', 'aud', 'exp', 'sub', 'jti'],
       },
-      trusted: (_, claims) => isStillGood(db, claims),
+      trusted: (_, claims) => isStillValid(db, claims),
     })
   })
 }
 
-/** A new token of an account. */
+/** Issues a new token for an account. */
 export function issueToken(app: FastifyInstance, account: Account): string {
   const { id, username, role, tokenGeneration } = account
   return app.jwt.sign({ sub: id, name: username, role, gen: tokenGeneration, jti: newId() })
 }
 
-/** As we issue them. Others, though signed, are nobody's, and PostgreSQL would raise on them. */
+/** The claims that we issue. Other claims, even if signed, match no account, and PostgreSQL would raise an error on them. */
 const OwnClaims = TypeCompiler.Compile(
   Type.Object({
     sub: Type.String({ pattern: UUID }),
@@ -71,8 +71,8 @@ const OwnClaims = TypeCompiler.Compile(
   }),
 )
 
-/** Asked on each use, so that disabling an account ends its tokens at once. */
-async function isStillGood(db: Database, claims: unknown): Promise<boolean> {
+/** Checked on each use, so that disabling an account ends its tokens at once. */
+async function isStillValid(db: Database, claims: unknown): Promise<boolean> {
   if (!OwnClaims.Check(claims)) return false
   const { sub, role, gen, jti } = claims
   const { rows } = await sql`

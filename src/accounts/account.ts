@@ -21,8 +21,8 @@ const columns = sql`id, username, password_hash as "passwordHash", role, token_g
 const IS_USERNAME = new RegExp(Username.pattern as string)
 
 /**
- * Names differ by more than upper and lower case. One that none can have is nobody's, whatever PostgreSQL makes of it
- * in lower case: failures are counted by the name as we lower it, and the two agree on ASCII.
+ * Finds an account by its name, ignoring case. A name that no account can have finds none: failed attempts are counted
+ * by the name as JavaScript lowers it, and JavaScript and PostgreSQL lower only ASCII in the same way.
  */
 export async function findAccount(db: Database, username: string): Promise<Account | undefined> {
   if (!IS_USERNAME.test(username)) return undefined
@@ -31,7 +31,7 @@ export async function findAccount(db: Database, username: string): Promise<Accou
   return rows[0]
 }
 
-/** @returns undefined where the name is taken */
+/** @returns undefined if the name is taken */
 export async function insertAccount(
   db: Database,
   { username, passwordHash, role }: Pick<Account, 'username' | 'passwordHash' | 'role'>,

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ConfigError } from '../config.ts'
 
-/** Asks twice at a terminal, where nothing of it is shown; else reads the first line of standard input. */
+/** Prompts twice at a terminal, without echo; otherwise reads the first line of standard input. */
 export function askPassword(): Promise<string> {
   return process.stdin.isTTY ? askTwice() : firstLine()
 }
@@ -14,13 +14,14 @@ async function firstLine(): Promise<string> {
 }
 
 async function askTwice(): Promise<string> {
-  // The terminal echoes into this instead of onto the screen.
+  // Takes the terminal's echo instead of the screen.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
   terminal.on('SIGINT', () => process.exit(130))
   try {
     const password = await ask(terminal, 'Password: ')
-    if ((await ask(terminal, 'Once more: ')) !== password) throw new ConfigError('The two differ')
+    if ((await ask(terminal, 'Repeat password: ')) !== password)
+      throw new ConfigError('The passwords do not match')
     return password
   } finally {
     terminal.close()
@@ -28,7 +29,7 @@ async function askTwice(): Promise<string> {
 }
 
 async function ask(terminal: Interface, question: string): Promise<string> {
-  // Only now that nothing is echoed any more may somebody begin to type.
+  // The prompt comes after echo is off, so that nothing typed is shown.
   const answer = terminal.question('')
   process.stderr.write(question)
   const given = await answer

@@ -5,12 +5,12 @@ import { isIPv6 } from 'node:net'
 const IPV6_NETWORK_GROUPS = 4
 const IPV6_GROUPS = 8
 
-/** Hashed, because people type a password where the name belongs. */
+/** Hashed, because people sometimes type their password into the name field. */
 export function nameKey(username: string): string {
   return createHash('sha256').update(username.toLowerCase()).digest('hex')
 }
 
-/** Of IPv6 the network, because one attacker has all of it. */
+/** For IPv6 the network, because one attacker has all of its addresses. */
 export function addressKey(address: string | null): string {
   return address !== null && isIPv6(address) ? networkOf(address) : (address ?? 'unknown')
 }

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** Where rate-limiter-flexible counts: the table that our migration made, through our own pool. */
+/** Makes rate-limiter-flexible count in the table that our migration creates, through our own pool. */
 export function attemptStore(db: Database) {
   return {
     storeClient: queryable(db),
@@ -12,7 +12,7 @@ export function attemptStore(db: Database) {
   }
 }
 
-/** What it wants of pg. */
+/** The part of pg's interface that it uses. */
 function queryable(db: Database) {
   return {
     async query({ text, values }: { text: string; values: unknown[] }) {

@@ -5,12 +5,12 @@ import { attemptStore } from './attempt-store.ts'
 import { TooManyAttempts } from './too-many-attempts.ts'
 
 const WINDOW_SECONDS = 900
-/** A person mistypes a few times; at this rate a guesser has 480 guesses a day. */
+/** People mistype a few times; an attacker gets 480 guesses a day. */
 const FAILURES_PER_USERNAME = 5
 /** Many people may share an office's address. */
 const FAILURES_PER_ADDRESS = 50
 
-/** Counts failed logins for all processes on one database. */
+/** Counts failed logins across all processes on one database. */
 export type Attempts = {
   /** @throws TooManyAttempts */
   check(username: string, address: string | null): Promise<void>

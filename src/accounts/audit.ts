@@ -2,18 +2,18 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { newId } from '../ids.ts'
 
-/** Who asks, and from where: `askerOf(request)` tells. */
+/** Who makes a request, and from where; see `askerOf(request)`. */
 export type Asker = { actor: string; address: string | null; requestId: string | null }
 export type AuditEntry = Asker & {
-  /** What was done: `<feature>.<verb>`, as `account.register`. */
+  /** What was done: `<feature>.<verb>`, such as `account.register`. */
   action: string
-  /** To what: a username, a tracking id, `<gateway>/<payment id>`. */
+  /** What it was done to: a username, a tracking id, `<gateway>/<payment id>`. */
   subject: string
-  /** What else a reader wants to know; never a secret. */
+  /** Further details; never a secret. */
   detail?: object
 }
 
-/** Keeps who did what in the transaction that does it: one is not there without the other. */
+/** Records who did what, in the transaction that does it: neither exists without the other. */
 export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
   const { actor, action, subject, address, requestId, detail = {} } = entry
   await sql`
@@ -24,8 +24,8 @@ export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Keeps what no other row stands for, such as a login, without waiting for the disk: only a crash of PostgreSQL within
- * the next second could lose it, and then with everything committed after it, such as what was done with that login.
+ * Records an event that changes no other row, such as a login, without waiting for the disk. Only a crash of PostgreSQL
+ * within the next second could lose it, together with everything committed after it, such as what that login did.
  */
 export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
   return db.transaction().execute(async trx => {

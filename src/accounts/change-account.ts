@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Account } from './account.ts'
 import { type Asker, audit } from './audit.ts'
 
-/** Keeps the same password under new parameters, unless it has been changed meanwhile. */
+/** Stores the same password hashed with new parameters, unless it has changed in the meantime. */
 export async function rehashAccount(db: Database, { id, passwordHash }: Account, newHash: string) {
   await sql`
     update loanops.account set password_hash = ${newHash}
@@ -11,8 +11,8 @@ export async function rehashAccount(db: Database, { id, passwordHash }: Account,
 }
 
 /**
- * Also ends every token of the account except the one that asked for the change.
- * @returns false where the password has been changed since the account was read
+ * Changes the password, and ends every token of the account except the one that requested the change.
+ * @returns false if the password has changed since the account was read
  */
 export async function changePassword(
   db: Database,
@@ -31,7 +31,7 @@ export async function changePassword(
   })
 }
 
-/** Does nothing where the account is already disabled. */
+/** Does nothing if the account is already disabled. */
 export async function disableAccount(
   db: Database,
   asker: Asker,

@@ -6,7 +6,7 @@ import { NewPassword, Username } from './credentials.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount } from './register.ts'
 
-/** Makes an administrator; the password is asked for at a terminal, else read from standard input. @throws ConfigError */
+/** Creates an administrator. Prompts for the password at a terminal, otherwise reads standard input. @throws ConfigError */
 export async function createAdmin(databaseUrl: string, username: string | undefined) {
   if (username === undefined || !Value.Check(Username, username))
     throw new ConfigError(
@@ -21,9 +21,9 @@ export async function createAdmin(databaseUrl: string, username: string | undefi
     const asker = { actor: 'command create-admin', address: null, requestId: null }
     const passwordHash = await hashPassword(password)
     const account = await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
-    if (account === undefined) throw new ConfigError(`There is an account ${username} already`)
+    if (account === undefined) throw new ConfigError(`The account ${username} already exists`)
   } finally {
     await db.destroy()
   }
-  process.stdout.write(`${username} is an administrator now\n`)
+  process.stdout.write(`Created administrator ${username}\n`)
 }

@@ -16,8 +16,8 @@ export const NewPassword = Type.String({
   examples: ['a long pass phrase'],
 })
 
-/** What somebody tries: only its length is checked, so that a refusal says nothing of any account. */
-export const Tried = Type.String({
+/** A login attempt's username or password: only its length is checked, so that a refusal reveals nothing about any account. */
+export const Attempted = Type.String({
   minLength: 1,
   maxLength: most,
   description: `a text of 1 to ${most} characters`,

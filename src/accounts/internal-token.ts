@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 
 const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or wrong', 401)
 
-/** Lets a request pass that carries one of the tokens; the others end here, before their body is read. */
+/** An onRequest hook that requires one of the tokens. Other requests are refused before their body is read. */
 export function requireInternalToken(tokens: string[]) {
   const known = tokens.map(sha256)
   return async (request: FastifyRequest) => {
@@ -13,7 +13,7 @@ export function requireInternalToken(tokens: string[]) {
   }
 }
 
-/** Every token is compared, each in constant time: how long it takes tells nothing about any of them. */
+/** Compares with every token, each in constant time, so that the duration reveals nothing about any of them. */
 function isOneOf(known: Buffer[], given: Buffer): boolean {
   return known.reduce((found, token) => timingSafeEqual(token, given) || found, false)
 }

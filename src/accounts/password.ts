@@ -7,7 +7,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalized(password), PARAMETERS)
 }
 
-/** @param passwordHash undefined where there is no such account: the answer is no, and takes as long as any other */
+/** @param passwordHash undefined if there is no such account: the result is false, after the same time as any other */
 export async function isPassword(
   passwordHash: string | undefined,
   password: string,
@@ -20,7 +20,7 @@ export function isOutdated(passwordHash: string): boolean {
   return !passwordHash.startsWith('$argon2id$') || needsRehash(passwordHash, PARAMETERS)
 }
 
-/** Keyboards send the same letter as one code point or as two. */
+/** Depending on the keyboard, the same letter arrives as one code point or as two. */
 const normalized = (password: string) => password.normalize('NFKC')
 
 const nobodysHash = hashPassword('nobody')

@@ -6,13 +6,13 @@ import { type Asker, audit } from './audit.ts'
 
 export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is taken', 409)
 
-/** @returns undefined where the name is taken */
+/** Creates an account. @returns undefined if the name is taken */
 export async function registerAccount(
   db: Database,
   asker: Asker,
   wanted: Pick<Account, 'username' | 'passwordHash' | 'role'>,
 ): Promise<Account | undefined> {
-  // The audit would not tell such an account from a call without one.
+  // In the audit, such an account would look like a call without an account.
   if (wanted.username.toLowerCase() === INTERNAL_TOKEN_ACTOR) return undefined
   return db.transaction().execute(async trx => {
     const account = await insertAccount(trx, wanted)

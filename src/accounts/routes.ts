@@ -11,15 +11,15 @@ import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, requireAccount } from './actor.
 import { openAttempts } from './attempts.ts'
 import { auditAlone } from './audit.ts'
 import { changePassword, disableAccount } from './change-account.ts'
-import { NewPassword, Tried, Username } from './credentials.ts'
+import { Attempted, NewPassword, Username } from './credentials.ts'
 import { InvalidCredentials, openLogin } from './login.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
 import { turns } from './turns.ts'
 
-/** A hash keeps one core busy for about 30 ms and holds 19 MiB: more at once would take them from operations. */
-const HASHES_AT_ONCE = 1
-/** The last of them waits for about 3 s. */
+/** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
+const MAX_CONCURRENT_HASHES = 1
+/** The last in the queue waits for about 3 s. */
 const MAX_WAITING = 100
 
 const tags = ['account']
@@ -27,8 +27,8 @@ const security = [{ internalToken: [], bearer: [] }]
 const Role = oneOf(ROLES)
 const loginSchema = {
   tags,
-  summary: 'Gives an access token for a username and a password',
-  body: Type.Object({ username: Tried, password: Tried }, closed),
+  summary: 'Returns an access token for a username and password',
+  body: Type.Object({ username: Attempted, password: Attempted }, closed),
   response: {
     200: Type.Object({
       access_token: Type.String(),
@@ -45,7 +45,7 @@ const Registered = Type.Object({
 })
 const registerSchema = {
   tags,
-  summary: 'Makes an account; for administrators',
+  summary: 'Creates an account; for administrators',
   security,
   body: Type.Object({ username: Username, password: NewPassword, role: Role }, closed),
   response: {
@@ -54,9 +54,9 @@ const registerSchema = {
 }
 const passwordSchema = {
   tags,
-  summary: 'Changes one’s own password, and ends all other tokens of the account',
+  summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
-  body: Type.Object({ current_password: Tried, new_password: NewPassword }, closed),
+  body: Type.Object({ current_password: Attempted, new_password: NewPassword }, closed),
   response: { 204: Type.Null() },
 }
 const disableSchema = {
@@ -70,7 +70,7 @@ const disableSchema = {
 type Context = { db: Database; config: Config }
 
 export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
-  const inTurn = turns(HASHES_AT_ONCE, MAX_WAITING)
+  const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING)
   const login = openLogin(db, openAttempts(db), inTurn)
 
   return async app => {
@@ -110,7 +110,7 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
         const newHash = await inTurn(() => hashPassword(new_password))
         const asker = await askerOf(request)
         const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
-        // Somebody changed it in the meantime: the password given is not the current one any more.
+        // It was changed in the meantime: the given password is no longer the current one.
         if (!isChanged) throw new InvalidCredentials()
         return reply.code(204).send(null)
       },
@@ -121,7 +121,7 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       { schema: disableSchema, onRequest: requireAccount('admin') },
       async (request, reply) => {
         const account = await findAccount(db, request.params.username)
-        if (account === undefined) throw new NotFound('There is no account of this name')
+        if (account === undefined) throw new NotFound('There is no account with this name')
         await disableAccount(db, await askerOf(request), account)
         return reply.code(204).send(null)
       },

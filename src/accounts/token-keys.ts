@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 
-/** Enough to tell a handful of keys apart, too little to say anything of them. */
+/** Enough to tell a handful of keys apart, too little to reveal anything about them. */
 const KEY_ID_DIGITS = 12
 
-/** The first secret signs; a token says by its key id which of them did. */
+/** The first secret signs; a token's key id says which secret signed it. */
 export function tokenKeys(secrets: string[]) {
   const [signing = ''] = secrets
   return { kid: keyId(signing), signing, keys: new Map(secrets.map(one => [keyId(one), one])) }
 }
 
-/** The same in every process and after every start. */
+/** Derived from the secret, so that it is the same in every process and after every start. */
 function keyId(secret: string): string {
   return createHash('sha256').update(`key id of ${secret}`).digest('hex').slice(0, KEY_ID_DIGITS)
 }

@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 
-/** The error handler makes `Retry-After` of its seconds. */
+/** The error handler sends its seconds as `Retry-After`. */
 export class TooManyAttempts extends createError(
   'TOO_MANY_ATTEMPTS',
   'Too many failed attempts: try again in %s seconds',

@@ -1,25 +1,25 @@
 import { Unavailable } from '../database/unavailable.ts'
 
-/** Runs a task once it is its turn. @throws Unavailable when too many wait already */
+/** Runs a task when its turn comes. @throws Unavailable if too many are waiting */
 export type Turns = <T>(task: () => Promise<T>) => Promise<T>
 
 /**
- * Bounds how much costly work is under way.
- * @param mostWaiting beyond this callers are told to come again
+ * Limits how many costly tasks run in parallel.
+ * @param maxWaiting beyond this, callers are asked to retry
  */
-export function turns(atOnce: number, mostWaiting: number): Turns {
+export function turns(maxConcurrent: number, maxWaiting: number): Turns {
   let underWay = 0
   const waiting: (() => void)[] = []
 
   return async task => {
-    if (underWay >= atOnce) {
-      if (waiting.length >= mostWaiting) throw new Unavailable('too many logins are waiting')
+    if (underWay >= maxConcurrent) {
+      if (waiting.length >= maxWaiting) throw new Unavailable('too many logins are waiting')
       await new Promise<void>(resolve => waiting.push(resolve))
     } else underWay++
     try {
       return await task()
     } finally {
-      // The place goes straight to the next one, so that nobody slips in between.
+      // The place goes straight to the next in line, so that no newcomer takes it.
       const next = waiting.shift()
       if (next) next()
       else underWay--

@@ -4,27 +4,27 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { DB } from './database.types.ts'
 
-/** The database, or a transaction in it: a function that takes one works in both. */
+/** The database or a transaction: a function that takes a Database works with either. */
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>
-/** `patient` is the same database where statements may take long. */
+/** `patient` is a pool on the same database whose statements may take long. */
 export type Databases = { db: Database; patient: Database }
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** Whatever a caller, a lease or an operation waits for takes milliseconds: longer than this, and it is stuck. */
+/** Anything that a caller, a lease or an operation waits for takes milliseconds: after this long it is stuck. */
 const STATEMENT_TIMEOUT_MS = 4_000
-/** For work on many rows that nobody waits for: batches, runs of a migration, the purge. */
+/** For work on many rows that nobody is waiting for: batches, runs of a migration, the purge. */
 export const LONG_STATEMENT_MS = 60_000
-/** A living server ends a statement itself when its time is up. One that says nothing for so much longer is gone. */
+/** A live server cancels a statement itself when its time is up. One that stays silent this much longer is gone. */
 const SILENCE_MS = 1_000
 /**
- * How long an unused connection is kept: not as long as it takes to find out that one is dead. When one turns out to be,
- * the pool has already closed those that died with it unused, and the next try gets a new one.
+ * How long an unused connection is kept: less than it takes to find out that one is dead. By then the pool has closed
+ * the unused ones that died with it, and the next try gets a new connection.
  */
 const IDLE_MS = 4_000
-/** With long statements that takes too long: they begin on a connection that has just been opened or used. */
+/** Discovering a dead connection takes longer with long statements, so they use one that was just opened or used. */
 const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
-/** Whoever holds a row or the intake's lock for longer is stuck itself. */
+/** A session that holds a row or the intake's lock for longer is stuck itself. */
 const LOCK_TIMEOUT_MS = 5_000
 /** A process that froze inside a transaction must not hold the intake's lock against the others. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
@@ -32,23 +32,23 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 export type PoolOptions = {
   max: number
   name: string
-  /** How long a statement may take, and a caller may wait for a connection; 0 for as long as they like. */
+  /** How long a statement may take, and how long a caller waits for a connection; 0 for no limit. */
   statementMs?: number
 }
 export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
-/** A pool of its own for one process. Close it with `db.destroy()`. */
+/** Opens a pool for this process. Close it with `db.destroy()`. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))
-  // Without a listener the loss of an idle connection would end the process.
+  // Without a listener, losing an idle connection would end the process.
   pool.on('error', options.onError)
-  // The pool listens on idle connections only. Without this, one lost between two statements of a transaction would end
-  // the process; its next statement fails, and reports it.
+  // The pool listens only on idle connections. Without this, losing one between two statements of a transaction would
+  // end the process. The error can be ignored: the transaction's next statement fails and reports it.
   pool.on('connect', client => client.on('error', () => undefined))
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** How every pool of ours connects, pg-boss's too. */
+/** The configuration of all our pools, including pg-boss's. */
 export function poolConfig(url: string, options: PoolOptions) {
   const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
   return {
@@ -64,9 +64,9 @@ export function poolConfig(url: string, options: PoolOptions) {
 }
 
 /**
- * A connection that is closed as soon as it has been silent for so long, 0 for never. pg's own `query_timeout` only
- * fails the statement: the pool would hand the connection to the next one, which would fail in the same way, or run
- * inside a transaction whose BEGIN arrived after all.
+ * A socket that closes after `silenceMs` without data from the server (0: never). pg's own `query_timeout` only fails the
+ * statement: the pool would reuse the connection, and the next statement would fail in the same way, or run inside a
+ * transaction whose BEGIN arrived after all.
  */
 function impatientSocket(silenceMs: number): Socket {
   const socket = new Socket()
@@ -76,13 +76,14 @@ function impatientSocket(silenceMs: number): Socket {
 }
 
 /**
- * What was accepted is on disk before it is answered, whatever database, role or URL default to; a standby that has to
- * apply it too is more than that. Set here and not as parameters of the start, which PgBouncer refuses.
+ * Sets and verifies the session's limits. `synchronous_commit` is on whatever the database, role or URL say, because what
+ * we acknowledge must be on disk; `remote_apply` guarantees even more, and is left alone. They are not startup
+ * parameters, because PgBouncer refuses those.
  */
 async function setLimits(client: pg.ClientBase, statementMs: number): Promise<void> {
   const limits = {
     statement_timeout: statementMs,
-    // A migration waits for whoever uses what it changes.
+    // A migration waits as long as the tables that it changes are in use.
     lock_timeout: statementMs === 0 ? 0 : LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   }
@@ -104,15 +105,15 @@ async function setLimits(client: pg.ClientBase, statementMs: number): Promise<vo
   if (rows.length === 0) return
   const left = rows.map(({ name, value }) => `${name} is still ${value}`).join(', ')
   throw new Error(
-    `PostgreSQL does not keep the limits of a connection (${left}): connect directly, or through a pooler in session mode`,
+    `PostgreSQL does not keep a session's settings (${left}): connect directly, or through a pooler in session mode`,
   )
 }
 
 const ASK_EVERY_MS = 250
-/** Longer than a crash recovery of a database of this size takes; then it is no start but an outage. */
+/** Longer than crash recovery takes for a database of this size; after that it is an outage, not a start. */
 const READY_WITHIN_MS = 120_000
 
-/** Waits out "the database system is starting up" and a server that is not there yet. */
+/** Waits while the server is unreachable or still starting up. */
 export async function untilReady(
   db: Database,
   log: { warn(object: object, message: string): void },
@@ -131,8 +132,8 @@ export async function untilReady(
 }
 
 /**
- * PostgreSQL's "not now": connection, resources, operator intervention and time-outs, deadlocks, locks not given in
- * time, a server that only reads after a fail-over; and what pool and sockets say.
+ * Whether a later try may succeed: PostgreSQL's errors of connections, resources, operator intervention, time-outs,
+ * deadlocks, lock time-outs and read-only servers after a failover, and the errors of pool and sockets.
  */
 export function isTransient(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }

@@ -144,6 +144,7 @@ export interface CoreTransaction {
   refused_at: Timestamp | null;
   refused_detail: string | null;
   refused_reason: string | null;
+  reported: string | null;
   source: string;
   state: string;
   suspended_at: Timestamp | null;
@@ -179,6 +180,51 @@ export interface LoanopsAudit {
   subject: string;
 }
 
+export interface LoanopsCallback {
+  about: string;
+  attempts: Generated<number>;
+  body: string | null;
+  claim: Generated<number>;
+  created_at: Generated<Timestamp>;
+  delivered_at: Timestamp | null;
+  id: Generated<string>;
+  is_next: Generated<boolean>;
+  last_error: string | null;
+  last_status: number | null;
+  next_try_at: Generated<Timestamp>;
+  occurred_at: Timestamp;
+  retries: Generated<number>;
+  seq: Generated<Int8>;
+  sequence: Int8 | null;
+  snapshot: Json | null;
+  state: Generated<string>;
+  subject: string;
+  type: string;
+}
+
+export interface LoanopsCallbackAttempt {
+  answer: string | null;
+  attempt: number;
+  callback_id: string;
+  ended_at: Timestamp;
+  error: string | null;
+  http_status: number | null;
+  started_at: Timestamp;
+}
+
+export interface LoanopsCallbackReceiver {
+  failures: Generated<number>;
+  is_only: Generated<boolean>;
+  next_probe_at: Generated<Timestamp>;
+  stopped_at: Timestamp | null;
+  types: Generated<string[]>;
+}
+
+export interface LoanopsCallbackSubject {
+  sequence: Int8;
+  subject: string;
+}
+
 export interface LoanopsLoginAttempt {
   expire: Int8 | null;
   key: string;
@@ -190,6 +236,7 @@ export interface LoanopsMigration {
   delimiter: string;
   done: Generated<number>;
   dry_run: Json | null;
+  dry_run_after: Generated<string[]>;
   ended_at: Timestamp | null;
   ended_before: Generated<number>;
   failed: Generated<number>;
@@ -321,6 +368,10 @@ export interface DB {
   "core.unjudged_payment": CoreUnjudgedPayment;
   "loanops.account": LoanopsAccount;
   "loanops.audit": LoanopsAudit;
+  "loanops.callback": LoanopsCallback;
+  "loanops.callback_attempt": LoanopsCallbackAttempt;
+  "loanops.callback_receiver": LoanopsCallbackReceiver;
+  "loanops.callback_subject": LoanopsCallbackSubject;
   "loanops.login_attempt": LoanopsLoginAttempt;
   "loanops.migration": LoanopsMigration;
   "loanops.migration_applied": LoanopsMigrationApplied;

@@ -1,11 +1,11 @@
 import { isTransient } from './database.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** More would only make one transaction longer: beyond this PostgreSQL's time per row no longer falls. */
+/** PostgreSQL's time per row no longer falls beyond this: a larger group would only make the transaction longer. */
 const MAX_PER_COMMIT = 256
-/** What may wait for a commit. Beyond it callers are told to come again instead of piling up in memory. */
+/** How many items may wait for a commit. Beyond this, callers are asked to retry instead of piling up in memory. */
 const MAX_WAITING = 5_000
-/** Gateways give up after five seconds: we answer 503 before that, so that the caller knows to come again. */
+/** Gateways give up after five seconds: we answer 503 before that, so that they retry. */
 export const CALLERS_PATIENCE_MS = 4_000
 
 type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void }
@@ -13,32 +13,32 @@ type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error:
 export type GroupCommit<In, Out> = {
   /**
    * Resolves once the item's group is committed.
-   * @throws Unavailable when too much waits already, or the database is too slow; then it may be committed after all
+   * @throws Unavailable if too many items are waiting, or the database is too slow; the item may still be committed then
    */
   submit(item: In): Promise<Out>
 }
 
 /**
  * Lets items that arrive while a commit is in flight share the next one.
- * A group that fails is committed again item by item, so that a poisoned one never fails its neighbours.
- * @param commit keeps all items in one transaction and answers one result per item, in order
- * @param patienceMs how long a caller waits at most; without it, as long as it takes
+ * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
+ * @param commit stores all items in one transaction and returns one result per item, in order
+ * @param patienceMs how long a caller waits at most; by default, as long as it takes
  */
 export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
   patienceMs?: number,
 ): GroupCommit<In, Out> {
   let waiting: Waiting<In, Out>[] = []
-  // One at a time makes the largest groups, and each commit costs as much as several rows.
+  // One commit at a time makes the largest groups, and a commit costs as much as several rows.
   let isCommitting = false
 
   return {
     submit(item) {
       if (waiting.length >= MAX_WAITING)
-        return Promise.reject(new Unavailable('too much is waiting'))
+        return Promise.reject(new Unavailable('too many requests are waiting'))
       return inTime(patienceMs, (resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        // Requests that are read in the same turn of the event loop go into one group.
+        // Requests read in the same turn of the event loop share a group.
         if (waiting.length === 1) setImmediate(commitNext)
       })
     },
@@ -59,8 +59,8 @@ export function groupCommit<In, Out>(
       const results = await commit(group.map(({ item }) => item))
       for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
     } catch (error) {
-      const isEachToBlame = group.length === 1 || isTransient(error)
-      for (const one of group) isEachToBlame ? one.reject(error) : await settle([one])
+      const rejectAll = group.length === 1 || isTransient(error)
+      for (const one of group) rejectAll ? one.reject(error) : await settle([one])
     }
   }
 }

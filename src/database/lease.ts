@@ -1,13 +1,13 @@
-/** What a process works on is its own for so long; after that, others may take up a dead process's work. */
+/** How long work belongs to a process; after that, others may take over a dead process's work. */
 export const LEASE_SECONDS = 10
-/** Three renewals may fail before a lease is lost. */
+/** Three renewals in a row must fail before a lease is lost. */
 const RENEW_EVERY_MS = 3_000
 
 export type Renewal = { stop(): void }
 
 /**
- * Renews a lease, or several, until it is stopped.
- * @param onError hears of a renewal that failed; the next one makes up for it
+ * Renews one or more leases until it is stopped.
+ * @param onError receives the error of a failed renewal; the next renewal makes up for it
  */
 export function keepRenewing(
   renew: () => Promise<unknown>,
@@ -24,7 +24,7 @@ export function keepRenewing(
     },
   }
 
-  /** One that is under way at the stop may find the database closed; nobody needs it. */
+  /** A renewal in flight at the stop may find the database closed; that does not matter. */
   function report(error: unknown): void {
     if (!isStopped) onError(error)
   }

@@ -6,16 +6,16 @@ import { logger } from '../log.ts'
 import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
-/** Any number will do, as long as every copy of this program uses the same one. */
+/** Any number, as long as every process uses the same one. */
 export const MIGRATION_LOCK = 7_405_313
 const NAME = 'loanops-migrate'
 
-/** What PostgreSQL keeps of a queue. */
+/** The part of a queue that PostgreSQL stores. */
 type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
-/** An index on a large table takes its time, and it waits for another migration and for whoever uses what it changes. */
+/** Indexing a large table takes time, and so does waiting for another migration, or for a table that is in use. */
 const NO_LIMIT = 0
 
-/** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are made anew each time. */
+/** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are rebuilt each time. */
 export async function migrate(url: string, queues: QueueDeclaration[]): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -40,8 +40,8 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
 }
 
 /**
- * Whether `migrate` has made this version's tables and views: a role refuses to start on a database that is behind.
- * Views may be a newer version's by now: while one is rolled out, the processes of the one before may start anew.
+ * Whether `migrate` has created this version's tables and views: a role refuses to start on a database that is behind.
+ * The views may be from a newer version: during a rollout, processes of the previous version may still restart.
  */
 export async function isUpToDate(db: Database): Promise<boolean> {
   if (!(await tablesPresent()(db))) return false
@@ -56,7 +56,7 @@ export async function isUpToDate(db: Database): Promise<boolean> {
   return rows.length === own.length
 }
 
-/** Asks whether this version's tables are there. */
+/** Returns a check whether this version's tables exist. */
 export function tablesPresent(): (db: Database) => Promise<boolean> {
   const names = tableFiles().map(({ name }) => name)
   return async db => {
@@ -97,7 +97,7 @@ async function migrateQueues(url: string, queues: QueueDeclaration[]) {
   await boss.start()
   try {
     for (const { name, options } of queues) {
-      // A queue's policy and partition are for life; the rest follows the code.
+      // A queue's policy and partitioning cannot change once it exists; everything else follows the code.
       const { policy, partition, ...changeable } = options
       if (await boss.getQueue(name)) await boss.updateQueue(name, changeable)
       else await boss.createQueue(name, options)
@@ -126,7 +126,7 @@ async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
 }
 
-/** `schema.sql` beside them is for people. */
+/** Excludes `schema.sql`, which is documentation. */
 const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
 const viewFiles = () => sqlFiles('./views/', /\.sql$/)
 

@@ -1,4 +1,4 @@
 import createError from '@fastify/error'
 
-/** For whatever cannot be stored at the moment: the caller should try again. */
-export const Unavailable = createError('UNAVAILABLE', 'The service cannot keep this now: %s', 503)
+/** Refuses a request for now: the caller should retry. */
+export const Unavailable = createError('UNAVAILABLE', 'The service is unavailable: %s', 503)

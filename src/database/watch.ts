@@ -1,28 +1,28 @@
 import { isTransient } from './database.ts'
 
-/** Longer than two tries on connections that turn out to be dead. */
+/** Longer than two tries on dead connections take. */
 const STUCK_AFTER_MS = 10_000
 
-/** Runs one try of what is watched. */
+/** Runs one try of a watched task. */
 export type Watched = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Sees that what everything else depends on goes on. */
+/** Notices when a task that everything depends on stops making progress. */
 export type Watch = {
-  /** One thing to watch, whose tries do not overlap. */
+  /** Adds a task to watch. Its tries must not overlap. */
   over(name: string): Watched
-  /** The names of what has been tried for too long without getting anywhere. */
+  /** The names of the tasks that have been retried for too long without success. */
   stuck(): string[]
 }
 
 export function openWatch(stuckAfterMs = STUCK_AFTER_MS): Watch {
-  const things: { name: string; isStuck(): boolean }[] = []
+  const tasks: { name: string; isStuck(): boolean }[] = []
   return {
     over(name) {
-      const thing = watched(stuckAfterMs)
-      things.push({ name, isStuck: thing.isStuck })
-      return thing.run
+      const task = watched(stuckAfterMs)
+      tasks.push({ name, isStuck: task.isStuck })
+      return task.run
     },
-    stuck: () => things.filter(thing => thing.isStuck()).map(({ name }) => name),
+    stuck: () => tasks.filter(task => task.isStuck()).map(({ name }) => name),
   }
 }
 
@@ -30,7 +30,7 @@ function watched(stuckAfterMs: number): { run: Watched; isStuck(): boolean } {
   let isUnderWay = false
   let triedSince: number | undefined
   let endedAt = Number.NEGATIVE_INFINITY
-  // What failed and is not tried again is not stuck: nobody needs it.
+  // A task that failed and is not retried is not stuck: nobody needs it.
   const isWanted = () => isUnderWay || performance.now() - endedAt < stuckAfterMs
 
   return {
@@ -43,7 +43,7 @@ function watched(stuckAfterMs: number): { run: Watched; isStuck(): boolean } {
         triedSince = undefined
         return result
       } catch (error) {
-        // A refusal is an answer: the database is there.
+        // A permanent error is an answer too: the database is there.
         if (!isTransient(error)) triedSince = undefined
         throw error
       } finally {

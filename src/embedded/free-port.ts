@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** @param wanted 0 for any. @throws when it is taken */
+/** @param wanted 0 for any port. @throws if the port is taken */
 export function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)

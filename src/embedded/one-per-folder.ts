@@ -2,19 +2,19 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { PRIVATE_FILE } from './private-folder.ts'
 
 /**
- * Lets only one process use a folder: a second one would stop the first one's PostgreSQL as a left-over.
- * @returns how to free it again. @throws when it is in use
+ * Locks a folder for this process: a second process would stop the first one's PostgreSQL, taking it for a leftover.
+ * @returns `close`, which unlocks it. @throws if the folder is in use
  */
 export function takeFolder(pidFile: string): { close(): Promise<void> } {
   const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : 0
   if (pid > 0 && pid !== process.pid && isOurs(pid)) {
-    throw new Error(`LoanOps runs in this folder already, as process ${pid}`)
+    throw new Error(`LoanOps is already running in this folder, as process ${pid}`)
   }
   writeFileSync(pidFile, String(process.pid), { mode: PRIVATE_FILE })
   return { close: async () => rmSync(pidFile, { force: true }) }
 }
 
-/** After a restart of the machine the number may be anybody's. */
+/** After a reboot, another process may have this id. */
 function isOurs(pid: number): boolean {
   try {
     process.kill(pid, 0)

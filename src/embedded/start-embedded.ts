@@ -11,54 +11,54 @@ import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
 
 const DATA_FOLDER = '.data'
 const DEFAULT_PORT = 3_000
-/** Enough that nobody guesses it, few enough to paste. */
+/** Too many to guess, few enough to paste. */
 const SECRET_BYTES = 24
 
-/** What was started on this machine, and the settings that reach it. */
+/** The services started on this machine, and the settings to connect to them. */
 export type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
 
 /**
- * Starts what `DATABASE_URL` and `LEDGER_URL` do not name: a PostgreSQL from npm and the sandbox ledger, with their
- * data under `.data/`. Makes up the secrets that are not set, and keeps them there for the next start.
+ * Starts a PostgreSQL from npm if `DATABASE_URL` is unset, and the sandbox ledger if `LEDGER_URL` is unset, with their
+ * data under `.data/`. Generates the secrets that are not set, and keeps them there for the next start.
  */
 export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   const folder = resolve(DATA_FOLDER)
   privateFolder(folder, ordinaryUser())
-  const made: NodeJS.ProcessEnv & Secrets = {
+  const settings: NodeJS.ProcessEnv & Secrets = {
     ...secrets(folder),
     PORT: await portFor(env),
     LOG_LEVEL: 'warn',
     ...present(env),
   }
   const opened: { close(): Promise<void> }[] = []
-  if (!made.DATABASE_URL || !made.LEDGER_URL)
+  if (!settings.DATABASE_URL || !settings.LEDGER_URL)
     opened.push(takeFolder(resolve(folder, 'loanops.pid')))
-  if (!made.DATABASE_URL) {
+  if (!settings.DATABASE_URL) {
     const postgres = await startPostgres({
       folder: resolve(folder, 'postgres'),
-      password: made.POSTGRES_PASSWORD,
+      password: settings.POSTGRES_PASSWORD,
     })
     opened.push(postgres)
-    made.DATABASE_URL = postgres.url
+    settings.DATABASE_URL = postgres.url
   }
-  if (!made.LEDGER_URL) {
+  if (!settings.LEDGER_URL) {
     const sandbox = await startSandbox({
       port: 0,
       booksFile: resolve(folder, 'ledger-books.jsonl'),
     })
     opened.push(sandbox)
-    Object.assign(made, {
+    Object.assign(settings, {
       LEDGER_URL: sandbox.url,
       LEDGER_USERNAME: 'mifos',
       LEDGER_PASSWORD: 'password',
     })
   }
-  // For the examples in README: a shell reads them from here.
-  const [token = ''] = listOf(made.INTERNAL_TOKEN)
+  // For the examples in the README, which read them from these files.
+  const [token = ''] = listOf(settings.INTERNAL_TOKEN)
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
-  writeFileSync(resolve(folder, 'database-url'), made.DATABASE_URL, { mode: PRIVATE_FILE })
+  writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL, { mode: PRIVATE_FILE })
   return {
-    env: made,
+    env: settings,
     async close() {
       for (const one of opened.reverse()) await one.close()
     },
@@ -73,26 +73,26 @@ type Secrets = Record<
 function secrets(folder: string): Secrets {
   const file = resolve(folder, 'secrets.json')
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
-  const made = {
+  const generated = {
     INTERNAL_TOKEN: secret(),
     JWT_SECRET: secret() + secret(),
     ADMIN_USERNAME: 'admin',
     ADMIN_PASSWORD: secret(),
     POSTGRES_PASSWORD: secret(),
   }
-  // Whole or not at all: half a file would lock the data away.
-  writeFileSync(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: PRIVATE_FILE })
+  // Renamed when complete: without its password the data could not be opened any more.
+  writeFileSync(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: PRIVATE_FILE })
   renameSync(`${file}.new`, file)
-  return made
+  return generated
 }
 
 const secret = () => randomBytes(SECRET_BYTES).toString('hex')
 
-/** An empty setting is an unset one. */
+/** An empty setting counts as unset. */
 const present = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
 
-/** The standard port, or a free one where another copy has that already. */
+/** The default port, or a free one if it is taken. */
 async function portFor({ PORT }: NodeJS.ProcessEnv): Promise<string> {
   return PORT || String(await freePort(DEFAULT_PORT).catch(() => freePort(0)))
 }

@@ -1,6 +1,6 @@
 import { listOf } from '../config.ts'
 
-/** What a person does next, after everything has started. */
+/** What to print once everything has started: where it runs, and what to try next. */
 export function welcome(env: NodeJS.ProcessEnv, url: string): string {
   const [token] = listOf(env.INTERNAL_TOKEN ?? '')
   const { ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
@@ -15,12 +15,12 @@ LoanOps is running.
   Ledger         ${LEDGER_URL}
                  user ${env.LEDGER_USERNAME}, password ${env.LEDGER_PASSWORD}, tenant ${env.LEDGER_TENANT ?? 'default'}
 
-Make a client:
+Create a client:
 
   curl -s ${url}/api/ledger/operate -H 'X-Internal-Token: ${token}' -H 'Content-Type: application/json' \\
     -d '{"status":"CLIENT_CREATE","data":{"firstname":"Asha","lastname":"Rao","externalId":"C-1001","activationDate":"05 January 2026"}}'
 
-and see what became of it:
+and see its outcome:
 
   curl -s '${url}/api/ledger/operations?external_id=C-1001' -H 'X-Internal-Token: ${token}'
 

@@ -28,6 +28,7 @@ export type WorkerContext = Databases & {
   runnable: Catalogue
   /** Every feature's listener, in their order. */
   onFinal(trx: Trx, ended: Ended[]): Promise<void>
+  onPurge(db: Database, retentionDays: number): Promise<void>
 }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
@@ -42,4 +43,6 @@ export type Feature = {
   gauges?: StartJob[]
   /** Runs in the transaction that makes operations final: what depends on them becomes true at the same moment. */
   onFinal?(trx: Trx, ended: Ended[], metrics: Metrics): Promise<void>
+  /** Removes what is kept for so many days only, once a day. */
+  onPurge?(db: Database, retentionDays: number): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A row as an answer carries it: each time becomes text in ISO 8601, in UTC. */
+/** Converts a row for an answer: dates become ISO 8601 strings in UTC. */
 export function asJson<T>(row: object): T {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [

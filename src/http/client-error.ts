@@ -14,7 +14,7 @@ const TOO_LONG = {
   code: 'PAYLOAD_TOO_LARGE',
   detail: 'The request line and the headers are longer than 16 KiB',
 }
-const NOT_HTTP = { status: 400, code: 'INVALID_PAYLOAD', detail: 'This is not a request of HTTP' }
+const NOT_HTTP = { status: 400, code: 'INVALID_PAYLOAD', detail: 'This is not an HTTP request' }
 const REFUSALS: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
   HPE_HEADER_OVERFLOW: TOO_LONG,
@@ -22,12 +22,12 @@ const REFUSALS: Record<string, Refusal> = {
 
 const takingLong = new WeakSet<Socket>()
 
-/** How late a caller's silence may be noticed, as a part of what is allowed. */
-const PART_OF_SILENCE = 0.1
+/** How late a caller's silence may be noticed, as a fraction of the allowed silence. */
+const CHECK_INTERVAL = 0.1
 
 /**
- * For an upload, which may take hours: the server's limit on a whole request does not end it, only the caller's silence
- * does. A caller whose bytes wait here for us to read them is not silent.
+ * Exempts a request, such as an upload that may take hours, from the server's limit on the time for a whole request. Only
+ * the caller's silence ends it; a caller whose bytes we have not read yet is not silent.
  */
 export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const { socket } = request
@@ -39,7 +39,9 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
     if (isHeard || request.complete || request.readableLength > 0) heardAt = Date.now()
     else if (Date.now() - heardAt >= silenceMs) request.destroy()
     bytesRead = socket.bytesRead
-  }, silenceMs * PART_OF_SILENCE)
+  }, silenceMs * CHECK_INTERVAL)
+  // If the caller leaves after an early answer, the request emits neither event, and a stop must not wait for the silence.
+  watch.unref()
   const stop = () => {
     takingLong.delete(socket)
     clearInterval(watch)
@@ -47,7 +49,7 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   request.once('end', stop).once('close', stop)
 }
 
-/** Answers what Node's parser could not make a request of, and ends its connection: what follows on it is anybody's guess. */
+/** Answers bytes that Node cannot parse as a request, and closes the connection, because what follows cannot be parsed either. */
 export function clientError(error: Error & { code?: string }, socket: Socket): void {
   if (socket.destroyed || error.code === 'ECONNRESET') return
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && takingLong.has(socket)) return

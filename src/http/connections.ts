@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { Unavailable } from '../database/unavailable.ts'
 
-/** Closes what comes beyond the limit at once, and keeps idle connections from adding up to it. */
+/** Closes connections beyond the limit at once, and keeps idle ones from reaching it. */
 export function limitConnections(
   app: FastifyInstance,
   { connections, keptAlive }: { connections: number; keptAlive: number },
@@ -18,11 +18,11 @@ export function limitConnections(
   })
 }
 
-/** For routes that may hold a connection for long: beyond `most` requests at a time, callers are told to come again. */
-export function atMost(most: number, what: string): onRequestAsyncHookHandler {
+/** For routes that may hold a connection for a long time: beyond `max` concurrent requests, callers are asked to retry. */
+export function atMost(max: number, what: string): onRequestAsyncHookHandler {
   let underWay = 0
   return async (_, reply) => {
-    if (underWay >= most) throw new Unavailable(`too many ${what}`)
+    if (underWay >= max) throw new Unavailable(`too many ${what}`)
     underWay++
     reply.raw.once('close', () => underWay--)
   }

@@ -2,18 +2,18 @@ import { UUID } from '../ids.ts'
 import { FieldErrors } from './problem.ts'
 
 const SHAPES = {
-  // Eighteen digits always fit; the sequence will not need a nineteenth.
+  // Any eighteen digits fit into a bigint; the sequence will never need a nineteenth.
   bigint: /^\d{1,18}$/,
   uuid: new RegExp(UUID),
 }
 
-/** Where a list goes on: the last row's sort values, opaque to callers. */
+/** Where a list continues: the last row's sort values, opaque to callers. */
 function encodeCursor(values: string[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
 /**
- * @param rows one more than `limit`, where there are more
+ * @param rows up to one more than `limit`; the extra row shows that there is a next page
  * @returns the page, and the cursor of the next one
  */
 export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) => string[]) {
@@ -22,7 +22,7 @@ export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) =
   return { page, next_cursor: rows.length > limit && last ? encodeCursor(sortValues(last)) : null }
 }
 
-/** @throws FieldErrors where it is not a cursor of this list */
+/** @throws FieldErrors if it is not a cursor of this list */
 export function decodeCursor(cursor: string, shapes: (keyof typeof SHAPES)[]): string[] {
   const values = parsed(cursor)
   const fits =

@@ -6,17 +6,18 @@ import { DATE_FORMAT, dayOfIso, namedDay } from '../day.ts'
 /** Beyond this a JSON number no longer keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
 const PAISA_DECIMALS = 2
-/** Fineract keeps rates with six decimals. */
+/** Fineract stores rates with six decimals. */
 const RATE_DECIMALS = 6
 const MAX_INT = 2_147_483_647
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(value) !== undefined)
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
+TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && isTime(value))
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
-// A refusal says how the value would be right; the schema's description does.
+// A refusal says what would be valid, in the words of the schema's description.
 SetErrorFunction(error => {
   if (error.errorType === ValueErrorType.ObjectRequiredProperty) return 'is required'
   if (error.errorType === ValueErrorType.ObjectAdditionalProperties) return 'is not a known field'
@@ -27,7 +28,7 @@ SetErrorFunction(error => {
 export const Day = Type.Unsafe<string>({
   [Kind]: 'Day',
   type: 'string',
-  description: `a day that exists, as ${DATE_FORMAT} with a full English month`,
+  description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
   examples: ['05 March 2026'],
 })
 
@@ -36,6 +37,14 @@ export const IsoDay = Type.Unsafe<string>({
   type: 'string',
   description: 'a day that exists, as YYYY-MM-DD',
   examples: ['2026-03-05'],
+})
+
+export const Time = Type.Unsafe<string>({
+  [Kind]: 'Time',
+  type: 'string',
+  format: 'date-time',
+  description: 'a time in ISO 8601 with its zone',
+  examples: ['2026-11-20T10:15:30Z'],
 })
 
 export const Amount = Type.Unsafe<number>({
@@ -50,7 +59,8 @@ export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
   type: 'number',
   minimum: 0,
-  description: 'a number from 0 with at most six decimals, in the period of the lender’s product',
+  description:
+    'a number of 0 or more with at most six decimals, per period of the lender’s product',
   examples: [18],
 })
 
@@ -61,7 +71,7 @@ export const Count = Type.Integer({
   examples: [12],
 })
 
-/** Narrower than Fineract's own: its paths carry no more. */
+/** Narrower than what Fineract stores, because its paths accept no more. */
 export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
 
 export const ExternalId = Type.String({
@@ -70,13 +80,12 @@ export const ExternalId = Type.String({
   examples: ['L-1001'],
 })
 
-/** A text that is not blank: Fineract takes a blank one for an absent one. */
+/** A text that is not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
     maxLength,
-    // Control characters have no place in a name or a reference, and PostgreSQL keeps no NUL.
-    // Blanks, then one that is none, then anything: no part can be tried at more than one place, so that a text of
-    // any length is read once.
+    // Control characters have no place in a name or a reference, and PostgreSQL cannot store NUL.
+    // The pattern is blanks, one non-blank, then anything: it never backtracks, so a long text is read only once.
     pattern:
       '^[^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
     description: `a text of 1 to ${maxLength} characters`,
@@ -89,7 +98,7 @@ export const Note = Type.String({
   description: 'a text of 1 to 1000 characters',
 })
 
-// Both in one word of JSON Schema each: of a union every branch has to be tried, for each value and each answer.
+// `enum` and a list of types instead of a union: a union's branches are tried one by one, for each value and each answer.
 
 export const oneOf = <T extends string>(
   names: readonly T[],
@@ -106,9 +115,19 @@ function isDay(day: string): boolean {
   return namedDay(day) !== undefined
 }
 
+/** A day that exists, a time of day, and a zone. */
+const ISO_TIME =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+function isTime(time: string): boolean {
+  const day = ISO_TIME.exec(time)?.[1]
+  // A date beyond its month's end would be another month's.
+  return day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
+}
+
 function isDecimal(value: unknown, decimals: number): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value)) return false
-  // Of so few digits no two numbers share a double: where the quotient is the value, it has these digits and no more.
+  // No two decimals with so few digits share a double: if dividing gives back the value, it has no further digits.
   const scaled = Math.round(value * 10 ** decimals)
   if (Math.abs(scaled) < 10 ** SIGNIFICANT_DIGITS) return scaled / 10 ** decimals === value
   const exact = new Decimal(value)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { breachesOf } from './json-strictness.ts'
 import { FieldErrors } from './problem.ts'
 
-/** JSON is the only form of body, and read more strictly than by Fastify: what two readers may read differently is refused. */
+/** Accepts only JSON bodies, parsed more strictly than by Fastify: whatever two parsers could read differently is refused. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(
@@ -14,7 +14,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 /**
- * @returns undefined for an empty body: many clients name a content type whether or not they send something
+ * @returns undefined for an empty body: many clients always send a content type, even without a body
  * @throws FieldErrors
  */
 export function parseJsonBody(body: Buffer): unknown {
@@ -31,7 +31,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The message quotes the body; its position is enough.
+    // Only the position, because the message quotes the body.
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
     throw refusal(position === undefined ? 'is not JSON' : `is not JSON from character ${position}`)
   }

@@ -1,10 +1,10 @@
 import type { FieldError } from './problem.ts'
 
-/** Nothing of ours is nested deeper than four. */
+/** None of our bodies is nested deeper than four levels. */
 const MAX_DEPTH = 16
-/** A double gives so many decimal digits back as they were written, whatever the number. */
+/** A double preserves this many decimal digits of any number. */
 const MAX_DIGITS = 15
-/** Who makes more mistakes than that wants no list of them. */
+/** A longer list of errors would help nobody. */
 const MAX_BREACHES = 100
 
 const codeOf = (character: string) => character.charCodeAt(0)
@@ -22,9 +22,9 @@ const CLOSE_ARRAY = codeOf(']')
 type Container = { keys: Set<string> | undefined; key: string | number; wantsKey: boolean }
 
 /**
- * What JSON.parse takes without a word, though two readers may understand it differently or a database cannot keep it:
- * a name given twice, `__proto__`, digits that no double keeps, NUL and half a surrogate pair, and bottomless nesting.
- * @param text JSON that JSON.parse has read
+ * Finds what JSON.parse silently accepts although two parsers may read it differently or a database cannot store it:
+ * duplicate names, `__proto__`, digits that a double loses, NUL, lone surrogates, and deep nesting.
+ * @param text JSON that JSON.parse has accepted
  */
 export function breachesOf(text: string): FieldError[] {
   const breaches: FieldError[] = []
@@ -38,13 +38,13 @@ export function breachesOf(text: string): FieldError[] {
       at = end
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at)
-      if (!isKept(text.slice(at, end))) breach(`must keep to ${MAX_DIGITS} significant digits`)
+      if (!isKept(text.slice(at, end))) breach(`must have at most ${MAX_DIGITS} significant digits`)
       at = end - 1
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       const isObject = code === OPEN_OBJECT
       top = { keys: isObject ? new Set() : undefined, key: 0, wantsKey: isObject }
       if (stack.push(top) > MAX_DEPTH)
-        return [{ path: '', message: `is nested deeper than ${MAX_DEPTH}` }]
+        return [{ path: '', message: `is nested deeper than ${MAX_DEPTH} levels` }]
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       stack.pop()
       top = stack.at(-1)
@@ -61,11 +61,12 @@ export function breachesOf(text: string): FieldError[] {
     if (top && isKey) {
       top.key = string
       top.wantsKey = false
-      if (top.keys?.has(string)) breach('is there twice')
+      if (top.keys?.has(string)) breach('is a duplicate name')
       if (string === '__proto__') breach('is not a known field')
       top.keys?.add(string)
     }
-    if (string !== written && !isStorable(string)) breach('must not hold NUL or half a character')
+    if (string !== written && !isStorable(string))
+      breach('must not contain NUL or a lone surrogate')
   }
 
   function breach(message: string) {
@@ -99,5 +100,5 @@ function isKept(number: string): boolean {
 
 const isStorable = (string: string) => string.isWellFormed() && !string.includes('\0')
 
-/** As RFC 6901 writes a name in a pointer. */
+/** Escapes a name for a JSON pointer (RFC 6901). */
 const escaped = (key: string | number) => String(key).replaceAll('~', '~0').replaceAll('/', '~1')

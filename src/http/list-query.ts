@@ -1,8 +1,8 @@
 import { type TInteger, Type } from '@sinclair/typebox'
 
-/** What every list takes beside its own filters. */
+/** The query parameters of every list, in addition to its own filters. */
 export const listQuery = {
-  // Callers may leave it out; handlers have it always, because the default is filled in before them.
+  // Optional for callers, but always present in handlers, because validation fills in the default.
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -5,14 +5,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isTransient } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 
-/** RFC 9457, as every error of ours is answered. */
+/** The body of every error answer (RFC 9457). */
 export const Problem = Type.Object(
   {
     type: Type.String(),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: Type.String({ description: 'stable: programs decide by it' }),
+    code: Type.String({ description: 'a stable code for programs to act on' }),
     request_id: Type.String(),
     errors: Type.Optional(
       Type.Array(
@@ -25,15 +25,15 @@ export const Problem = Type.Object(
 
 export type FieldError = { path: string; message: string }
 
-/** A refusal that names every field at fault. */
-export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body does not fit', 400) {
+/** A refusal that lists every invalid field. */
+export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {
   readonly fields: FieldError[]
-  /** @param what the part of the request that does not fit */
+  /** @param what the part of the request that is invalid; by default the body or the query */
   constructor(code: 'INVALID_PAYLOAD' | 'INVALID_QUERY', fields: FieldError[], what?: string) {
     super()
     Object.assign(this, { code })
     const part = what ?? (code === 'INVALID_QUERY' ? 'query' : 'body')
-    this.message = `The ${part} does not fit: ${fields.map(f => `${f.path} ${f.message}`).join('; ')}`
+    this.message = `The ${part} is invalid: ${fields.map(f => `${f.path} ${f.message}`).join('; ')}`
     this.fields = fields
   }
 }
@@ -53,7 +53,7 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
   )
 }
 
-/** Every thrown error ends here. What a 5xx knows goes to the log only. */
+/** Handles every thrown error. Details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, code, detail, fields } = problemOf(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')
@@ -102,7 +102,7 @@ function classified(error: FastifyError): { status: number; code: string; fields
   const status = error.statusCode ?? 500
   if (!error.code?.startsWith('FST_'))
     return { status, code: status === 500 ? 'INTERNAL' : error.code }
-  // Fastify's own refusals of a body that it could not even read.
+  // Fastify's own refusals of a body that it could not read.
   if (status === 413) return { status, code: 'PAYLOAD_TOO_LARGE' }
   if (status === 415) return { status, code: 'UNSUPPORTED_MEDIA_TYPE' }
   return status < 500 ? { status: 400, code: 'INVALID_PAYLOAD' } : { status, code: 'INTERNAL' }
@@ -112,7 +112,7 @@ function detailOf5xx(error: FastifyError, code: string) {
   if (error instanceof Unavailable) return error.message
   return code === 'UNAVAILABLE'
     ? 'The database cannot be reached'
-    : 'Something went wrong here; it is logged'
+    : 'Internal error; see the log for this request_id'
 }
 
 function pathOf(request: FastifyRequest) {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorHandler, notFound } from './problem.ts'
 
-/** For a path that the router cannot read (`%zz`) or finds too long: answered like any other that is not there. */
+/** Answers a path that the router cannot decode (`%zz`) or that is too long like any other unknown path. */
 export function unreadablePath(
   requireToken: (request: FastifyRequest) => Promise<void>,
   refusalOf: (path: string) => Error | undefined,

@@ -5,16 +5,16 @@ import type { RouteOptions } from 'fastify'
 import { closed } from './fields.ts'
 import { type FieldError, FieldErrors } from './problem.ts'
 
-/** Numbers of a query as we document them: neither 1e1 nor true, and none that a double would round. */
+/** Whole numbers in a query, as documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/
-/** Who makes more mistakes than that wants no list of them. */
+/** A longer list of errors would help nobody. */
 const MAX_ERRORS = 100
 
 const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
 
 type Part = { schema: unknown; httpPart?: string }
 
-/** Checks a part of a request by its schema. A query's numbers come as text, and its defaults are filled in; a body stays as it is. */
+/** Validates a part of a request. A query's numbers are converted from text and its defaults filled in; a body is not changed. */
 export function validator({ schema: unknownSchema, httpPart }: Part) {
   const schema = unknownSchema as TSchema
   const check = TypeCompiler.Compile(schema)
@@ -31,12 +31,12 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
 
 const NO_QUERY = Type.Object({}, closed)
 
-/** A route that declares no query takes none: who misspells a filter must not get an answer to another question. */
+/** A route that declares no query accepts none, so that a misspelt filter is refused rather than ignored. */
 export function closeQuery(route: RouteOptions): void {
   route.schema = { querystring: NO_QUERY, ...route.schema }
 }
 
-/** The first error of each field: what else is wrong with it mostly follows from that one. */
+/** The first error of each field; further errors of a field mostly follow from its first. */
 export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   const first = new Map<string, FieldError>()
   for (const { path, message } of errors) {

@@ -7,7 +7,7 @@ import { Problem } from '../http/problem.ts'
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 32"><text y="24" font-family="sans-serif" font-size="24" fill="white">LoanOps</text></svg>'
 
-/** `/openapi.json`, made from the routes' own schemas, and `/docs` to read it and try it in a browser. */
+/** Serves `/openapi.json`, generated from the routes' schemas, and `/docs`, to read it and try it out in a browser. */
 export const docsRoutes = fastifyPlugin(async (app: FastifyInstance) => {
   await app.register(fastifySwagger, {
     openapi: {
@@ -40,17 +40,17 @@ export const docsRoutes = fastifyPlugin(async (app: FastifyInstance) => {
 type Call = { responses?: object; security?: object }
 
 const LOGINS = ['/api/account/login', '/api/account/password']
-const comeAgain = {
-  'Retry-After': { description: 'seconds after which to come again', schema: { type: 'integer' } },
+const retryAfter = {
+  'Retry-After': { description: 'seconds to wait before retrying', schema: { type: 'integer' } },
 }
 
-/** What every call of the API has in common: the token it wants, and the shape of its errors. */
+/** Adds what all calls of the API have in common: the token they require, and the shape of their errors. */
 function withProblems<T extends { paths?: object; components?: object }>(document: T): T {
   const { $id: _, ...schema } = Problem
   const content = {
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   }
-  const busy = (description: string) => ({ description, headers: comeAgain, content })
+  const busy = (description: string) => ({ description, headers: retryAfter, content })
   for (const [path, calls] of Object.entries(document.paths ?? {})) {
     if (!path.startsWith('/api/')) continue
     const security = path.startsWith('/api/webhooks/') ? [] : [{ internalToken: [] }]
@@ -59,7 +59,7 @@ function withProblems<T extends { paths?: object; components?: object }>(documen
       call.responses = {
         ...call.responses,
         ...(LOGINS.includes(path) ? { 429: busy('Too many failed attempts') } : {}),
-        503: busy('It cannot be kept or read now'),
+        503: busy('Nothing can be stored or read now'),
         default: { description: 'A refusal', content },
       }
     }

@@ -6,19 +6,24 @@ export type Readiness = {
   status: 'ready' | 'not_ready'
   database: 'ok' | string
   queue: 'ok' | string
-  /** What this process has been trying for too long. */
+  /** Tasks that this process has been retrying for too long. */
   stuck: string[]
-  /** Why operations wait for the ledger, whichever process found out; of a worker also the state of its circuit. */
+  /** Why operations wait for the ledger, whichever process noticed; for a worker also the state of its circuit breaker. */
   ledger: { waiting_for: string[] }
+  /** Null while no callbacks are sent, or the database does not answer. */
+  callbacks: { failed: number; receiver: 'up' | 'down' | 'stopped' } | null
 }
 export type Health = () => Promise<Readiness>
 
 /** A readiness probe must answer before its caller gives up. */
 const PATIENCE_MS = 2_000
+/** Of failed callbacks; more would take longer to count. */
+const MOST_COUNTED = 1_000
 
 /**
- * Ready while database, migrations and queue answer and nothing is stuck. Trouble with the ledger is reported, but intake goes on.
- * @param isMigrated whether the tables of this version are there
+ * Ready while database, migrations and queue are fine and nothing is stuck. Problems with the ledger are reported, but do
+ * not stop intake.
+ * @param isMigrated whether this version's tables exist
  */
 export function health(
   db: Database,
@@ -27,15 +32,16 @@ export function health(
   watch: Watch,
 ): Health {
   return async () => {
-    const [database, queue, waitingFor] = await Promise.all([
+    const [database, queue, waitingFor, callbacks] = await Promise.all([
       within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
-      within(PATIENCE_MS, ledgerTroubles(db)).catch(() => []),
+      within(PATIENCE_MS, ledgerProblems(db)).catch(() => []),
+      within(PATIENCE_MS, callbackProblems(db)).catch(() => null),
     ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor }
     const stuck = watch.stuck()
     const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
-    return { status: isReady ? 'ready' : 'not_ready', database, queue, stuck, ledger }
+    return { status: isReady ? 'ready' : 'not_ready', database, queue, stuck, ledger, callbacks }
   }
 }
 
@@ -45,15 +51,15 @@ async function stateOfQueue(db: Database) {
 }
 
 async function stateOf(db: Database, isMigrated: (db: Database) => Promise<boolean>) {
-  const { rows } = await sql<{ onlyReads: boolean }>`
-    select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "onlyReads"`.execute(
+  const { rows } = await sql<{ isReadOnly: boolean }>`
+    select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(
     db,
   )
-  if (rows[0]?.onlyReads) return 'only reads'
+  if (rows[0]?.isReadOnly) return 'is read-only'
   return (await isMigrated(db)) ? 'ok' : 'is behind: run migrate'
 }
 
-async function ledgerTroubles(db: Database): Promise<string[]> {
+async function ledgerProblems(db: Database): Promise<string[]> {
   const { rows } = await sql<{ reason: string }>`
     select reason
       from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval',
@@ -62,6 +68,15 @@ async function ledgerTroubles(db: Database): Promise<string[]> {
     db,
   )
   return rows.map(({ reason }) => reason)
+}
+
+async function callbackProblems(db: Database): Promise<Readiness['callbacks']> {
+  const { rows } = await sql<NonNullable<Readiness['callbacks']>>`
+    select (select count(*)::integer from (
+             select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) f) as failed,
+           case when stopped_at is not null then 'stopped' when failures >= 5 then 'down' else 'up' end as receiver
+      from loanops.callback_receiver where types <> '{}'`.execute(db)
+  return rows[0] ?? null
 }
 
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {

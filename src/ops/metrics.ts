@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-/** The metrics of one process. Their labels never carry ids, names or any other text from a caller. */
+/** The metrics of one process. Labels never contain ids, names or any other text from a caller. */
 export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -27,8 +27,14 @@ function operationMetrics(registers: Registry[]) {
     }),
     migrationRows: new Counter({
       name: 'loanops_migration_rows_total',
-      help: 'Rows of uploaded portfolios that ended, by state',
+      help: 'Finished rows of uploaded portfolios, by state',
       labelNames: ['state'],
+      registers,
+    }),
+    callbackAttempts: new Counter({
+      name: 'loanops_callback_attempts_total',
+      help: 'Attempts to deliver a callback, by outcome',
+      labelNames: ['outcome'],
       registers,
     }),
     ledgerAnswers: new Counter({
@@ -62,7 +68,7 @@ function paymentMetrics(registers: Registry[]) {
     }),
     overpaidRepayments: new Counter({
       name: 'loanops_overpaid_repayments_total',
-      help: 'Repayments booked on loans that owed less, or nothing',
+      help: 'Repayments larger than the amount outstanding on their loan',
       registers,
     }),
     batchSeconds: new Histogram({

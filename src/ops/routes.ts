@@ -8,7 +8,7 @@ const Readiness = Type.Object({}, { additionalProperties: true })
 
 type Context = { health: Health; metrics: Metrics }
 
-/** What every process answers, whatever its role, without a token. */
+/** Served by every process, whatever its role, without a token. */
 export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
@@ -16,7 +16,7 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'The process lives',
+          summary: 'Whether the process is alive',
           response: { 200: Type.Object({ status: Type.String() }) },
         },
       },
@@ -28,7 +28,7 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
       {
         schema: {
           tags,
-          summary: 'The process can do its work',
+          summary: 'Whether the process can do its work',
           response: { 200: Readiness, 503: Readiness },
         },
       },

@@ -22,6 +22,12 @@ export async function workBatches(
   boss: PgBoss,
   options: BatchOptions,
 ): Promise<Job> {
+  await boss.schedule(
+    batchQueue.name,
+    options.REPAYMENT_CRON,
+    { trigger: 'schedule' },
+    { tz: options.LEDGER_TIMEZONE },
+  )
   const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
     everyMs: LOOK_EVERY_MS,
     onError: error => options.log.error({ err: error }, 'a batch run broke off; it will go on'),
@@ -31,12 +37,6 @@ export async function workBatches(
       await db.transaction().execute(trx => requestBatch(trx, boss, 'schedule'))
     loop.wake()
   })
-  await boss.schedule(
-    batchQueue.name,
-    options.REPAYMENT_CRON,
-    { trigger: 'schedule' },
-    { tz: options.LEDGER_TIMEZONE },
-  )
   return {
     async stop() {
       await Promise.all([loop.stop(), waking.stop()])

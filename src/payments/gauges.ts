@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
-
-/** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
-const EVERY_MS = 15_000
 
 type Measured = {
   lag: number
@@ -17,7 +15,7 @@ export function paymentGauges(
   registry: Registry,
   db: Database,
   log: { warn(object: object, message: string): void },
-  everyMs = EVERY_MS,
+  everyMs?: number,
 ): Job {
   const registers = [registry]
   const lag = new Gauge({
@@ -38,15 +36,8 @@ export function paymentGauges(
     registers,
   })
 
-  let isUnderWay = false
-  void refresh()
-  const timer = setInterval(refresh, everyMs).unref()
-  return { stop: () => clearInterval(timer) }
-
-  async function refresh(): Promise<void> {
-    if (isUnderWay) return
-    isUnderWay = true
-    try {
+  return measureEvery(
+    async () => {
       const measured = await measure(db)
       lag.set(measured.lag)
       suspense.reset()
@@ -55,12 +46,10 @@ export function paymentGauges(
       objections.reset()
       for (const [objection, count] of Object.entries(measured.objections))
         objections.set({ objection }, count)
-    } catch (error) {
-      log.warn({ err: error }, 'payment gauges could not be refreshed')
-    } finally {
-      isUnderWay = false
-    }
-  }
+    },
+    log,
+    everyMs,
+  )
 }
 
 /** Ids grow with time: the oldest of each source and state is the first of its index, however many wait behind it. */

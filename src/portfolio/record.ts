@@ -20,18 +20,20 @@ const Finding = Type.Object({
 const DryRunResult = Type.Object({
   started_at: Type.String(),
   ended_at: Type.String(),
-  would_change: Type.Integer({ description: 'rows that would write to the ledger' }),
-  in_ledger: Type.Integer({ description: 'rows that are in the ledger already, as they are here' }),
+  would_change: Type.Integer({ description: 'rows that a run would write to the ledger' }),
+  in_ledger: Type.Integer({
+    description: 'rows that the ledger already has, with the same values',
+  }),
   differs: Type.Integer({
-    description: 'rows that are in the ledger already, but not as they are here',
+    description: 'rows that the ledger already has, with other values',
   }),
   refused: Type.Integer({
-    description: 'rows that the ledger would refuse, as far as reading tells',
+    description: 'rows that the ledger would refuse, as far as reads can tell',
   }),
   unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
   findings: Type.Array(Finding, {
     description:
-      'the first hundred that differ, would be refused or are unknown; all are in ops.migration_row',
+      'the first hundred rows that differ, would be refused or are unknown; ops.migration_row has all of them',
   }),
 })
 
@@ -45,17 +47,17 @@ export const MigrationItem = Type.Object({
   done: Count,
   failed: Count,
   stopped: Type.Integer({
-    description: 'rows not tried, because an earlier one of their loan failed',
+    description: 'rows not tried, because an earlier row of the same loan failed',
   }),
   uploaded_at: Type.String(),
   started_at: nullable(Type.String()),
   ended_at: nullable(Type.String()),
-  is_dry_run: Type.Boolean({ description: 'whether the last run was, or is, a dry one' }),
-  looked_at: Type.Integer({ description: 'rows that the last dry run has looked at', minimum: 0 }),
+  is_dry_run: Type.Boolean({ description: 'whether the current or last run is a dry run' }),
+  looked_at: Type.Integer({ description: 'rows that the last dry run has checked', minimum: 0 }),
   rate_per_second: nullable(
     Type.Number({
       description:
-        'rows ended, or looked at by a dry run, per second: of the last minute while it runs, of all of it afterwards',
+        'rows ended, or checked by a dry run, per second: over the last minute while it runs, over the whole run afterwards',
     }),
   ),
   estimated_end_at: nullable(Type.String()),
@@ -76,7 +78,7 @@ export const Uploaded = Type.Object({
   valid_rows: Count,
   invalid_rows: Count,
   errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
-    description: 'of the first hundred invalid rows; errors.csv has them all',
+    description: 'the first hundred invalid rows; errors.csv has all of them',
   }),
 })
 export const Started = Type.Object({ migration_id: Type.String(), status: MigrationStatus })

@@ -17,12 +17,13 @@ import {
   ofOneMigration,
 } from './record.ts'
 import { runRoutes } from './run/routes.ts'
+import { downloadRoutes } from './upload/download-routes.ts'
 import { uploadRoutes } from './upload/routes.ts'
 
-/** A file of a gibibyte has twenty million rows, which are held against each other in one statement. */
+/** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const LONG_STATEMENT_MS = 15 * 60_000
 const LONG_UPLOADS_AT_ONCE = 4
-/** Apart from the uploads, which would keep a run, retry or cancel waiting for as long as one of them takes. */
+/** A pool of their own, because a run, retry, cancel or download must not wait for an upload to finish. */
 const LONG_RUN_CALLS_AT_ONCE = 2
 
 const tags = ['migration']
@@ -41,7 +42,7 @@ const listSchema = {
 }
 const itemSchema = {
   tags,
-  summary: 'Tells how far a migration is',
+  summary: 'Shows the progress of a migration',
   params: ofOneMigration,
   response: { 200: MigrationItem },
 }
@@ -56,10 +57,10 @@ type Context = {
 export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, config, catalogue, limits } = context
   const kinds = migrationKinds(catalogue)
-  const limitLongCalls = atMost(limits.longCalls, 'uploads, downloads or retries are under way')
+  const limitLongCalls = atMost(limits.longCalls, 'uploads, downloads or retries are in progress')
 
   return async app => {
-    // We say ourselves that a file is too large: thrown, the caller would not hear it.
+    // If the plugin threw here, the caller would never receive our answer that the file is too large.
     await app.register(fastifyMultipart, { throwFileSizeLimit: false })
     const patient = (max: number) =>
       openDatabase(config.DATABASE_URL, {
@@ -80,7 +81,8 @@ export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
       findMigration(db, request.params.id),
     )
 
-    await app.register(uploadRoutes({ db, patient: forUploads }, forRuns, kinds, limitLongCalls))
+    await app.register(uploadRoutes({ db, patient: forUploads }, kinds, limitLongCalls))
+    await app.register(downloadRoutes({ db, patient: forRuns }, kinds, limitLongCalls))
     await app.register(runRoutes(forRuns, limitLongCalls))
   }
 }

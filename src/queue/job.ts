@@ -1,5 +1,5 @@
-/** Work that goes on until it is stopped. */
+/** Work that continues until it is stopped. */
 export type Job = {
-  /** Takes nothing more; resolves once what is under way has ended. */
+  /** Takes no more work; resolves once the work in progress has ended. */
   stop(): void | Promise<void>
 }

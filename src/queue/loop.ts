@@ -1,17 +1,17 @@
 import type { Job } from './job.ts'
 
-/** However long a look takes, looks take at most this part of the time. */
-const PART_OF_TIME = 0.1
+/** The most of its time that a loop spends looking, however long each look takes. */
+const MAX_SHARE_OF_TIME = 0.1
 
 export type Loop = Job & {
-  /** Ends the rest, or skips the next one. */
+  /** Ends the current rest, or skips the next one. */
   wake(): void
 }
 
 /**
- * Looks for work, then rests until the next look is due, somebody wakes it, or it is stopped.
- * @param look returns for how many milliseconds to rest; 0 looks again at once
- * @param everyMs how long to rest after a look that failed: what ails it takes more than a moment
+ * Looks for work, then rests until the next look is due, it is woken, or it is stopped.
+ * @param look returns how many milliseconds to rest; after 0 it looks again at once
+ * @param everyMs how long to rest after a look that failed: its cause will not go away at once
  */
 export function startLoop(
   look: (stopping: AbortSignal) => Promise<number>,
@@ -58,7 +58,7 @@ export function startLoop(
   }
 }
 
-/** For a look that may take long: rests at least `everyMs`, and longer the longer the look took. */
+/** How long to rest after a look that may be slow: at least `everyMs`, and longer after a longer look. */
 export function restAfter(startedAt: number, everyMs: number): number {
-  return Math.max(everyMs, (performance.now() - startedAt) / PART_OF_TIME)
+  return Math.max(everyMs, (performance.now() - startedAt) / MAX_SHARE_OF_TIME)
 }

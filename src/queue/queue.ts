@@ -9,7 +9,7 @@ import { LONG_STATEMENT_MS, poolConfig, type Trx } from '../database/database.ts
 import { publicError } from '../public-error.ts'
 import type { Job } from './job.ts'
 
-/** A queue with its promise: `options` is what PostgreSQL keeps, `work` how a worker takes from it. */
+/** A queue with its guarantees: `options` is what PostgreSQL stores, `work` how a worker fetches from it. */
 export type Queue<Data extends object> = {
   name: string
   options: Omit<QueueOptions, 'name'>
@@ -19,27 +19,27 @@ export type Queue<Data extends object> = {
 }
 
 /**
- * A queue with `notify` is looked into at once when something is put there, and this often for what comes back without
- * a word: a retry, a dead worker's job, whatever is put there while nobody can listen.
+ * A queue with `notify` is fetched from as soon as a job is added, and polled this often for jobs that send no
+ * notification: a retry, a dead worker's job, a job added while nobody is listening.
  */
 export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 } as const
 
-/** Connections of pg-boss's own pool, which fetch and complete. */
+/** Connections of pg-boss's own pool, which fetch and complete jobs. */
 const BOSS_POOL_MAX = 6
-/** A listening connection that is silent for longer than a statement may take is closed: it has to speak before that. */
-const LISTENER_SPEAKS_EVERY_MS = 2_000
+/** Keeps a listening connection alive: one that is silent for longer than a statement may take is closed. */
+const LISTENER_HEARTBEAT_MS = 2_000
 /**
- * A dead worker's jobs are noticed after the heartbeat plus this, not after pg-boss's minute: its work goes on within 15 s.
- * One worker at a time looks, and counts whole job tables each time: some 15 ms for the 30,000 jobs that 250 operations a
- * second leave there, which is worth it as long as maintenance keeps the tables short.
+ * A dead worker's jobs are noticed after the heartbeat plus this, so that its work continues within 15 s; pg-boss's
+ * default is a minute. One worker at a time checks, counting whole job tables: some 15 ms for the 30,000 jobs that 250
+ * operations a second leave there, which is affordable as long as maintenance keeps the tables short.
  */
 const MONITOR_INTERVAL_SECONDS = 2
-/** How long a job may outlive its `deleteAfterSeconds`, with the personal data in it; every count reads past it. */
+/** How long a job, and the personal data in it, may outlive its `deleteAfterSeconds`. Until then every count reads it. */
 const MAINTENANCE_INTERVAL_SECONDS = 60
 
 type BossOptions = { name: string; onError: (error: Error) => void }
 
-/** pg-boss on the schema that `migrate` made. A worker also runs the schedules. */
+/** Opens pg-boss on the schema that `migrate` created. A worker also runs the schedules. */
 export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
   const { isWorker, name, onError } = options
   const boss = new PgBoss({
@@ -47,7 +47,7 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
     migrate: false,
     createSchema: false,
     useListenNotify: isWorker,
-    notifyHeartbeatIntervalMs: LISTENER_SPEAKS_EVERY_MS,
+    notifyHeartbeatIntervalMs: LISTENER_HEARTBEAT_MS,
     supervise: false,
     schedule: isWorker,
   })
@@ -56,8 +56,8 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
 }
 
 /**
- * Fails the jobs of dead workers and deletes what is done. Apart from the queue, because counting and deleting a million
- * jobs may take longer than a fetch may, and on one connection, because it does one thing after the other.
+ * Fails the jobs of dead workers and deletes finished ones. It is separate from the queue, because counting and deleting
+ * a million jobs may take longer than a fetch may. One connection is enough, because it does one thing at a time.
  */
 export function openHousekeeping(url: string, { name, onError }: BossOptions): PgBoss {
   const boss = new PgBoss({
@@ -74,8 +74,8 @@ export function openHousekeeping(url: string, { name, onError }: BossOptions): P
 }
 
 /**
- * Adds jobs in the transaction that made them true: they exist if, and only if, it commits.
- * @param startAfter when a job may start; such a job is found by the queue's polling
+ * Adds jobs in the transaction that writes the facts behind them: they exist if, and only if, it commits.
+ * @param startAfter when a job may start; polling finds such a job
  */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,
@@ -88,7 +88,7 @@ export async function insertJobs<Data extends object>(
   await boss.insert(queue.name, rows, { db: fromKysely(trx), returnId: false })
 }
 
-/** Takes a queue's jobs until it is stopped; what is not fetched by then is another worker's. */
+/** Works on a queue's jobs until it is stopped; jobs not fetched by then are left to other workers. */
 export async function work<Data extends object>(
   boss: PgBoss,
   queue: Queue<Data>,
@@ -98,7 +98,7 @@ export async function work<Data extends object>(
   return { stop: () => boss.offWork(queue.name, { wait: false }) }
 }
 
-/** pg-boss keeps every member of an error in the job's output. */
+/** pg-boss stores every member of an error in the job's output, so only public ones are kept. */
 function fail(error: Error): never {
   const { message, stack, code } = publicError(error)
   throw Object.assign(new Error(message), { stack, code })

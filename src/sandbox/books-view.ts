@@ -3,7 +3,7 @@ import { isDisbursed, statusView } from './loans/status.ts'
 import { type Paise, rupees } from './money.ts'
 import type { Ledger } from './storage/ledger.ts'
 
-/** The whole books, for a test to hold its own count against. Amounts are decimal strings. */
+/** Everything in the books, for tests to compare with what they expect. Amounts are decimal strings. */
 export function booksView({ books }: Ledger) {
   return {
     clients: [...books.clients.values()].map(client => ({

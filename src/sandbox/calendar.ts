@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000
 
-/** Days are kept as yyyy-mm-dd: they compare as text, and no time zone can shift them. */
+/** Days are yyyy-mm-dd strings: they compare as text, and no time zone can shift them. */
 export function addDays(date: string, days: number): string {
   return isoDate(new Date(utc(date) + days * DAY_MS))
 }
@@ -24,7 +24,7 @@ export function dateArray(date: string): [number, number, number] {
   return [Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8, 10))]
 }
 
-/** Undefined for a day that no month has. */
+/** @returns undefined if there is no such day */
 export function dateOfParts(year: number, month: number, day: number): string | undefined {
   if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1) return undefined
   const date = new Date(0)
@@ -40,7 +40,8 @@ export function todayIn(timeZone: string): () => string {
   let today = ''
   return () => {
     const now = Date.now()
-    // Formatting costs more than a whole call; offsets are multiples of a quarter of an hour.
+    // Formatting costs more than a whole call, so the day is cached until the next quarter of an hour, when a zone's
+    // midnight may fall.
     if (now >= until) {
       today = format.format(now)
       until = now - (now % QUARTER_HOUR_MS) + QUARTER_HOUR_MS

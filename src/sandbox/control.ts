@@ -8,7 +8,7 @@ import { emptyLedger } from './storage/ledger.ts'
 
 export const CONTROL = '/control'
 
-/** How a test sets the ledger up and looks into it; a real one has nothing like it. */
+/** Lets a test configure and inspect the ledger. A real one has no such API. */
 export async function control(
   service: Service,
   request: IncomingMessage,
@@ -20,7 +20,9 @@ export async function control(
     const name = `${request.method} ${pathname.slice(CONTROL.length)}`
     const run = calls[name]
     if (!run)
-      return answer(response, 404, { error: `No ${name}: ${Object.keys(calls).join(', ')}` })
+      return answer(response, 404, {
+        error: `No such call: ${name}. Calls: ${Object.keys(calls).join(', ')}`,
+      })
     answer(response, 200, run(service, sent === '' ? undefined : JSON.parse(sent), searchParams))
   } catch (error) {
     answer(response, 400, { error: error instanceof Error ? error.message : String(error) })
@@ -55,15 +57,16 @@ const calls: Record<string, ControlCall> = {
     last: ledger.log.last,
     log: ledger.log.after(numberIn(query, 'after', 0), numberIn(query, 'limit', 10_000)),
   }),
-  // {date: "2026-11-25"} stands still on that day; null goes by the calendar again.
+  // {date: "2026-11-25"} fixes the business date; null returns to the calendar.
   'PUT /business-date': ({ ledger }, sent) => {
     const { date } = sent as { date: string | null }
-    if (date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new Error('date is yyyy-mm-dd')
+    if (date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(date))
+      throw new Error('date must be yyyy-mm-dd')
     ledger.businessDate = date ?? undefined
     void ledger.journal.append({ businessDate: date ?? '' })
     return { date }
   },
-  // {product: 3, decimalPlaces: 0, inMultiplesOf: 0} is how amounts of its loans to come are rounded.
+  // {product: 3, decimalPlaces: 0, inMultiplesOf: 0} sets the rounding for new loans of that product.
   'PUT /rounding': ({ ledger }, sent) => {
     const { product, decimalPlaces, inMultiplesOf } = sent as { product: number } & Rounding
     ledger.roundings.set(product, { decimalPlaces, inMultiplesOf })
@@ -84,7 +87,7 @@ type FaultSettings = {
 
 function numberIn(query: URLSearchParams, name: string, otherwise: number): number {
   const number = Number(query.get(name) ?? otherwise)
-  if (!Number.isSafeInteger(number) || number < 0) throw new Error(`${name} is a whole number`)
+  if (!Number.isSafeInteger(number) || number < 0) throw new Error(`${name} must be a whole number`)
   return number
 }
 

@@ -2,15 +2,15 @@ import { Decimal } from 'decimal.js'
 
 export const Exact = Decimal.clone({ precision: 34, rounding: Decimal.ROUND_HALF_EVEN })
 
-/** Amounts are whole paise in a number: exact up to 90 million million rupees. */
+/** A whole number of paise: exact up to 90 trillion rupees. */
 export type Paise = number
 
-/** What amounts of a currency are rounded to. */
+/** How amounts of a currency are rounded. */
 export type Rounding = { decimalPlaces: number; inMultiplesOf: number }
 
 const TO_PAISE: Rounding = { decimalPlaces: 2, inMultiplesOf: 0 }
 
-/** As the ledger rounds: multiples count only where there are no decimals, and half of one goes up. */
+/** Rounds as Fineract does: multiples apply only without decimals, and half a multiple rounds up. */
 export function paise(rupees: Decimal, { decimalPlaces, inMultiplesOf } = TO_PAISE): Paise {
   const exact = new Exact(rupees)
   const isStepped = decimalPlaces === 0 && inMultiplesOf > 0
@@ -18,7 +18,7 @@ export function paise(rupees: Decimal, { decimalPlaces, inMultiplesOf } = TO_PAI
   return rounded.toDecimalPlaces(decimalPlaces).times(100).toNumber()
 }
 
-/** 1071.15, as messages and `changes` show an amount. */
+/** An amount as messages and `changes` show it: 1071.15. */
 export function rupees(amount: Paise): number {
   return new Exact(amount).dividedBy(100).toNumber()
 }

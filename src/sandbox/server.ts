@@ -12,13 +12,13 @@ import { openLedger } from './storage/ledger.ts'
 export type SandboxOptions = {
   port: number
   host?: string
-  // An append-only file that the books survive in; without it they are in memory only.
+  // An append-only file that keeps the books; without it they exist in memory only.
   booksFile?: string
   username?: string
   password?: string
   tenant?: string
   timeZone?: string
-  // Of the faults that strike by rate.
+  // For faults with a rate.
   seed?: number
 }
 
@@ -30,7 +30,7 @@ export type Sandbox = {
 
 const HEALTH = '/fineract-provider/actuator/health'
 
-/** A ledger that behaves as Apache Fineract does, to try LoanOps with and to test it against. */
+/** A ledger that behaves like Apache Fineract, for trying out and testing LoanOps. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', username = 'mifos', password = 'password' } = options
   const service: Service = {
@@ -41,7 +41,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     turns: new Turns(),
   }
   const server = createServer((request, response) => void dispatch(service, request, response))
-  // The default of five seconds would close a connection just as a test sends the next call on it.
+  // The default of five seconds might close a connection just as a test sends its next call on it.
   server.keepAliveTimeout = 60_000
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
@@ -73,7 +73,7 @@ async function dispatch(
     if (url.startsWith(HEALTH)) return health(response)
     await handle(service, request, response)
   } catch {
-    // Its caller hung up while it was being read.
+    // The caller hung up while its request was being read.
     response.destroy()
   }
 }

@@ -9,7 +9,7 @@ import { type Call, caller, testEnv } from '../support/service.ts'
 const OLD = 'an-old-secret-of-32-characters-or-more'
 const NEW = 'a-new-secret-of-32-characters-or-more'
 
-t.test('a token tells issuer, audience, key, expiry and role', async t => {
+t.test('a token contains issuer, audience, key, expiry and role', async t => {
   const { admin } = await startWithAccounts(t)
   const { header, payload } = decoded(admin)
   t.match(header, { alg: 'HS256', typ: 'JWT', kid: /^[0-9a-f]{12}$/ })
@@ -17,7 +17,7 @@ t.test('a token tells issuer, audience, key, expiry and role', async t => {
   t.equal(payload.exp - payload.iat, 3_600)
 })
 
-t.test('tokens of the old key stay good while keys rotate, and end with it', async t => {
+t.test('tokens signed with the old key stay valid during a rotation, and end with it', async t => {
   const service = await startWithAccounts(t, { JWT_SECRET: OLD })
   const rotating = await another(t, service, `${NEW}, ${OLD}`)
   const rotated = await another(t, service, NEW)
@@ -25,7 +25,7 @@ t.test('tokens of the old key stay good while keys rotate, and end with it', asy
   t.equal(await isGood(rotated, service.admin), false)
 })
 
-t.test('a token that is forged in any way is refused', async t => {
+t.test('a forged token is refused, however it was forged', async t => {
   const { call, admin } = await startWithAccounts(t, { JWT_SECRET: OLD })
   t.equal(await isGood(call, admin), true)
   const { header, payload } = decoded(admin)
@@ -74,7 +74,7 @@ function token(header: object, payload: object, secret: string, hash = 'sha256')
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
 
-/** An administrator's token gets as far as to what is wrong with the body. */
+/** The body is invalid, so an accepted token of an administrator gets a 400. */
 async function isGood(call: Call, bearer: Bearer): Promise<boolean> {
   const { status, body } = await call('POST', '/api/account/register', {}, bearer)
   if (status === 401 && body.code === 'UNAUTHORIZED') return false

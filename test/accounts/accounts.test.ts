@@ -3,7 +3,7 @@ import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
 
 const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
 
-t.test('an administrator makes an account, which can log in', async t => {
+t.test('an administrator creates an account, which can log in', async t => {
   const { call, admin } = await startWithAccounts(t)
   const { status, body } = await call('POST', '/api/account/register', wanted, admin)
   t.equal(status, 201)
@@ -14,7 +14,7 @@ t.test('an administrator makes an account, which can log in', async t => {
 
 const { role: _, ...wantedLogin } = wanted
 
-t.test('an operator may neither make nor disable accounts', async t => {
+t.test('an operator may neither create nor disable accounts', async t => {
   const { call, operator } = await startWithAccounts(t)
   for (const path of ['/api/account/register', '/api/account/admin/disable']) {
     const { status, body } = await call('POST', path, wanted, operator)
@@ -23,7 +23,7 @@ t.test('an operator may neither make nor disable accounts', async t => {
   }
 })
 
-t.test('account calls but login want an access token', async t => {
+t.test('account calls other than login require an access token', async t => {
   const { call } = await startWithAccounts(t)
   for (const name of ['register', 'password', 'admin/disable']) {
     const { status, body } = await call('POST', `/api/account/${name}`, wanted)
@@ -32,7 +32,7 @@ t.test('account calls but login want an access token', async t => {
   }
 })
 
-t.test('a username is taken in whatever case', async t => {
+t.test('a username is taken regardless of case', async t => {
   const { call, admin } = await startWithAccounts(t)
   for (const username of [OPERATOR.username, 'Asha.RAO', 'internal-token']) {
     const body = { ...wanted, username }
@@ -42,7 +42,7 @@ t.test('a username is taken in whatever case', async t => {
   }
 })
 
-t.test('of two equal registrations at once one is made', async t => {
+t.test('of two concurrent equal registrations, one succeeds', async t => {
   const { call, admin } = await startWithAccounts(t)
   const register = () => call('POST', '/api/account/register', wanted, admin)
   const answers = await Promise.all([register(), register()])
@@ -62,7 +62,7 @@ t.test('disabling an account ends its tokens at once and its logins', async t =>
   t.equal((await call('POST', path, undefined, admin)).status, 204, 'again')
 })
 
-t.test('nobody can be disabled who is not there', async t => {
+t.test('an unknown account cannot be disabled', async t => {
   const { call, admin } = await startWithAccounts(t)
   for (const name of ['nobody', '%00', '..%2fadmin']) {
     const { status, body } = await call('POST', `/api/account/${name}/disable`, undefined, admin)
@@ -71,7 +71,7 @@ t.test('nobody can be disabled who is not there', async t => {
   }
 })
 
-t.test('a changed password counts from then on, and ends the other tokens', async t => {
+t.test('a new password applies from then on, and ends the other tokens', async t => {
   const { call, operator } = await startWithAccounts(t)
   const other = await bearer(call, OPERATOR)
   const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
@@ -85,7 +85,7 @@ t.test('a changed password counts from then on, and ends the other tokens', asyn
   t.equal((await call('POST', '/api/account/password', back, operator)).status, 204)
 })
 
-t.test('the password is not changed without the current one', async t => {
+t.test('the password cannot be changed without the current one', async t => {
   const { call, operator } = await startWithAccounts(t)
   const change = { current_password: 'wrong', new_password: 'a new pass phrase' }
   const { status, body } = await call('POST', '/api/account/password', change, operator)
@@ -94,7 +94,7 @@ t.test('the password is not changed without the current one', async t => {
   t.equal((await call('POST', '/api/account/login', OPERATOR)).status, 200)
 })
 
-t.test('a new account wants a good name, a long password and a known role', async t => {
+t.test('a new account needs a valid name, a long password and a known role', async t => {
   const { call, admin } = await startWithAccounts(t)
   const bad = { username: '../admin', password: 'short', role: 'root' }
   const { status, body } = await call('POST', '/api/account/register', bad, admin)

@@ -27,14 +27,14 @@ t.test('after repeated failures a username has to wait, in every process', async
   t.equal((await login(first.call, OPERATOR.username, OPERATOR.password)).status, 200)
 })
 
-t.test('failures at the same moment are counted one by one', async t => {
+t.test('simultaneous failures are counted one by one', async t => {
   const { call } = await startWithAccounts(t)
   const answers = await Promise.all(times(20).map(() => login(call, ADMIN.username)))
   t.equal(answers.filter(({ status }) => status === 401).length, 5)
   t.equal(answers.filter(({ status }) => status === 429).length, 15)
 })
 
-t.test('right logins at the same moment all succeed', async t => {
+t.test('simultaneous correct logins all succeed', async t => {
   const { call } = await startWithAccounts(t)
   const answers = await Promise.all(
     times(20).map(() => login(call, ADMIN.username, ADMIN.password)),
@@ -42,21 +42,24 @@ t.test('right logins at the same moment all succeed', async t => {
   for (const { status } of answers) t.equal(status, 200)
 })
 
-t.test('a success forgives the failures of its username', async t => {
+t.test('a success resets the failures of its username', async t => {
   const { call } = await startWithAccounts(t)
   for (const _ of times(4)) await login(call, ADMIN.username)
   t.equal((await login(call, ADMIN.username, ADMIN.password)).status, 200)
   for (const _ of times(4)) t.equal((await login(call, ADMIN.username)).status, 401)
 })
 
-t.test('a name that no account can have is nobody, whatever the database finds', async t => {
-  const { call, db } = await startWithAccounts(t)
-  // Some collations find admin by it, which would be guesses that nobody counts for admin; this one finds it as it is.
-  await sql`update loanops.account set username = 'admİn' where username = ${ADMIN.username}`.execute(
-    db,
-  )
-  t.equal((await login(call, 'admİn', ADMIN.password)).status, 401)
-})
+t.test(
+  'a name that no account can have finds no account, whatever the database’s collation matches',
+  async t => {
+    const { call, db } = await startWithAccounts(t)
+    // Some collations match admin with it, so that guesses would not be counted for admin; this one matches it exactly.
+    await sql`update loanops.account set username = 'admİn' where username = ${ADMIN.username}`.execute(
+      db,
+    )
+    t.equal((await login(call, 'admİn', ADMIN.password)).status, 401)
+  },
+)
 
 t.test('an address that tries many usernames has to wait', async t => {
   const { call } = await startWithAccounts(t)
@@ -64,7 +67,7 @@ t.test('an address that tries many usernames has to wait', async t => {
   t.equal((await login(call, ADMIN.username, ADMIN.password)).status, 429)
 })
 
-t.test('what is kept of a failed login does not show what was typed', async t => {
+t.test('what is stored about a failed login does not reveal what was typed', async t => {
   const { call, db } = await startWithAccounts(t)
   await login(call, 'a-password-in-the-wrong-field')
   const { rows } = await sql<{ key: string }>`select key from loanops.login_attempt`.execute(db)

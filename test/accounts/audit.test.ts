@@ -7,37 +7,34 @@ import { matchEach } from '../support/match-each.ts'
 
 const asker = { actor: 'asha', address: '10.0.0.7', requestId: 'r-1' }
 
-t.test(
-  'account actions are in the audit with who, what, from where and in which request',
-  async t => {
-    const { call, db, admin, operator } = await startWithAccounts(t)
-    const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
-    await call('POST', '/api/account/password', change, operator)
-    await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
+t.test('the audit records account actions with actor, subject, address and request', async t => {
+  const { call, db, admin, operator } = await startWithAccounts(t)
+  const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
+  await call('POST', '/api/account/password', change, operator)
+  await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
 
-    const { rows } = await sql<{ address: string; request_id: string; at: Date }>`
+  const { rows } = await sql<{ address: string; request_id: string; at: Date }>`
     select actor, action, subject, address, request_id, detail, at from ops.audit order by id`.execute(
-      db,
-    )
-    matchEach(t, rows, [
-      { actor: 'setting ADMIN_USERNAME', action: 'account.register', subject: ADMIN.username },
-      { actor: 'admin', action: 'account.login', subject: ADMIN.username },
-      { actor: 'admin', action: 'account.register', subject: OPERATOR.username },
-      { actor: OPERATOR.username, action: 'account.login', subject: OPERATOR.username },
-      { actor: OPERATOR.username, action: 'account.password', subject: OPERATOR.username },
-      { actor: 'admin', action: 'account.disable', subject: OPERATOR.username },
-    ])
-    t.equal(rows.length, 6)
-    for (const { address, request_id, at } of rows.slice(1)) {
-      t.equal(address, '127.0.0.1')
-      t.match(request_id, /^[0-9a-f-]{36}$/)
-      t.ok(Date.now() - at.getTime() < 60_000)
-    }
-    t.notMatch(JSON.stringify(rows), /pass phrase|argon2/)
-  },
-)
+    db,
+  )
+  matchEach(t, rows, [
+    { actor: 'setting ADMIN_USERNAME', action: 'account.register', subject: ADMIN.username },
+    { actor: 'admin', action: 'account.login', subject: ADMIN.username },
+    { actor: 'admin', action: 'account.register', subject: OPERATOR.username },
+    { actor: OPERATOR.username, action: 'account.login', subject: OPERATOR.username },
+    { actor: OPERATOR.username, action: 'account.password', subject: OPERATOR.username },
+    { actor: 'admin', action: 'account.disable', subject: OPERATOR.username },
+  ])
+  t.equal(rows.length, 6)
+  for (const { address, request_id, at } of rows.slice(1)) {
+    t.equal(address, '127.0.0.1')
+    t.match(request_id, /^[0-9a-f-]{36}$/)
+    t.ok(Date.now() - at.getTime() < 60_000)
+  }
+  t.notMatch(JSON.stringify(rows), /pass phrase|argon2/)
+})
 
-t.test('a failed login is in the audit, without anything that was typed', async t => {
+t.test('the audit records a failed login without anything that was typed', async t => {
   const { call, db, admin, operator } = await startWithAccounts(t)
   await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
   const typed = 'typed in the wrong field'
@@ -60,7 +57,7 @@ t.test('a failed login is in the audit, without anything that was typed', async 
   t.notMatch(JSON.stringify(rows), typed)
 })
 
-t.test('what the throttle turns away adds nothing to the audit', async t => {
+t.test('throttled attempts add nothing to the audit', async t => {
   const { call, db } = await startWithAccounts(t)
   const wrong = { username: ADMIN.username, password: 'wrong' }
   const answers = []
@@ -74,7 +71,7 @@ t.test('what the throttle turns away adds nothing to the audit', async t => {
   t.equal(rows.length, 5)
 })
 
-t.test('a login that cannot be recorded is not answered, and a wrong one still counts', async t => {
+t.test('a login that cannot be recorded gets no token, and a wrong one still counts', async t => {
   const { call, db } = await startWithAccounts(t)
   await sql`revoke insert on loanops.audit from loanops_runtime`.execute(db)
   for (const password of [ADMIN.password, 'wrong']) {
@@ -85,7 +82,7 @@ t.test('a login that cannot be recorded is not answered, and a wrong one still c
   t.same(rows, [{ points: 1 }, { points: 1 }])
 })
 
-t.test('an action that is refused leaves no audit', async t => {
+t.test('a refused action leaves no audit entry', async t => {
   const { call, db, admin, operator } = await startWithAccounts(t)
   const count = async () =>
     (await sql<{ n: string }>`select count(*) as n from ops.audit`.execute(db)).rows[0]?.n
@@ -96,7 +93,7 @@ t.test('an action that is refused leaves no audit', async t => {
   t.equal(await count(), before)
 })
 
-t.test('an audit entry is gone when the transaction of its fact is', async t => {
+t.test('an audit entry is rolled back with the action that it records', async t => {
   const { db } = await freshDatabase(t)
   const attempt = db.transaction().execute(async trx => {
     await audit(trx, { ...asker, action: 'payment.assign', subject: 'gateway_a/pay_1' })
@@ -107,7 +104,7 @@ t.test('an audit entry is gone when the transaction of its fact is', async t => 
   t.equal(rows.length, 0)
 })
 
-t.test('the database refuses to change, delete or empty the audit', async t => {
+t.test('the database refuses to update, delete or truncate the audit', async t => {
   const { db } = await freshDatabase(t)
   await db
     .transaction()

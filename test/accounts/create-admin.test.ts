@@ -12,7 +12,7 @@ const LEDGER = 'http://127.0.0.1:9/api/v1'
 const password = 'a long pass phrase'
 
 t.test(
-  'create-admin makes an administrator of the name and the password on standard input',
+  'create-admin creates an administrator with the given name and the password on standard input',
   async t => {
     const { url } = await freshDatabase(t)
     const made = createAdmin(url, ['--username', 'root'], `${password}\n`)
@@ -23,7 +23,7 @@ t.test(
 
     const again = createAdmin(url, ['--username', 'ROOT'], 'another pass phrase')
     t.equal(again.status, 1)
-    t.match(again.output, /^There is an account ROOT already$/m)
+    t.match(again.output, /^The account ROOT already exists$/m)
   },
 )
 
@@ -38,17 +38,20 @@ t.test('create-admin says what is wrong with a name or a password', async t => {
   t.equal((await sql`select from loanops.account`.execute(db)).rows.length, 0)
 })
 
-t.test('processes that start together make one first administrator, later starts none', async t => {
-  const { url, db } = await freshDatabase(t)
-  const first = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: password }
-  await Promise.all([start(t, url, first), start(t, url, first), start(t, url, first)])
-  const { call } = await start(t, url, { ...first, ADMIN_PASSWORD: 'a changed pass phrase' })
-  for (const table of [sql`loanops.account`, sql`ops.audit`])
-    t.equal((await sql`select from ${table}`.execute(db)).rows.length, 1)
-  t.equal((await call('POST', '/api/account/login', { username: 'admin', password })).status, 200)
-})
+t.test(
+  'processes that start together create one first administrator, and later starts none',
+  async t => {
+    const { url, db } = await freshDatabase(t)
+    const first = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: password }
+    await Promise.all([start(t, url, first), start(t, url, first), start(t, url, first)])
+    const { call } = await start(t, url, { ...first, ADMIN_PASSWORD: 'a changed pass phrase' })
+    for (const table of [sql`loanops.account`, sql`ops.audit`])
+      t.equal((await sql`select from ${table}`.execute(db)).rows.length, 1)
+    t.equal((await call('POST', '/api/account/login', { username: 'admin', password })).status, 200)
+  },
+)
 
-t.test('a start without the settings makes no administrator', async t => {
+t.test('a start without the settings creates no administrator', async t => {
   const { url, db } = await freshDatabase(t)
   await start(t, url)
   t.equal((await sql`select from loanops.account`.execute(db)).rows.length, 0)
@@ -56,14 +59,14 @@ t.test('a start without the settings makes no administrator', async t => {
 
 t.test('a name that no account could have stops the start', async t => {
   const env = testEnv('postgres://nobody@localhost/none', LEDGER, { ADMIN_USERNAME: 'a b' })
-  t.throws(() => readConfig(env), { message: /^ADMIN_USERNAME does not fit/ })
+  t.throws(() => readConfig(env), { message: /^ADMIN_USERNAME is invalid/ })
 })
 
-t.test('each secret of a list has to be long enough', async t => {
+t.test('each secret in a list must be long enough', async t => {
   const [url, long] = ['postgres://nobody@localhost/none', 'x'.repeat(40)]
   const env = testEnv(url, LEDGER, { INTERNAL_TOKEN: `${long},short`, JWT_SECRET: `short,${long}` })
   t.throws(() => readConfig(env), {
-    message: /^INTERNAL_TOKEN does not fit.*\nJWT_SECRET does not/,
+    message: /^INTERNAL_TOKEN is invalid.*\nJWT_SECRET is invalid/,
   })
 })
 

@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { startWithAccounts } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
-t.test('the service runs under a role that is no owner and no superuser', async t => {
+t.test('the service runs with a role that is neither owner nor superuser', async t => {
   const { db, databaseUrl } = await startWithAccounts(t)
   const { username } = new URL(databaseUrl)
   const { rows } = await sql`
@@ -18,7 +18,7 @@ t.test('the service runs under a role that is no owner and no superuser', async 
   t.same(sessions, [{ usename: username }])
 })
 
-t.test('the runtime role cannot alter, empty or drop anything', async t => {
+t.test('the runtime role cannot alter, truncate or drop anything', async t => {
   const { db } = await asRuntime(t)
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -37,7 +37,7 @@ t.test('the runtime role cannot alter, empty or drop anything', async t => {
   }
 })
 
-t.test('the runtime role makes nothing of its own', async t => {
+t.test('the runtime role cannot create anything', async t => {
   const { db } = await asRuntime(t)
   for (const statement of [
     sql`create schema mine`,
@@ -51,7 +51,7 @@ t.test('the runtime role makes nothing of its own', async t => {
     await t.rejects(statement.execute(db), { code: '42501' })
 })
 
-t.test('the runtime role changes neither the audit nor what was migrated', async t => {
+t.test('the runtime role can change neither the audit nor the record of migrations', async t => {
   const { db } = await asRuntime(t)
   for (const statement of [
     sql`update loanops.audit set actor = 'nobody'`,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
 
-t.test('a username and its password give an access token', async t => {
+t.test('a username and its password get an access token', async t => {
   const { call } = await startWithAccounts(t)
   const { status, body } = await call('POST', '/api/account/login', OPERATOR)
   t.equal(status, 200)
@@ -34,7 +34,7 @@ t.test('an unknown user takes as long as a wrong password', async t => {
   }
   const wrong: number[] = []
   const unknown: number[] = []
-  // By turns, so that whatever else the machine does slows both; the fastest of each says what it takes.
+  // Alternating, so that other load on the machine slows both; the fastest of each is its real time.
   for (let i = 0; i < 4; i++) {
     wrong.push(await timeOf(ADMIN.username))
     unknown.push(await timeOf(`nobody-${i}`))
@@ -44,7 +44,7 @@ t.test('an unknown user takes as long as a wrong password', async t => {
   t.ok(ratio > 1 / 3 && ratio < 3, `${unknown} ms against ${wrong} ms`)
 })
 
-t.test('a password is kept as argon2id with the parameters of OWASP', async t => {
+t.test('a password is stored as argon2id with OWASP’s parameters', async t => {
   const { db } = await startWithAccounts(t)
   const { rows } = await sql<{ password_hash: string }>`
     select password_hash from loanops.account`.execute(db)
@@ -55,7 +55,7 @@ t.test('a password is kept as argon2id with the parameters of OWASP', async t =>
     )
 })
 
-t.test('a hash under older parameters is made anew when its owner logs in', async t => {
+t.test('a hash with older parameters is replaced when its owner logs in', async t => {
   const { call, db } = await startWithAccounts(t)
   const { hash } = await import('argon2')
   const old = await hash(OPERATOR.password, { memoryCost: 1_024, timeCost: 2, parallelism: 1 })
@@ -68,7 +68,7 @@ t.test('a hash under older parameters is made anew when its owner logs in', asyn
   t.equal((await call('POST', '/api/account/login', OPERATOR)).status, 200)
 })
 
-t.test('a body that does not fit is told field by field', async t => {
+t.test('an invalid body is reported field by field', async t => {
   const { call } = await startWithAccounts(t)
   const { status, body } = await call('POST', '/api/account/login', {
     username: 7,

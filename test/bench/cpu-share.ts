@@ -11,7 +11,7 @@ type Profile = {
   timeDeltas: number[]
 }
 
-/** Where a frame belongs, by where its code lives; a frame of no such place belongs to its caller's layer. */
+/** The layer of a frame, by the path of its code; any other frame belongs to its caller's layer. */
 const LAYERS: [RegExp, string][] = [
   [/\/(undici)\/|\/src\/ledger\//, 'ledger client'],
   [/\/pg-boss\//, 'pg-boss'],
@@ -24,7 +24,7 @@ const LAYERS: [RegExp, string][] = [
   [/\/src\//, 'our own code'],
 ]
 
-/** The share of each layer in the CPU time of the process that wrote its profile into the folder; what idles is left out. */
+/** Each layer's share of the CPU time, without idle time, of the process that wrote its profile into the folder. */
 export function cpuShares(folder: string): string {
   const file = readdirSync(folder).find(name => name.endsWith('.cpuprofile'))
   const profile = JSON.parse(readFileSync(resolve(folder, String(file)), 'utf8')) as Profile

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** The kernel counts CPU time in hundredths of a second. */
 const TICK_MS = 10
 
-/** CPU time in milliseconds that a process and its children have used so far; children that ended are counted too. */
+/** CPU time in milliseconds used so far by a process and its children, including those that have ended. */
 export function cpuTimeMs(pid: number): number {
   const children = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
@@ -13,7 +13,7 @@ export function cpuTimeMs(pid: number): number {
   return ticks * TICK_MS + children.reduce((sum, child) => sum + cpuTimeMs(Number(child)), 0)
 }
 
-/** From the third field of /proc/<pid>/stat: the name before it may have blanks. */
+/** The fields of /proc/<pid>/stat from the third on, because the name before it may contain blanks. */
 function statOf(pid: string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -9,10 +9,10 @@ import { cpuTimeMs } from './cpu-time.ts'
 import { fire, newClients } from './fire.ts'
 import type { Running, Stage } from './stage.ts'
 
-/** The first part warms processes and connections up, the last part drains: neither counts. */
+/** The first part warms up processes and connections, the last part drains the queue: neither counts. */
 const MIDDLE = [0.2, 0.9] as const
 
-/** Operations per second from the door to their end, against a bare loop that makes the same ledger calls. */
+/** Operations per second from submission to final, against a bare loop that makes the same ledger calls. */
 export async function benchExecuted(
   stage: Stage,
   options: {
@@ -20,7 +20,7 @@ export async function benchExecuted(
     latencyMs: number
     concurrency: number
     seconds: number
-    /** Says where the service's CPU time went; the profiler takes some itself. */
+    /** Prints where the service's CPU time goes; the profiler uses some itself. */
     isProfiled?: boolean
   },
 ): Promise<number> {
@@ -32,7 +32,7 @@ export async function benchExecuted(
   const profile = options.isProfiled ? mkdtempSync(join(tmpdir(), 'loanops-profile-')) : undefined
   const service = await stage.run('all', { ...changes, ...(profile ? { PROFILE: profile } : {}) })
   const cpuBefore = cpuTimes(stage, service)
-  // So many that there is always work.
+  // Enough that there is always work.
   await fire(service.url, newClients(`E-${label}`), {
     connections: 32,
     seconds: latencyMs > 0 ? 2 : seconds,

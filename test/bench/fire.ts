@@ -4,7 +4,7 @@ import { TOKEN } from '../support/service.ts'
 
 export type Fired = { perSecond: number; p50: number; p95: number; p99: number; refused: number }
 
-/** Sends `body(n)` over so many connections at once, for the time given; the first part is warm-up and left out. */
+/** Sends `body(n)` over this many connections for the given time. The first part is warm-up and does not count. */
 export async function fire(
   url: string,
   body: (n: number) => object,
@@ -45,7 +45,7 @@ export async function fire(
   }
 }
 
-/** What is sent: operations without a predecessor, each on a client of its own. */
+/** The bodies: operations without a predecessor, each on a different client. */
 export const newClients = (name: string) => (n: number) => ({
   status: 'CLIENT_CREATE',
   data: clientData(`C-${name}-${n}`),

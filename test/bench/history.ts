@@ -13,12 +13,12 @@ import type { Stage } from './stage.ts'
 
 const PER_STATEMENT = 250_000
 
-/** Finished operations with an attempt each, as years of work leave them. */
+/** Finished operations with one attempt each, like those left by years of operation. */
 export async function addHistory({ db }: Stage, count: number): Promise<void> {
   for (let from = 0; from < count; from += PER_STATEMENT) {
     await db.transaction().execute(async trx => {
       await sql`set local statement_timeout = 0`.execute(trx)
-      // The attempts are of these very rows: to look each up again would take longer than all the rest.
+      // The attempts belong to these very rows: looking each up again would take longer than everything else.
       await sql`set local session_replication_role = replica`.execute(trx)
       await addFinished(trx, from)
     })
@@ -30,7 +30,7 @@ export async function addHistory({ db }: Stage, count: number): Promise<void> {
   })
 }
 
-/** With ids that grow, as ours do. */
+/** With ascending ids, like real ones. */
 async function addFinished(trx: Trx, from: number): Promise<void> {
   await sql`
     with added as (
@@ -46,7 +46,7 @@ async function addFinished(trx: Trx, from: number): Promise<void> {
     select id, 1, now(), now(), 'done' from added`.execute(trx)
 }
 
-/** Pages that each statement of an operation's life touches. */
+/** The pages touched by each statement in an operation's life. */
 export async function pagesPerStatement(stage: Stage): Promise<Map<string, number>> {
   const worker = newId()
   const claim = { id: newId(), number: 1 } as Parameters<typeof renewClaims>[2][number]

@@ -10,22 +10,22 @@ const TIMES = { connections: CONNECTIONS, seconds: 4, warmUpSeconds: 1.5 }
 /** Accepted operations per second, against one transaction with an insert and `boss.send()` per request. */
 export async function benchIntake(stage: Stage, label: string): Promise<number> {
   const ours = await stage.run('api')
-  const yardstick = await stage.run('api', {}, 'test/bench/one-send-server.ts')
-  const figures = { ours: [] as number[], yardstick: [] as number[], p99: [] as number[] }
+  const baseline = await stage.run('api', {}, 'test/bench/one-send-server.ts')
+  const figures = { ours: [] as number[], baseline: [] as number[], p99: [] as number[] }
   for (let run = 1; run <= RUNS; run++) {
     const a = await fire(ours.url, newClients(`${label}-${run}`), TIMES)
-    const b = await fire(yardstick.url, newClients(`${label}-y${run}`), TIMES)
+    const b = await fire(baseline.url, newClients(`${label}-y${run}`), TIMES)
     figures.ours.push(a.perSecond)
     figures.p99.push(a.p99)
-    figures.yardstick.push(b.perSecond)
+    figures.baseline.push(b.perSecond)
     if (a.refused + b.refused > 0) console.log(`refused: ${a.refused} and ${b.refused}`)
   }
-  const [rate, bare] = [median(figures.ours), median(figures.yardstick)]
+  const [rate, bare] = [median(figures.ours), median(figures.baseline)]
   console.log(
     `intake ${label}: ${rate}/s at ${CONNECTIONS} connections, p99 ${median(figures.p99)} ms, ${ours.peakMiB()} MiB; ` +
       `one boss.send() per request ${bare}/s; ratio ${(rate / bare).toFixed(2)}`,
   )
-  await Promise.all([ours.stop(), yardstick.stop()])
+  await Promise.all([ours.stop(), baseline.stop()])
   await sql`delete from loanops.operation where status = 'processing'`.execute(stage.db)
   await sql`truncate pgboss.job_common, pgboss.job cascade`.execute(stage.db).catch(() => undefined)
   return rate

@@ -10,7 +10,7 @@ const OPERATIONS = 1_000
 const WARM_UP = 100
 const RUNS = 3
 
-/** From the caller's sending to the operation's end, at 50 a second. */
+/** Submit to final, at 50 operations a second. */
 export async function benchLatency(stage: Stage): Promise<void> {
   const service = await stage.run('all')
   const p50: number[] = []

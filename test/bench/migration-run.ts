@@ -1,5 +1,5 @@
 // node test/bench/migration-run.ts [LOANS] [REPAYMENTS]: a run's ledger calls per second against a bare undici loop that
-// makes the same calls at the same concurrency, and what live operations notice of it.
+// makes the same calls at the same concurrency, and the run's effect on live operations.
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Pool } from 'undici'
@@ -14,7 +14,7 @@ const [loans = 300, repayments = 3_000] = process.argv.slice(2).map(Number)
 const CONCURRENCY = 8
 /** Half of the slots are for migrations. */
 const BULK = CONCURRENCY / 2
-/** As the ledger's contract measures a write, and a loan's transactions, at this concurrency. */
+/** The measured times of a real ledger for a write, and for reading a loan's transactions, at this concurrency. */
 const WRITE_MS: [number, number] = [30, 50]
 const READ_MS: [number, number] = [15, 25]
 const LIVE_EVERY_MS = 100
@@ -96,7 +96,7 @@ async function slow(isSlow: boolean) {
   })
 }
 
-/** Submit to final of clients made one after the other: what an LOS sees. */
+/** Submit to final for clients created one after the other, as an LOS sees it. */
 async function liveP95(name: string): Promise<number> {
   const times: number[] = []
   for (let i = 0; i < LIVE_OPERATIONS; i++) {
@@ -119,7 +119,7 @@ async function liveP95(name: string): Promise<number> {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] as number
 }
 
-/** Repayments like the run's, as fast as the ledger takes them. */
+/** Repayments like the run's, as fast as the ledger accepts them. */
 async function bareLoop(count: number): Promise<number> {
   const url = new URL(ledger.url)
   const pool = new Pool(url.origin, { connections: BULK, pipelining: 1 })
@@ -132,7 +132,7 @@ async function bareLoop(count: number): Promise<number> {
   return count / seconds
 
   async function worker(_: unknown, of: number) {
-    // Each its own loans: two writes at once on one loan cost the ledger a second.
+    // Each on different loans: two concurrent writes to one loan cost the ledger a second.
     const mine = active.filter((_, i) => i % BULK === of)
     for (let i = 0; next < count; i++) {
       const n = next++

@@ -18,7 +18,7 @@ const file = join(tmpdir(), `loanops-bench-${process.pid}.csv`)
 await pipeline(Readable.from(lines()), createWriteStream(file))
 console.log(`${rows} rows, ${(statSync(file).size / 2 ** 20).toFixed(0)} MiB`)
 const service = await startBenched('upload', 'http://127.0.0.1:1/api/v1')
-console.log(`the service at rest: ${service.peakMiB()} MiB`)
+console.log(`the idle service: ${service.peakMiB()} MiB`)
 const [alone, uploads]: number[][] = [[], []]
 try {
   for (let run = 0; run < RUNS; run++) {

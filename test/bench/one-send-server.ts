@@ -1,4 +1,4 @@
-// The yardstick of intake: the same server shape and the same checks, but one transaction per request with an insert and
+// The baseline for intake: the same kind of server and checks, but one transaction per request with an insert and
 // boss.send().
 
 import { fastify } from 'fastify'
@@ -15,7 +15,7 @@ const config = readConfig(process.env)
 const onError = () => undefined
 const db = openDatabase(config.DATABASE_URL, {
   max: config.DATABASE_POOL_MAX,
-  name: 'yardstick',
+  name: 'baseline',
   onError,
 })
 const boss = new PgBoss({

@@ -21,7 +21,7 @@ const payments = Number(process.argv[2] ?? 10_000)
 const loans = Number(process.argv[3] ?? 5_000)
 /** A Fineract on two cores takes 25 to 100 ms. */
 const latencyMs = Number(process.argv[4] ?? 25)
-/** Of eight slots a batch gets four. */
+/** A batch gets four of eight slots. */
 const SLOTS = 8
 const AT_ONCE = 4
 
@@ -68,7 +68,7 @@ try {
   const run = await batchOf(call)
   const ours = payments / run.post_seconds
   console.log(
-    `posted ${run.posted} at a ledger that takes ${latencyMs} ms: ${ours.toFixed(0)}/s; bare loop ${bare.toFixed(0)}/s; ratio ${(ours / bare).toFixed(2)}`,
+    `posted ${run.posted} to a ledger that takes ${latencyMs} ms: ${ours.toFixed(0)}/s; bare loop ${bare.toFixed(0)}/s; ratio ${(ours / bare).toFixed(2)}`,
   )
   console.log(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`)
   await service.close()
@@ -87,7 +87,7 @@ async function batchOf(call: ReturnType<typeof caller>) {
   }
 }
 
-/** What a repayment costs at least: a look at the loan, and the write. */
+/** The minimum for a repayment: a look at the loan, and the write. */
 async function bareLoop(ledgerUrl: string): Promise<number> {
   const url = new URL(ledgerUrl)
   const pool = new Pool(url.origin, { connections: AT_ONCE })

@@ -1,4 +1,4 @@
-// npm run bench [-- NAME …] [--rows N]: ratios, each against a yardstick of the same run. Names: intake latency executed
+// npm run bench [-- NAME …] [--rows N]: ratios, each against a baseline measured in the same run. Names: intake latency executed
 // layers logins history, and those of SCRIPTS.
 import { spawnSync } from 'node:child_process'
 import { loadavg } from 'node:os'
@@ -15,16 +15,23 @@ const { values, positionals } = parseArgs({
   options: { rows: { type: 'string', default: '10000000' } },
 })
 const isWanted = (name: string) => positionals.length === 0 || positionals.includes(name)
-/** A Fineract on two cores takes as long, and gains nothing beyond so many at once. */
+/** A Fineract on two cores takes this long, and gains nothing from more concurrent calls than this. */
 const REAL_LEDGER = { label: 'ledger-25ms', latencyMs: 25, concurrency: 8, seconds: 6 }
 const AT_ONCE = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
 
-/** Each on a stage of its own; their arguments stand in their first lines. */
-const SCRIPTS = ['webhooks', 'transform', 'posting', 'migration-upload', 'migration-run']
+/** Each starts its own services; their arguments are in their first lines. */
+const SCRIPTS = [
+  'webhooks',
+  'transform',
+  'posting',
+  'migration-upload',
+  'migration-run',
+  'callbacks',
+]
 
 const stage = await openStage()
 console.log(await durability(stage.db))
-// Figures of a machine that is busy with something else are worth nothing.
+// Figures from a busy machine are worthless.
 console.log(`load of the machine before: ${loadavg()[0]?.toFixed(1)}`)
 if (isWanted('intake')) await benchIntake(stage, 'empty')
 if (isWanted('latency')) await benchLatency(stage)
@@ -44,16 +51,16 @@ for (const name of SCRIPTS.filter(isWanted)) {
   spawnSync(process.execPath, [`test/bench/${name}.ts`], { stdio: 'inherit' })
 }
 
-/** Once more with years of work behind it: pages per statement, and the rates against those of just before. */
+/** Measures again with years of history: pages per statement, and the rates compared with those just measured. */
 async function benchHistory(rows: number): Promise<void> {
   const empty = await pagesPerStatement(stage)
   const before = await rates('before')
   await addHistory(stage, rows)
   for (const [name, pages] of await pagesPerStatement(stage))
-    console.log(`pages of ${name}: ${empty.get(name)} with empty tables, ${pages} behind ${rows}`)
+    console.log(`pages of ${name}: ${empty.get(name)} with empty tables, ${pages} with ${rows}`)
   const after = await rates('after')
   for (const [name, rate] of before)
-    console.log(`${name} behind ${rows}: ${((after.get(name) ?? 0) / rate).toFixed(2)} of the rate`)
+    console.log(`${name} with ${rows}: ${((after.get(name) ?? 0) / rate).toFixed(2)} of the rate`)
 }
 
 async function rates(label: string): Promise<Map<string, number>> {

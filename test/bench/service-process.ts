@@ -11,12 +11,12 @@ export type BenchedService = {
   url: string
   call: Call
   databaseUrl: string
-  /** What the process took at most so far, in MiB. */
+  /** The process's peak memory so far, in MiB. */
   peakMiB(): number
   close(): Promise<void>
 }
 
-/** A PostgreSQL with durable commits, and the service in one process of its own. */
+/** A PostgreSQL with durable commits, and the service in a separate process. */
 export async function startBenched(
   name: string,
   ledgerUrl: string,
@@ -30,7 +30,7 @@ export async function startBenched(
   const env = testEnv(postgres.url, ledgerUrl, {
     PORT: String(port),
     LOG_LEVEL: 'error',
-    // As the image runs it.
+    // The flags of the image.
     NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=1024',
     ...changes,
   })
@@ -54,7 +54,7 @@ export async function startBenched(
   }
 }
 
-/** Linux keeps the most that a process ever held resident. */
+/** Linux records the peak resident size of a process. */
 export function peakOf(pid: number): number {
   const [, kib = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kib) / 1024)

@@ -16,7 +16,7 @@ export type Stage = Awaited<ReturnType<typeof openStage>>
 
 const ASK_EVERY_MS = 20
 
-/** PostgreSQL with the settings that a durable one has, and the sandbox ledger, each a process of its own. */
+/** PostgreSQL with durable settings, and the sandbox ledger, each in its own process. */
 export async function openStage() {
   const folder = resolve('.data/bench-postgres')
   rmSync(folder, { recursive: true, force: true })
@@ -33,7 +33,7 @@ export async function openStage() {
     databaseUrl: postgres.url,
     postgresPid: Number(readFileSync(resolve(folder, 'postmaster.pid'), 'utf8').split('\n')[0]),
     ledger,
-    /** A process of ours, or of `file`, ready to be asked. */
+    /** Starts our service, or `file`, as a process, and waits until it is ready. */
     async run(
       role: 'api' | 'worker' | 'all',
       changes: NodeJS.ProcessEnv = {},
@@ -62,7 +62,7 @@ export async function openStage() {
   }
 }
 
-/** What makes a commit durable here. */
+/** The settings that make a commit durable. */
 export async function durability(db: Database): Promise<string> {
   const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method']
   const { rows } = await sql<{ name: string; setting: string }>`
@@ -90,7 +90,7 @@ async function stopped(child: ChildProcess): Promise<void> {
   await once(child, 'close')
 }
 
-/** The most memory that the process ever held. */
+/** The process's peak memory. */
 function peakMiB({ pid }: ChildProcess): number {
   const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Math.round(Number(kib) / 1024)

@@ -112,7 +112,7 @@ async function transformAll(db: Database, stores: string[]): Promise<void> {
   }
 }
 
-/** Pages that PostgreSQL asked for, from memory or from the disk. */
+/** The pages that PostgreSQL accessed, in memory or on disk. */
 async function buffers(db: Database): Promise<number> {
   await sql`select pg_stat_force_next_flush()`.execute(db)
   await sql`select pg_stat_clear_snapshot()`.execute(db)

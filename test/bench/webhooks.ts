@@ -109,7 +109,7 @@ async function singleRowInserts(): Promise<number> {
   return Math.round(rows / SECONDS)
 }
 
-/** In a process of its own, so that it does not compete with the server for one event loop. */
+/** In a separate process, so that it does not share the server's event loop. */
 async function cannon(
   url: string,
   rate?: number,

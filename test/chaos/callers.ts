@@ -4,21 +4,21 @@ import { type Paid, telling } from './gateways.ts'
 import { lenderOf, story } from './stories.ts'
 
 const AGAIN_AFTER_MS = 100
-/** Between two stories of one caller: a load that the processes carry between their deaths. */
+/** Between two stories of one caller: a load that the processes can handle between kills. */
 const PAUSE_MS = 700
-/** An answer that does not come is asked for at another process. */
+/** A call without an answer is repeated at another process. */
 const PATIENCE_MS = 3_000
-/** Payments come when their loan may have been disbursed, or not yet. */
+/** Payments arrive whether or not their loan has been disbursed yet. */
 const PAYS_AFTER_STORIES = 6
 const PAYMENTS_PER_LOAN = 2
-/** Gateways tell many an event twice, though it was answered. */
+/** Gateways send some events twice, even though they were acknowledged. */
 const TOLD_TWICE = 0.3
 const BATCH_EVERY_MS = 1_500
 
-/** What was answered, and has to be kept: the ids of operations, and the payments. */
+/** What was acknowledged, and must not be lost: the ids of operations, and the payments. */
 export type Answered = { operations: string[]; payments: Paid[] }
 
-/** Callers and gateways who, without an answer, send the same again. */
+/** Callers and gateways, which repeat a call that gets no answer. */
 export async function runCallers(
   apis: Place[],
   options: { callers: number; isEnough(sent: number): boolean; draw: () => number },
@@ -34,9 +34,9 @@ export async function runCallers(
     const unpaid: number[] = []
     while (!isEnough(sent)) {
       const number = ++stories
-      const told = story(number, draw)
-      sent += told.length
-      for (const [step, [status, data]] of told.entries()) {
+      const operations = story(number, draw)
+      sent += operations.length
+      for (const [step, [status, data]] of operations.entries()) {
         const key = { 'idempotency-key': `${number}-${step}` }
         const { tracking_id } = await insist('/api/ledger/operate', { status, data }, key)
         answered.operations.push(tracking_id.split('|')[1])

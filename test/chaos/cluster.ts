@@ -8,18 +8,18 @@ import { crashPointsIn, type Service, startProcess } from '../support/process.ts
 import { testEnv } from '../support/service.ts'
 
 export type Role = 'api' | 'worker'
-/** A place for a process: whatever dies in it is started again. */
+/** A place for a process, which is restarted whenever it dies. */
 export type Place = { role: Role; url: string; service: Service; isUp: boolean }
 
-/** A start after kill -9 may meet what is left of the one before. */
+/** A start after kill -9 may find remains of the previous process. */
 const RESTART_ATTEMPTS = 20
 const RESTART_EVERY_MS = 250
 const ASK_EVERY_MS = 50
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
-/** PostgreSQL and the ledger, each a process of its own, and places for ours. */
-export async function startCluster(folder: string) {
+/** PostgreSQL and the ledger, each in its own process, and places for our processes. */
+export async function startCluster(folder: string, settings: NodeJS.ProcessEnv = {}) {
   const port = await freePort(0)
   const password = 'chaos'
   let postgres: Postgres = await startPostgres({ folder, password, port })
@@ -33,7 +33,7 @@ export async function startCluster(folder: string) {
     databaseUrl: postgres.url,
     ledger,
     places,
-    /** The crash points that processes died at, in order. */
+    /** The crash points at which processes died, in order. */
     died,
     async add(role: Role) {
       const free = String(await freePort(0))
@@ -42,7 +42,7 @@ export async function startCluster(folder: string) {
       places.push(place)
       keepAlive(place, free)
     },
-    /** The next start of this place dies at the crash point. */
+    /** Makes the next process in this place die at the crash point. */
     armed,
     async killPostgres() {
       process.kill(
@@ -71,9 +71,10 @@ export async function startCluster(folder: string) {
     const changes = {
       PORT: free,
       DOCS_ENABLED: 'false',
-      // A call that hangs is to be given up within the run.
+      // A hanging call must time out within the run.
       LEDGER_TIMEOUT_MS: '1500',
       LOG_LEVEL: 'fatal',
+      ...settings,
       ...(crashAt === undefined ? {} : { LOANOPS_CRASH_AT: crashAt }),
     }
     return startProcess(role, testEnv(postgres.url, ledger.url, changes))

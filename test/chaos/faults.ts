@@ -1,6 +1,6 @@
 import type { FaultRule } from '../../src/sandbox/faults/rule.ts'
 
-/** How the ledger misbehaves, and how often. What takes a minute or a person by its nature stands in the tests. */
+/** How the ledger misbehaves, and how often. Faults that take a minute or a person to resolve are covered by the tests. */
 export const FAULTS: FaultRule[] = [
   { kind: 'latency', ms: [1, 40], rate: 0.5 },
   { kind: 'latency', ms: [200, 1_200], rate: 0.01 },

@@ -1,30 +1,30 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { capturedA, eventA, eventB, refundA, successB } from '../support/gateway-events.ts'
 
-/** A payment as its gateway has it in its own books. */
+/** A payment in its gateway's own books. */
 export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
-/** What a gateway tells of one payment, in the order in which it says so. */
+/** A gateway's events about one payment, in order. */
 export type Telling = { paid: Paid; events: object[] }
 
 const MAX_PAISE = 500_000
 
-/** One payment on a loan: mostly captured, told by up to three event types; some fail, are refunded or name no loan. */
+/** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded or name no loan. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
   const paise = 1 + Math.floor(draw() * MAX_PAISE)
   const kind = draw()
   if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
   const id = `pay_${name}`
-  const told = { id, amount: paise, loan: kind < 0.25 ? `${loan}-unknown` : loan }
+  const facts = { id, amount: paise, loan: kind < 0.25 ? `${loan}-unknown` : loan }
   const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
   if (kind < 0.3) {
-    const events = [eventA('payment.failed', { ...told, status: 'failed' })]
+    const events = [eventA('payment.failed', { ...facts, status: 'failed' })]
     return { paid: { ...paid, isCaptured: false }, events }
   }
   if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })] }
   const captured = [
-    eventA('payment.authorized', { ...told, status: 'authorized' }),
-    capturedA(told),
-    eventA('order.paid', told),
+    eventA('payment.authorized', { ...facts, status: 'authorized' }),
+    capturedA(facts),
+    eventA('order.paid', facts),
   ]
   if (kind > 0.95) return { paid, events: [...captured, refundA({ id: `rfnd_${name}`, of: id })] }
   return { paid, events: shuffled(captured, draw) }
@@ -32,10 +32,10 @@ export function telling(name: string, loan: string, draw: () => number): Telling
 
 function byB(name: string, loan: string, paise: number, isCaptured: boolean): Telling {
   const id = `9${name.replace(/\D/g, '')}`
-  const told = { id, amount: (paise / 100).toFixed(2), loan }
+  const facts = { id, amount: (paise / 100).toFixed(2), loan }
   const event = isCaptured
-    ? successB(told)
-    : eventB('PAYMENT_FAILED_WEBHOOK', { ...told, status: 'FAILED' })
+    ? successB(facts)
+    : eventB('PAYMENT_FAILED_WEBHOOK', { ...facts, status: 'FAILED' })
   return { paid: { gateway: 'gateway_b', id, paise, isCaptured }, events: [event] }
 }
 

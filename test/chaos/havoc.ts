@@ -1,28 +1,33 @@
 import pg from 'pg'
-import { CRASH_POINTS, type CrashPoint, PAYMENT_CRASH_POINTS } from '../../src/crash-point.ts'
+import {
+  CALLBACK_CRASH_POINTS,
+  CRASH_POINTS,
+  type CrashPoint,
+  PAYMENT_CRASH_POINTS,
+} from '../../src/crash-point.ts'
 import type { Service } from '../support/process.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 
-/** Between two blows. */
+/** Between two kills. */
 const PAUSE_MS: [number, number] = [200, 900]
-/** A process that has not met its crash point by then may never do, and is fair game again. */
+/** A process that has not reached its crash point by then may never reach it, and can be killed otherwise. */
 const MEETS_ITS_POINT_MS = 4_000
-/** A batch comes by seldom, and its end only when the ledger has answered all of it. */
+/** The same for a batch, which is rare, and ends only when the ledger has answered all its calls. */
 const MEETS_A_BATCH_MS = 12_000
-/** Whether anything is up that is worth a blow. */
+/** How often to check whether anything is running that is worth killing. */
 const ASK_EVERY_MS = 50
-const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS]
-/** A point that is passed thousands of times a minute is not always to be hit at the first. */
+const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLBACK_CRASH_POINTS]
+/** A point that is passed thousands of times a minute should not always be hit on the first pass. */
 const MAX_PASSINGS = 8
 
-export type Blows = Record<
+export type Disruptions = Record<
   'api killed' | 'worker killed' | 'postgres killed' | 'connections cut' | 'stopped' | 'armed',
   number
 >
 
-/** Kills at random, until it is told to stop. */
+/** Kills at random until it is stopped. */
 export function wreakHavoc(cluster: Cluster, draw: () => number) {
-  const blows: Blows = {
+  const disruptions: Disruptions = {
     'api killed': 0,
     'worker killed': 0,
     'postgres killed': 0,
@@ -35,9 +40,12 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   let nextPoint = Math.floor(draw() * POINTS.length)
   const done = run()
   return {
-    blows,
+    disruptions,
     kills: () =>
-      blows['api killed'] + blows['worker killed'] + blows['postgres killed'] + cluster.died.length,
+      disruptions['api killed'] +
+      disruptions['worker killed'] +
+      disruptions['postgres killed'] +
+      cluster.died.length,
     async stop() {
       isOver = true
       await done
@@ -60,14 +68,14 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
   }
 
-  /** The place's next process dies at the point, wherever that meets it. */
+  /** Makes the place's next process die at the point. */
   async function arm(place: Place, point: CrashPoint) {
     const isStop = point === 'stop.handing-back'
-    // A batch passes each of its points once or twice.
+    // A batch passes each of its points only once or twice.
     const most = isStop || isOfBatch(point) ? 1 : MAX_PASSINGS
     const passings = 1 + Math.floor(draw() * most)
     cluster.armed.set(place, `${point}:${passings}`)
-    blows.armed++
+    disruptions.armed++
     await kill(place, 'SIGKILL')
     await until(() => place.isUp || cluster.armed.size === 0)
     doomed.set(
@@ -75,25 +83,25 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
       Date.now() + (isOfBatch(point) ? MEETS_A_BATCH_MS : MEETS_ITS_POINT_MS),
     )
     if (!isStop) return
-    // It is met only by a stop that finds work waiting.
+    // Reached only by a stop that finds work waiting.
     await until(() => place.isUp)
     await new Promise(resolve => setTimeout(resolve, PAUSE_MS[1]))
     await kill(place, 'SIGTERM')
   }
 
   async function kill(place: Place, signal: 'SIGKILL' | 'SIGTERM') {
-    const blow = `${place.role} killed` as const
-    blows[signal === 'SIGTERM' ? 'stopped' : blow]++
+    const kind = `${place.role} killed` as const
+    disruptions[signal === 'SIGTERM' ? 'stopped' : kind]++
     await place.service.kill(signal)
   }
 
   async function killPostgres() {
-    blows['postgres killed']++
+    disruptions['postgres killed']++
     await cluster.killPostgres()
   }
 
   async function cutConnections() {
-    blows['connections cut']++
+    disruptions['connections cut']++
     const client = new pg.Client(cluster.databaseUrl)
     client.on('error', () => undefined)
     await client
@@ -110,7 +118,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     return Date.now() < (doomed.get(service) ?? 0)
   }
 
-  /** One that is up, and not on its way to an end already. */
+  /** A place whose process is running and not already about to die. */
   async function pick(role: Role): Promise<Place> {
     const worthIt = () =>
       cluster.places.filter(place => place.role === role && place.isUp && !isDoomed(place))

@@ -1,4 +1,4 @@
-// npm test -- test/chaos/migration.ts: what the suite promises of small runs, at the size of a portfolio.
+// npm test -- test/chaos/migration.ts: checks at the size of a portfolio what the suite checks with small runs.
 // SEED=… KILLS=… LOANS=… REPAYMENTS=… CLIENTS=…
 import t from 'tap'
 import { migrateUnderKills } from '../support/kill-run.ts'
@@ -8,7 +8,7 @@ const HOURS_MS = 3_600_000
 
 t.setTimeout(HOURS_MS)
 t.test(
-  'a portfolio migrated under kills ends in the computed books, to the last paisa',
+  'a portfolio migrated despite kills ends in the computed books, to the last paisa',
   async t => {
     t.setTimeout(HOURS_MS)
     const seed = setting('SEED', Date.now() % 100_000)

@@ -3,26 +3,26 @@ import type { Database } from '../../src/database/database.ts'
 import { idOf } from '../../src/ids.ts'
 import type { LoggedWrite } from '../support/loans.ts'
 
-/** What the promises come to, once everything is final. All but the first six counts have to be 0. */
+/** The figures behind the promises, once everything is final. All but the first six must be 0. */
 export type Verdict = {
   accepted: number
   final: number
   succeeded: number
   appliedOnce: number
-  /** Repayments that the ledger or a check of ours refused: their payments are in suspense. */
+  /** Repayments refused by the ledger or by our own checks; their payments are in suspense. */
   refusedPayments: number
-  /** An answer was lost, and the ledger had done it. */
+  /** The answer was lost, but the ledger had applied the write. */
   unknownButApplied: number
-  /** Answered 202, and not there any more. */
+  /** Answered with 202, but missing. */
   vanished: number
   unfinished: number
   /** Success without an effect at the ledger. */
   lost: number
   /** More than one effect. */
   doubled: number
-  /** Failed, and yet applied. */
+  /** Failed, but applied. */
   failedButApplied: number
-  /** Applied after an operation of the same subject that was accepted later. */
+  /** Applied after an operation on the same subject that was accepted later. */
   outOfOrder: number
   /** Writes at the ledger that belong to no operation. */
   strangers: number
@@ -39,8 +39,8 @@ type Row = {
 }
 
 /**
- * Holds the ledger's log of applied writes against what was accepted.
- * @param acknowledged the ids of the operations that were answered 202
+ * Compares the ledger's log of applied writes with the accepted operations.
+ * @param acknowledged the ids of the operations that were answered with 202
  */
 export async function judge(
   db: Database,
@@ -73,7 +73,7 @@ export async function judge(
   }
 }
 
-/** Each Idempotency-Key is made from one operation, so that it tells whose write it was. */
+/** Each Idempotency-Key is derived from one operation, so it identifies whose write it was. */
 function effectsByOperation(rows: Row[], log: LoggedWrite[]) {
   const owner = new Map<string, string>()
   for (const { id, keyGeneration } of rows) {

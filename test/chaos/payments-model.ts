@@ -3,31 +3,31 @@ import type { Database } from '../../src/database/database.ts'
 import { booksAt } from '../support/ledger-driver.ts'
 import type { Paid } from './gateways.ts'
 
-/** What the promises of payments come to. `wrong` has to be 0 throughout, and what is held what was captured. */
+/** The figures behind the promises for payments. All of `wrong` must be 0, and `held` must equal `captured`. */
 export type PaymentVerdict = {
-  /** Payments of which at least one event was answered 200. */
+  /** Payments with at least one event that was answered with 200. */
   received: number
   inState: Record<string, number>
-  /** What the gateways say was captured, and what of it is posted, posting, waiting or in suspense. */
+  /** The amount captured according to the gateways, and how much of it is posted, posting, waiting or in suspense. */
   capturedPaise: number
   heldPaise: number
   wrong: {
-    /** Answered 200, and not there. */
+    /** Answered with 200, but missing. */
     missing: number
-    /** There, and never sent. */
+    /** Present, but never sent. */
     invented: number
-    /** Posted, and not exactly once in the ledger's books with the right amount on the right loan. */
+    /** Posted, but not exactly once in the ledger's books with the right amount on the right loan. */
     posted: number
-    /** Not posted, and yet in the ledger's books. */
+    /** Not posted, but in the ledger's books. */
     unposted: number
-    /** Still on its way, though everything has ended. */
+    /** Still in progress, although everything has ended. */
     unfinished: number
   }
 }
 
 type Row = { gateway: string; id: string; loan: string | null; state: string; paise: string }
 
-/** Holds what became of each payment against the gateways' books and the ledger's. */
+/** Compares each payment's outcome with the gateways' and the ledger's books. */
 export async function judgePayments(
   db: Database,
   sent: Paid[],

@@ -1,4 +1,4 @@
-// npm run chaos [-- --seed N --operations N --kills N]: everything fails at random; the ledger's books tell the truth.
+// npm run chaos [-- --seed N --operations N --kills N]: everything fails at random; the ledger's books show whether the promises hold.
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,6 +16,7 @@ import { FAULTS } from './faults.ts'
 import { wreakHavoc } from './havoc.ts'
 import { judge } from './model.ts'
 import { judgePayments } from './payments-model.ts'
+import { startReceiver } from './receiver.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,14 +28,15 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
 const operations = Number(values.operations)
 const kills = Number(values.kills)
-/** With the faults over, every operation has to end within this: the longest back-off and a lease. */
+/** Once the faults are over, every operation must end within this: the longest back-off and a lease. */
 const SETTLE_MS = 120_000
 const CALLERS = 12
 
 console.log(`seed ${seed}: npm run chaos -- --seed ${seed}`)
 const folder = resolve('.data/chaos-postgres')
 rmSync(folder, { recursive: true, force: true })
-const cluster = await startCluster(folder)
+const receiver = await startReceiver(dice(seed + 2))
+const cluster = await startCluster(folder, receiver.settings)
 await migrate(cluster.databaseUrl, allQueues)
 for (const role of ['api', 'api', 'worker', 'worker'] as const) await cluster.add(role)
 await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
@@ -48,6 +50,7 @@ const answered = await runCallers(
 )
 await havoc.stop()
 await control(cluster, 'PUT', '/faults', [])
+receiver.behave()
 const firedMs = Date.now() - startedAt
 
 const db = openDatabase(cluster.databaseUrl, { max: 2, name: 'judge', onError: () => undefined })
@@ -55,8 +58,10 @@ const settleMs = await settled(db)
 const { log, counters } = await control(cluster, 'GET', '/books?log=250000')
 const verdict = await judge(db, answered.operations, log)
 const payments = await judgePayments(db, answered.payments, cluster.ledger.controlUrl)
+const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
 await db.destroy()
 await cluster.close()
+receiver.close()
 
 const wrong = [
   'vanished',
@@ -71,7 +76,8 @@ const isHeld =
   wrong.every(name => verdict[name] === 0) &&
   verdict.appliedOnce + verdict.refusedPayments === verdict.accepted &&
   Object.values(payments.wrong).every(count => count === 0) &&
-  payments.heldPaise === payments.capturedPaise
+  payments.heldPaise === payments.capturedPaise &&
+  Object.values(wrongCallbacks).every(count => count === 0)
 const perPoint = Object.groupBy(cluster.died, point => point)
 console.log(
   JSON.stringify(
@@ -80,8 +86,9 @@ console.log(
       ...verdict,
       acknowledged: answered.operations.length,
       payments,
+      callbacks: { reported, deliveredTwice, ...wrongCallbacks },
       kills: havoc.kills(),
-      blows: havoc.blows,
+      disruptions: havoc.disruptions,
       crashPoints: Object.fromEntries(
         Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
       ),
@@ -97,15 +104,20 @@ console.log(
 )
 process.exit(isHeld ? 0 : 1)
 
-/** Batches, until nothing is on its way any more. */
+/** Runs batches until nothing is in progress any more. */
 async function settled(db: Database): Promise<number> {
   const from = Date.now()
   const api = cluster.places.find(({ role }) => role === 'api')
   while (Date.now() - from < SETTLE_MS) {
     await runBatch(caller(api?.url ?? '')).catch(() => undefined)
+    // Their retries would take days.
+    await sql`update loanops.callback set next_try_at = now() where state = 'pending' and next_try_at > now() + interval '11 s'`.execute(
+      db,
+    )
     const { rows } = await sql<{ open: boolean }>`
       select exists (select from loanops.operation where status = 'processing')
           or exists (select from core.transaction where state in ('waiting', 'posting'))
+          or exists (select from loanops.callback where state = 'pending')
           or exists (select from core.pending_event)
           or exists (select from pgboss.job where name = 'payment-event' and state < 'completed') as open`.execute(
       db,

@@ -1,15 +1,15 @@
 import { approval, clientData, DAY, disbursal, loanData } from '../support/loans.ts'
 
-/** What one caller sends back to back, without waiting for the end of any. */
+/** The operations that one caller sends back to back, without waiting for any to end. */
 export type Story = [status: string, data: object][]
 
-/** Stories until the next lender has his turn: new raw stores come up throughout the run. */
+/** The number of stories per lender; changing lenders creates new raw stores throughout the run. */
 const STORIES_PER_LENDER = 30
 
 export const lenderOf = (number: number) =>
   `LENDER_0${1 + (Math.floor(number / STORIES_PER_LENDER) % 9)}`
 
-/** A caller's stories by their share. */
+/** The stories, each with its share. */
 export function story(number: number, draw: () => number): Story {
   const client = `C-${number}`
   const loan = `L-${number}`
@@ -26,7 +26,7 @@ export function story(number: number, draw: () => number): Story {
   }
   return [
     ...start,
-    // Twice the same field: an earlier one that comes late would undo the later one.
+    // The same field twice: a delayed earlier update would undo the later one.
     ['LOAN_UPDATE', { externalId: loan, principal: 60_000 }],
     ['LOAN_UPDATE', { externalId: loan, principal: 70_000 }],
     ['CLIENT_UPDATE', { externalId: client, mobileNo: `+91${number}` }],

@@ -7,13 +7,13 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { until } from '../support/until.ts'
 
 t.test(
-  'a connection cut between two statements fails its transaction, and not the process',
+  'a connection cut between two statements fails its transaction, not the process',
   async t => {
     const { db } = await freshDatabase(t)
     const cut = db.transaction().execute(async trx => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
       await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db)
-      // What the server said last has reached this side, while no statement was there to take it.
+      // The server's last message has arrived while no statement was running.
       await until(async () => {
         const { rows: left } = await sql`
         select from pg_stat_activity where pid = ${rows[0]?.pid}`.execute(db)
@@ -25,7 +25,7 @@ t.test(
       () => undefined,
       error => error,
     )
-    t.ok(isTransient(error), 'what it throws is told from an error of the statement')
+    t.ok(isTransient(error), 'the error is transient, unlike one of the statement itself')
   },
 )
 
@@ -43,17 +43,17 @@ t.test('commits go to disk, whatever the database and the URL say', async t => {
   matchEach(t, rows, [{ synchronous_commit: 'on' }])
 })
 
-t.test('a pool of long statements ends them at its own limit, at the server', async t => {
+t.test('a pool for long statements makes the server cancel them at the pool’s limit', async t => {
   const { url } = await freshDatabase(t)
   const options = { max: 1, name: 'test-long', onError() {}, statementMs: 100 }
   const db = openDatabase(url, options)
   t.teardown(() => db.destroy())
   const QUERY_CANCELED = '57014'
   await t.rejects(sql`select pg_sleep(60)`.execute(db), { code: QUERY_CANCELED })
-  t.same((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }], 'the connection is good')
+  t.same((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }], 'the connection still works')
 })
 
-t.test('a write after a BEGIN that got no answer is not part of its transaction', async t => {
+t.test('a write after a BEGIN without an answer is not part of its transaction', async t => {
   const { db, url } = await freshDatabase(t)
   await sql`create table loanops.note (id integer)`.execute(db)
   await sql`grant insert on loanops.note to loanops_runtime`.execute(db)
@@ -65,13 +65,13 @@ t.test('a write after a BEGIN that got no answer is not part of its transaction'
   proxy.hold()
   const begun = ours.transaction().execute(trx => sql`select`.execute(trx))
   const error = await begun.catch(error => error)
-  t.ok(isTransient(error), 'it is told from an error of the statement')
+  t.ok(isTransient(error), 'it is transient, unlike an error of the statement itself')
   proxy.deliver()
   await sql`insert into loanops.note values (1)`.execute(ours)
   t.same((await sql`select id from loanops.note`.execute(db)).rows, [{ id: 1 }])
 })
 
-t.test('the statement after one that got no answer has a new connection', async t => {
+t.test('the statement after one without an answer gets a new connection', async t => {
   const { url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url)
   const ours = openDatabase(proxy.url, { max: 2, name: 'test', onError() {}, statementMs: 100 })
@@ -79,10 +79,10 @@ t.test('the statement after one that got no answer has a new connection', async 
   await Promise.all([sql`select`.execute(ours), sql`select`.execute(ours)])
   proxy.swallow()
   await t.rejects(sql`select`.execute(ours))
-  await t.resolves(sql`select`.execute(ours), 'also where more than one was lost')
+  await t.resolves(sql`select`.execute(ours), 'even if several were lost')
 })
 
-t.test('a connection that does not keep its limits is refused with what is wrong', async t => {
+t.test('a connection that does not keep its limits is refused with the reason', async t => {
   const { db, url } = await freshDatabase(t)
   const name = new URL(url).pathname.slice(1)
   await sql`create function loanops.set_config(text, text, boolean) returns text return $2`.execute(

@@ -13,10 +13,10 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
-/** Longer than any statement of a migrate that has nothing to do. */
+/** Longer than any statement takes in a migrate with nothing to do. */
 const LIMIT_MS = 1_000
 
-t.test('npm run migrate waits for a database that is not there yet', async t => {
+t.test('npm run migrate waits for a database that is not up yet', async t => {
   const { ownerUrl } = await freshDatabase(t)
   const late = new URL(ownerUrl)
   late.port = String(await freePort(0))
@@ -66,23 +66,23 @@ t.test(
     values ('views/queues.sql', 'newer', now() + interval '1 day'),
            ('views/queues.sql', 'older', now() - interval '1 day')`.execute(db)
     await apply('newer')
-    await t.resolves(starts(), 'also where it is started anew during a rollout')
+    await t.resolves(starts(), 'even when restarted during a rollout')
     await apply('older')
     await t.rejects(
       starts(),
       isBehind,
-      'its own were there, and an older version’s migrate has run since',
+      'its own were applied, but an older version’s migrate has run since',
     )
     await sql`delete from loanops.views_applied where sha256 not in ('older', 'newer') and name = 'views/queues.sql'`.execute(
       db,
     )
-    await t.rejects(starts(), isBehind, 'its own have never been there')
+    await t.rejects(starts(), isBehind, 'its own have never been applied')
     await migrate(ownerUrl, allQueues)
     await t.resolves(starts())
   },
 )
 
-t.test('migrate waits longer for another one than a statement may take here', async t => {
+t.test('migrate waits for another migrate longer than the statement limit', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
   const name = new URL(ownerUrl).pathname.slice(1)
   await sql`alter database ${sql.id(name)} set statement_timeout = ${sql.lit(LIMIT_MS)}`.execute(db)
@@ -97,7 +97,7 @@ t.test('migrate waits longer for another one than a statement may take here', as
 })
 
 t.test(
-  'a newer version’s views leave a process ready, a table of its own that is missing does not',
+  'a process stays ready with a newer version’s views, but not without one of its own tables',
   async t => {
     const { db, call } = await startTestService(t, { ROLE: 'api' })
     await sql`update loanops.migration_applied set sha256 = 'newer' where name like 'views/%'`.execute(

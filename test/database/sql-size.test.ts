@@ -13,7 +13,7 @@ const files = readdirSync(folder).map(name => ({
 
 const linesOf = (text: string) => text.trimEnd().split('\n').length
 
-t.test('no SQL file and no SQL function is too long to be read in one piece', async t => {
+t.test('no SQL file or function is too long to read in one go', async t => {
   for (const { name, text } of files) {
     t.ok(linesOf(text) <= MAX_FILE_LINES, name)
     for (const [definition, called] of text.matchAll(

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 
 const HEAD = `POST /api/ledger/operate HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`
 const NO_LEDGER = 'http://127.0.0.1:9/api/v1'
-/** The limits of the service, only sooner. */
+/** The service's limits, with shorter times. */
 const soon = {
   ...httpLimits,
   requestTimeout: 300,
@@ -38,7 +38,7 @@ t.test('a client that does not finish its body is cut off', async t => {
   t.match(await rawHttp(url, head), /^HTTP\/1.1 408 /)
 })
 
-t.test('an upload may take longer than any other request, as long as it goes on', async t => {
+t.test('an upload may take longer than any other request as long as data keeps coming', async t => {
   const url = await start(t, soon)
   const csv =
     'loan_external_id,transaction_date,amount,payment_reference\nL-1,2026-01-05,1.00,p-1\n'
@@ -66,7 +66,7 @@ t.test('the service’s own limits end a slow client within half a minute', asyn
   t.ok(httpLimits.http.headersTimeout <= httpLimits.requestTimeout)
 })
 
-t.test('a connection beyond the bound is closed at once, the others go on', async t => {
+t.test('a connection beyond the limit is closed at once, and the others stay open', async t => {
   const url = await start(t, { ...httpLimits, connections: 3 })
   const { port } = new URL(url)
   const open = await Promise.all([1, 2, 3].map(() => connected(Number(port))))
@@ -77,33 +77,36 @@ t.test('a connection beyond the bound is closed at once, the others go on', asyn
   for (const socket of open) t.match(await answerOn(socket), /^HTTP\/1.1 200 /)
 })
 
-t.test('callers who wait for a result leave room for operate, webhooks and health', async t => {
-  const connections = 16
-  const waiting = 4
-  const url = await start(t, { ...httpLimits, connections, keptAlive: 8, waiting })
-  const port = Number(new URL(url).port)
-  const call: Call = (method, path, body) =>
-    caller(url)(method, path, body, { connection: 'close' })
-  const operation = () => ({ status: 'CLIENT_CREATE', data: clientData(newName('C')) })
-  const { body: accepted } = await call('POST', '/api/ledger/operate', operation())
-  const path = `/api/ledger/track/${encodeURIComponent(accepted.tracking_id)}?wait=30`
-  const callers = await Promise.all(Array.from({ length: connections }, () => connected(port)))
-  t.teardown(() => {
-    for (const socket of callers) socket.destroy()
-  })
-  const answers: string[] = []
-  for (const socket of callers) void answerOn(socket, path).then(answer => answers.push(answer))
-  await until(async () => answers.length === connections - waiting, 'the rest is answered')
-  for (const answer of answers) t.match(answer, /^HTTP\/1.1 200 .*"processing"/s)
+t.test(
+  'callers waiting for a result leave room for operate, webhooks and health checks',
+  async t => {
+    const connections = 16
+    const waiting = 4
+    const url = await start(t, { ...httpLimits, connections, keptAlive: 8, waiting })
+    const port = Number(new URL(url).port)
+    const call: Call = (method, path, body) =>
+      caller(url)(method, path, body, { connection: 'close' })
+    const operation = () => ({ status: 'CLIENT_CREATE', data: clientData(newName('C')) })
+    const { body: accepted } = await call('POST', '/api/ledger/operate', operation())
+    const path = `/api/ledger/track/${encodeURIComponent(accepted.tracking_id)}?wait=30`
+    const callers = await Promise.all(Array.from({ length: connections }, () => connected(port)))
+    t.teardown(() => {
+      for (const socket of callers) socket.destroy()
+    })
+    const answers: string[] = []
+    for (const socket of callers) void answerOn(socket, path).then(answer => answers.push(answer))
+    await until(async () => answers.length === connections - waiting, 'the rest are answered')
+    for (const answer of answers) t.match(answer, /^HTTP\/1.1 200 .*"processing"/s)
 
-  t.match(await call('POST', '/api/ledger/operate', operation()), { status: 202 })
-  t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'x' }), { status: 200 })
-  t.match(await call('GET', '/healthz'), { status: 200 })
-  t.match(await call('GET', '/readyz'), { status: 200 })
-  t.equal(answers.length, connections - waiting, 'the first ones still wait')
-})
+    t.match(await call('POST', '/api/ledger/operate', operation()), { status: 202 })
+    t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'x' }), { status: 200 })
+    t.match(await call('GET', '/healthz'), { status: 200 })
+    t.match(await call('GET', '/readyz'), { status: 200 })
+    t.equal(answers.length, connections - waiting, 'the first ones are still waiting')
+  },
+)
 
-t.test('a caller who has gone gives its place to another one who waits', async t => {
+t.test('a waiting caller that disconnects makes room for another one', async t => {
   const url = await start(t, { ...httpLimits, waiting: 1 })
   const data = clientData(newName('C'))
   const call = caller(url)
@@ -126,7 +129,7 @@ t.test('a caller who has gone gives its place to another one who waits', async t
 })
 
 t.test(
-  'an upload beyond those that may be under way is refused until one of them ends',
+  'an upload beyond the limit of concurrent ones is refused until one of them ends',
   async t => {
     const url = await start(t, { ...httpLimits, longCalls: 1 })
     const port = Number(new URL(url).port)
@@ -142,7 +145,7 @@ t.test(
   },
 )
 
-t.test('a thousand callers who come while the process is busy all get their answer', async t => {
+t.test('a thousand callers that connect while the process is busy all get an answer', async t => {
   const { url: databaseUrl } = await freshDatabase(t)
   const port = await freePort(0)
   const api = startProcessFor(t, 'api', testEnv(databaseUrl, NO_LEDGER, { PORT: String(port) }))
@@ -155,7 +158,7 @@ t.test('a thousand callers who come while the process is busy all get their answ
   t.equal(answers.filter(answer => answer.startsWith('HTTP/1.1 200 ')).length, open.length)
 })
 
-t.test('a client that vanishes in the middle of its body harms nobody', async t => {
+t.test('a client that disconnects in the middle of its body affects nobody else', async t => {
   const url = await start(t, httpLimits)
   const { port } = new URL(url)
   for (let i = 0; i < 20; i++) {
@@ -166,12 +169,12 @@ t.test('a client that vanishes in the middle of its body harms nobody', async t 
   t.equal((await caller(url)('GET', '/healthz')).status, 200)
 })
 
-t.test('what comes during a stop is told to come again, as a problem', async t => {
+t.test('a request during a stop gets a 503 problem that asks the caller to retry', async t => {
   const { url: databaseUrl } = await freshDatabase(t)
   const env = testEnv(databaseUrl, NO_LEDGER, { ROLE: 'api' })
   const service = await startRole(readConfig(env), logger('silent'))
   const { hostname, port } = new URL(service.url)
-  // Half a request: its connection is not idle, so that the stop leaves it open.
+  // Half a request, so that its connection is not idle and the stop leaves it open.
   const socket = connect(Number(port), hostname)
   const answer = new Promise<string>(resolve => {
     let text = ''
@@ -209,6 +212,7 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
       queue: 'ok',
       stuck: [],
       ledger: { waiting_for: [] },
+      callbacks: null,
     }),
   }
   const app = await buildApi(services, config, logger('silent'), limits)
@@ -216,7 +220,7 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
   return app.listen({ port: 0, host: '127.0.0.1' })
 }
 
-/** As over a slow line: a little, again and again. */
+/** Sends a little at a time, as over a slow line. */
 async function* dribbled(bytes: Buffer): AsyncGenerator<Uint8Array> {
   const parts = 20
   const size = Math.ceil(bytes.length / parts)

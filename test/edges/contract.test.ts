@@ -6,7 +6,7 @@ import { TOKEN } from '../support/service.ts'
 
 const CASES = Number(process.env.FUZZ_CASES ?? 250)
 
-/** The codes of the contract, each with its status. */
+/** The contract's error codes, each with its status. */
 const STATUS_OF: Record<string, number> = {
   UNAUTHORIZED: 401,
   UNKNOWN_OPERATION: 400,
@@ -26,33 +26,36 @@ const STATUS_OF: Record<string, number> = {
   UNSUPPORTED_MEDIA_TYPE: 415,
 }
 
-t.test(`${CASES} requests, fitting and broken, get only what the contract names`, async t => {
-  const { url, call, admin, operator } = await startWithAccounts(t, {
-    ROLE: 'all',
-    DOCS_ENABLED: 'true',
-  })
-  const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
-  const answers = new Map<string, number>()
+t.test(
+  `${CASES} valid and invalid requests get only answers that the contract defines`,
+  async t => {
+    const { url, call, admin, operator } = await startWithAccounts(t, {
+      ROLE: 'all',
+      DOCS_ENABLED: 'true',
+    })
+    const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
+    const answers = new Map<string, number>()
 
-  const bearers = fc.constantFrom(admin, admin, operator, {}, { authorization: 'Bearer x.y.z' })
-  const tokens = fc.constantFrom(TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, 'wrong')
-  for (const endpoint of endpoints)
-    await fc.assert(
-      fc.asyncProperty(requestsTo(endpoint), bearers, tokens, async (request, bearer, token) => {
-        const headers = { ...request.headers, ...bearer, 'x-internal-token': token }
-        const outcome = await send(url, request, headers)
-        const key = `${endpoint.method} ${endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
-        answers.set(key, (answers.get(key) ?? 0) + 1)
-      }),
-      { numRuns: Math.ceil(CASES / endpoints.length) },
-    )
+    const bearers = fc.constantFrom(admin, admin, operator, {}, { authorization: 'Bearer x.y.z' })
+    const tokens = fc.constantFrom(TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, 'wrong')
+    for (const endpoint of endpoints)
+      await fc.assert(
+        fc.asyncProperty(requestsTo(endpoint), bearers, tokens, async (request, bearer, token) => {
+          const headers = { ...request.headers, ...bearer, 'x-internal-token': token }
+          const outcome = await send(url, request, headers)
+          const key = `${endpoint.method} ${endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
+          answers.set(key, (answers.get(key) ?? 0) + 1)
+        }),
+        { numRuns: Math.ceil(CASES / endpoints.length) },
+      )
 
-  if (process.env.FUZZ_CASES)
-    for (const [answer, count] of [...answers].sort()) t.comment(`${count} × ${answer}`)
-  t.equal((await call('GET', '/readyz')).status, 200, 'the process lives and is ready')
-})
+    if (process.env.FUZZ_CASES)
+      for (const [answer, count] of [...answers].sort()) t.comment(`${count} × ${answer}`)
+    t.equal((await call('GET', '/readyz')).status, 200, 'the process is alive and ready')
+  },
+)
 
-/** @throws Error where the answer is none of the contract's */
+/** @throws Error if the contract does not define the answer */
 async function send(
   url: string,
   request: Request,
@@ -66,18 +69,18 @@ async function send(
   })
   const text = await response.text()
   const { status } = response
-  const told = `${endpoint.method} ${path} got ${status} ${text}`
+  const what = `${endpoint.method} ${path} got ${status} ${text}`
   if (status < 400) {
     if (!(status in endpoint.responses))
-      throw new Error(`${told}, which the contract does not name`)
+      throw new Error(`${what}, which the contract does not define`)
     return String(status)
   }
   if (!response.headers.get('content-type')?.startsWith('application/problem+json'))
-    throw new Error(`${told}, which is no problem`)
-  const { code, status: said, request_id } = JSON.parse(text)
-  if (STATUS_OF[code] !== status || said !== status || typeof request_id !== 'string')
-    throw new Error(`${told}, which the contract does not name`)
+    throw new Error(`${what}, which is not a problem`)
+  const { code, status: stated, request_id } = JSON.parse(text)
+  if (STATUS_OF[code] !== status || stated !== status || typeof request_id !== 'string')
+    throw new Error(`${what}, which the contract does not define`)
   if (/node_modules|\.ts:\d|select |insert /i.test(text))
-    throw new Error(`${told}, which tells of our inside`)
+    throw new Error(`${what}, which reveals internals`)
   return `${status} ${code}`
 }

@@ -9,16 +9,16 @@ const BROKEN: Record<string, string | Uint8Array> = {
   'half an object': '{"x":',
   'a list': '[]',
   null: 'null',
-  'a text': '"x"',
+  'a string': '"x"',
   'a number': '1',
-  'a field nobody knows': '{"unheard_of":1}',
-  'a name twice': '{"unheard_of":1,"unheard_of":1}',
+  'an unknown field': '{"unheard_of":1}',
+  'a duplicate name': '{"unheard_of":1,"unheard_of":1}',
   'a prototype': '{"__proto__":{"role":"admin"}}',
   'a constructor': '{"constructor":{"prototype":{"role":"admin"}}}',
   'a NUL': '{"unheard_of":"\\u0000"}',
-  'half a character': '{"unheard_of":"\\ud800"}',
+  'a lone surrogate': '{"unheard_of":"\\ud800"}',
   'invalid UTF-8': Uint8Array.of(0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d),
-  'a number beyond all': '{"unheard_of":1e400}',
+  'a number beyond every double': '{"unheard_of":1e400}',
   'ten thousand levels': `${'{"x":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
   'SQL and a line break': '{"unheard_of":"\'; drop table loanops.operation; --\\n"}',
 }
@@ -31,7 +31,7 @@ const PARAMETERS: Record<string, string> = {
 }
 
 t.test(
-  'whatever is wrong with a body, every call that takes one answers 400, and stores nothing',
+  'every call answers an invalid body with 400 and stores nothing, whatever is wrong with it',
   async t => {
     const { url, call, db, admin } = await startWithAccounts(t, { DOCS_ENABLED: 'true' })
     const stored = async () =>

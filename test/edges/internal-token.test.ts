@@ -19,7 +19,7 @@ const ENDPOINTS = [
   ['DELETE', '/api/ledger/operate'],
 ] as const
 
-t.test('without the internal token every call under /api gets one and the same 401', async t => {
+t.test('without the internal token every call under /api gets the same 401', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   for (const [method, path] of ENDPOINTS) {
     for (const token of ['', 'wrong', `${TOKEN}x`, TOKEN.toUpperCase(), `${TOKEN}, ${TOKEN}`]) {
@@ -36,7 +36,7 @@ t.test('without the internal token every call under /api gets one and the same 4
   }
 })
 
-t.test('a wrong token is answered before the body has come', async t => {
+t.test('a wrong token is refused before the body has arrived', async t => {
   const { url } = await startTestService(t, { ROLE: 'api' })
   const answer = await rawHttp(
     url,
@@ -46,7 +46,7 @@ t.test('a wrong token is answered before the body has come', async t => {
   t.match(answer, /^HTTP\/1.1 401 /)
 })
 
-t.test('several tokens are good while they rotate', async t => {
+t.test('several tokens are valid during a rotation', async t => {
   const next = 'the-next-token-for-tests'
   const { call } = await startTestService(t, { ROLE: 'api', INTERNAL_TOKEN: `${TOKEN},${next}` })
   for (const token of [TOKEN, next]) {
@@ -57,7 +57,7 @@ t.test('several tokens are good while they rotate', async t => {
   }
 })
 
-t.test('with the token a path that is not there is a 404', async t => {
+t.test('with the token, an unknown path is a 404', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   for (const path of ['/api/no/such/path', '/api', '/api/account/%zz', '/api/../etc/passwd']) {
     const { status, body } = await call('GET', path)
@@ -66,7 +66,7 @@ t.test('with the token a path that is not there is a 404', async t => {
   }
 })
 
-t.test('health, metrics and documentation want no token', async t => {
+t.test('health, metrics and documentation require no token', async t => {
   const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']) {
     const { status } = await call('GET', path, undefined, { 'x-internal-token': '' })
@@ -74,7 +74,7 @@ t.test('health, metrics and documentation want no token', async t => {
   }
 })
 
-t.test('what is refused for its token leaves nothing behind', async t => {
+t.test('a request refused for its token stores nothing', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   const data = { external_loan_id: 'L-1', approvedOnDate: '05 March 2026' }
   const body = { status: 'LOAN_APPROVE', data }

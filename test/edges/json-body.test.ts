@@ -3,7 +3,7 @@ import t from 'tap'
 import { parseJsonBody } from '../../src/http/json-body.ts'
 import type { FieldErrors } from '../../src/http/problem.ts'
 
-/** What is wrong with a body, as "path message" per breach. */
+/** What is wrong with a body, as "path message" for each breach. */
 function breaches(body: string | Buffer): string[] {
   try {
     parseJsonBody(Buffer.from(body as string))
@@ -13,23 +13,25 @@ function breaches(body: string | Buffer): string[] {
   }
 }
 
-t.test('a name given twice is refused, however it is written and wherever it is', async t => {
-  t.same(breaches('{"a":1,"a":1}'), ['/a is there twice'])
-  t.same(breaches('{"a":1,"\\u0061":2}'), ['/a is there twice'])
-  t.same(breaches('{"data":{"x":[{},{"y/z":1,"b":2,"y/z":3}]}}'), ['/data/x/1/y~1z is there twice'])
+t.test('a duplicate name is refused, however it is escaped and wherever it is', async t => {
+  t.same(breaches('{"a":1,"a":1}'), ['/a is a duplicate name'])
+  t.same(breaches('{"a":1,"\\u0061":2}'), ['/a is a duplicate name'])
+  t.same(breaches('{"data":{"x":[{},{"y/z":1,"b":2,"y/z":3}]}}'), [
+    '/data/x/1/y~1z is a duplicate name',
+  ])
   t.same(breaches('{"a":{"b":1},"c":{"b":1}}'), [])
   t.same(breaches('{"a":"a","b":["a","a"]}'), [])
 })
 
-t.test('__proto__ is no field', async t => {
+t.test('__proto__ is not accepted as a field', async t => {
   t.same(breaches('{"data":{"__proto__":{"isAdmin":true}}}'), [
     '/data/__proto__ is not a known field',
   ])
   t.same(breaches('{"\\u005f_proto__":1}'), ['/__proto__ is not a known field'])
 })
 
-t.test('numbers that a double does not keep digit for digit are refused', async t => {
-  const refused = ' must keep to 15 significant digits'
+t.test('numbers that a double cannot represent digit for digit are refused', async t => {
+  const refused = ' must have at most 15 significant digits'
   for (const number of [
     '1e400',
     '-1e400',
@@ -52,20 +54,20 @@ t.test('numbers that a double does not keep digit for digit are refused', async 
     t.same(breaches(`[${number}]`), [], number)
 })
 
-t.test('a NUL and half a character are refused', async t => {
-  const refused = ' must not hold NUL or half a character'
+t.test('NUL and lone surrogates are refused', async t => {
+  const refused = ' must not contain NUL or a lone surrogate'
   t.same(breaches('{"a":"x\\u0000"}'), [`/a${refused}`])
   t.same(breaches('{"a":"\\ud800"}'), [`/a${refused}`])
   t.same(breaches('{"a":"\\ud83d\\ude00 \\\\u0000"}'), [])
 })
 
-t.test('bottomless nesting is refused', async t => {
+t.test('deep nesting is refused', async t => {
   for (const n of [17, 100_000])
-    t.same(breaches('['.repeat(n) + ']'.repeat(n)), [' is nested deeper than 16'])
+    t.same(breaches('['.repeat(n) + ']'.repeat(n)), [' is nested deeper than 16 levels'])
   t.same(breaches('['.repeat(16) + ']'.repeat(16)), [])
 })
 
-t.test('what is not UTF-8 or not JSON is refused', async t => {
+t.test('a body that is not UTF-8 or not JSON is refused', async t => {
   t.same(breaches(Buffer.from([0x22, 0xc3, 0x28, 0x22])), [' is not UTF-8'])
   t.same(breaches(Buffer.from('"ä"', 'utf16le')), [' is not UTF-8'])
   t.match(breaches('{"a":1,}')[0], /^ is not JSON/)
@@ -88,11 +90,11 @@ t.test('a refusal does not quote the body', async t => {
   t.notMatch(breaches('{"password":"marked-value" oops')[0], /marked|oops/)
 })
 
-t.test('a hundred breaches are told, not a hundred thousand', async t => {
+t.test('at most a hundred breaches are reported', async t => {
   t.equal(breaches(`{${Array(10_000).fill('"a":1').join()}}`).length, 100)
 })
 
-t.test('any other JSON is read as JSON.parse does', async t => {
+t.test('any other JSON is parsed as by JSON.parse', async t => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5, noUnicodeString: false }), value => {
       const text = JSON.stringify(value)
@@ -100,13 +102,13 @@ t.test('any other JSON is read as JSON.parse does', async t => {
         t.strictSame(parseJsonBody(Buffer.from(text)), JSON.parse(text))
         return
       }
-      // Only what is told may be why.
-      const told = breaches(text).every(breach =>
-        / (must keep to 15 significant digits|must not hold NUL or half a character|is not a known field)$/.test(
+      // The only reasons for which valid JSON may be refused.
+      const allowed = breaches(text).every(breach =>
+        / (must have at most 15 significant digits|must not contain NUL or a lone surrogate|is not a known field)$/.test(
           breach,
         ),
       )
-      t.ok(told, text)
+      t.ok(allowed, text)
     }),
     { numRuns: 500 },
   )

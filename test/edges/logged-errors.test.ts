@@ -12,18 +12,18 @@ const queue: Queue<object> = {
   work: { pollingIntervalSeconds: 0.5 },
 }
 
-t.test('an error of PostgreSQL is told without the values that it repeats', async t => {
+t.test('a PostgreSQL error is logged without the values that it quotes', async t => {
   const { db } = await freshDatabase(t)
   for (const error of await errorsThatRepeat(db, 'mrkdvalue')) {
     t.match(JSON.stringify({ ...error, message: error.message }), 'mrkdvalue')
-    const told = JSON.stringify(publicError(error))
-    t.notMatch(told, 'mrkdvalue')
-    t.match(told, /"code":"\d/)
-    t.match(told, /"stack":".*node_modules/, 'where it happened')
+    const logged = JSON.stringify(publicError(error))
+    t.notMatch(logged, 'mrkdvalue')
+    t.match(logged, /"code":"\d/)
+    t.match(logged, /"stack":".*node_modules/, 'where it happened')
   }
 })
 
-t.test('a failed job keeps its error without the values in it', async t => {
+t.test('a failed job’s error is stored without the values in it', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
   const boss = openQueue(ownerUrl, { isWorker: true, name: 'test', onError() {} })
   await boss.start()
@@ -44,7 +44,7 @@ t.test('a failed job keeps its error without the values in it', async t => {
   t.match(JSON.stringify(outputs), /invalid input syntax|violates|too long/)
 })
 
-/** What PostgreSQL says of values that do not fit: some in the message, some in the detail. */
+/** PostgreSQL's errors about invalid values: some quote them in the message, some in the detail. */
 async function errorsThatRepeat(db: Database, value: string): Promise<Error[]> {
   const statements = [
     sql`select ${value}::uuid`,
@@ -57,7 +57,7 @@ async function errorsThatRepeat(db: Database, value: string): Promise<Error[]> {
   return Promise.all(
     statements.map(statement =>
       statement.execute(db).then(
-        () => new Error('it did fit'),
+        () => new Error('the value was accepted'),
         error => error as Error,
       ),
     ),

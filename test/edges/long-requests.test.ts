@@ -7,10 +7,10 @@ import { letTakeLong } from '../../src/http/client-error.ts'
 
 const SILENCE_MS = 100
 const STALL_MS = 3 * SILENCE_MS
-/** More than the buffers before us take, and so little that all of it has arrived. */
+/** From more than the buffers in front of us hold, down to so few bytes that all of them have arrived. */
 const SIZES = [8_000_000, 100_000, 1_000]
 
-t.test('a caller whose bytes we do not read is not taken for silent', async t => {
+t.test('a caller whose bytes we have not read is not considered silent', async t => {
   for (const size of SIZES) {
     const { socket, request } = await startRequest(t, size)
     socket.write(Buffer.alloc(size))
@@ -22,7 +22,7 @@ t.test('a caller whose bytes we do not read is not taken for silent', async t =>
   }
 })
 
-t.test('a caller that falls silent is cut off, also after we kept it waiting', async t => {
+t.test('a caller that falls silent is cut off, even after we kept it waiting', async t => {
   const { socket, request } = await startRequest(t, 100_000)
   socket.write(Buffer.alloc(50_000))
   await setTimeout(STALL_MS)
@@ -31,7 +31,7 @@ t.test('a caller that falls silent is cut off, also after we kept it waiting', a
   t.notOk(request.complete)
 })
 
-/** A request that has begun, of so many bytes. */
+/** Starts a request with this many bytes. */
 async function startRequest(t: Test, size: number) {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -9,7 +9,7 @@ const file = (name: string, text: string, filename = 'a.csv') =>
 const END = '--b--\r\n'
 const type = field('type', 'repayments')
 
-t.test('an upload that is put together wrongly gets a 400, and nothing of it is kept', async t => {
+t.test('a malformed upload gets a 400, and nothing of it is stored', async t => {
   const { url, db, call } = await startTestService(t, { ROLE: 'api' })
   const wrong: Record<string, string> = {
     'nothing at all': '',
@@ -42,7 +42,7 @@ t.test('an upload that is put together wrongly gets a 400, and nothing of it is 
     t.equal(response.status, 400, how)
   }
   t.equal((await sql`select from ops.migration`.execute(db)).rows.length, 0)
-  t.equal((await call('GET', '/readyz')).status, 200, 'the process lives')
+  t.equal((await call('GET', '/readyz')).status, 200, 'the process is alive')
 })
 
 t.test('a content type without a boundary, or none at all, is refused', async t => {

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { startTestService } from '../support/service.ts'
 
-t.test('/openapi.json tells the whole contract', async t => {
+t.test('/openapi.json describes the whole contract', async t => {
   const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   const { paths } = (await call('GET', '/openapi.json')).body
   const parameters = (path: string, method: string, where: string) =>
     paths[path][method].parameters.filter((one: any) => one.in === where)
 
-  t.test('a list may be asked for without a limit', async t => {
+  t.test('the limit of a list is optional', async t => {
     for (const path of ['/api/payments', '/api/payments/batches', '/api/ledger/operations']) {
       const [limit] = parameters(path, 'get', 'query').filter((one: any) => one.name === 'limit')
       t.match(limit, { required: false, schema: { default: 50 } }, path)
@@ -15,7 +15,7 @@ t.test('/openapi.json tells the whole contract', async t => {
     }
   })
 
-  t.test('what is no JSON is named by its type', async t => {
+  t.test('answers other than JSON have their content type', async t => {
     const types: Record<string, string> = {
       '/api/migration/templates/{type}.csv': 'text/csv',
       '/api/migration/{id}/errors.csv': 'text/csv',
@@ -25,17 +25,17 @@ t.test('/openapi.json tells the whole contract', async t => {
       t.same(Object.keys(paths[path].get.responses[200].content), [type], path)
   })
 
-  t.test('an accepted operation says where its record is', async t => {
+  t.test('an accepted operation has the location of its record', async t => {
     t.ok(paths['/api/ledger/operate'].post.responses[202].headers.Location)
   })
 
-  t.test('who has to come again is told when', async t => {
+  t.test('an answer that asks for a retry says when', async t => {
     const responses = paths['/api/account/login'].post.responses
     for (const status of [429, 503]) t.ok(responses[status].headers['Retry-After'], String(status))
     t.ok(paths['/api/webhooks/gateway_a'].post.responses[503].headers['Retry-After'])
   })
 
-  t.test('a webhook names the headers that are read, and wants none of them', async t => {
+  t.test('a webhook lists the headers that are read, and requires none of them', async t => {
     const headers = (gateway: string) =>
       parameters(`/api/webhooks/${gateway}`, 'post', 'header').map(
         ({ name, required }: any) => `${name} ${required}`,

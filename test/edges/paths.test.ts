@@ -8,7 +8,7 @@ t.test('paths and queries', async t => {
   const { call, url } = await startTestService(t, { ROLE: 'api' })
   const raw = (bytes: string) => rawHttp(url, bytes)
 
-  t.test('a tracking id that is none leads nowhere', async t => {
+  t.test('a malformed tracking id is refused, and an unknown one is not found', async t => {
     const uuid = '019a0000-0000-7000-8000-000000000000'
     for (const id of [
       'x',
@@ -45,7 +45,7 @@ t.test('paths and queries', async t => {
     }
   })
 
-  t.test('a query that does not fit is refused, field by field', async t => {
+  t.test('an invalid query is refused, field by field', async t => {
     for (const query of [
       'limit=0',
       'limit=201',
@@ -81,7 +81,7 @@ t.test('paths and queries', async t => {
     }
   })
 
-  t.test('after all of this the process lives', async t => {
+  t.test('after all of this the process is alive', async t => {
     t.equal((await call('GET', '/readyz')).status, 200)
   })
 })

@@ -8,7 +8,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { caller, operate, testEnv } from '../support/service.ts'
 
-t.test('behind PgBouncer every connection is made, the listening one too', async t => {
+t.test('behind PgBouncer every connection works, including the listening one', async t => {
   const { db, url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url, { isLikePgBouncer: true })
   const ledger = await startSandbox({ port: 0 })

@@ -9,14 +9,14 @@ const approval = {
   data: { external_loan_id: 'L-1', approvedOnDate: '05 March 2026' },
 }
 
-t.test('requests that a careful server refuses', async t => {
+t.test('requests that must be refused', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { call, url } = service
   const operate = (body: unknown, headers?: Record<string, string>) =>
     call('POST', '/api/ledger/operate', body, headers)
   const raw = (bytes: string | Buffer) => rawHttp(url, bytes)
 
-  t.test('a body over 256 KiB is refused by its announced length, before it has come', async t => {
+  t.test('a body over 256 KiB is refused by its Content-Length, before it arrives', async t => {
     const answer = await raw(
       `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: 262145\r\n\r\n`,
     )
@@ -24,7 +24,7 @@ t.test('requests that a careful server refuses', async t => {
     t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
   })
 
-  t.test('a body over 256 KiB is refused where its length is not announced', async t => {
+  t.test('a body over 256 KiB without a Content-Length is refused', async t => {
     const chunk = `${(0x40001).toString(16)}\r\n${' '.repeat(0x40001)}\r\n0\r\n\r\n`
     const answer = await raw(
       `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}transfer-encoding: chunked\r\n\r\n${chunk}`,
@@ -51,7 +51,7 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
-  t.test('another content type than JSON is refused', async t => {
+  t.test('any content type other than JSON is refused', async t => {
     for (const type of [
       'text/plain',
       'application/xml',
@@ -66,7 +66,7 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
-  t.test('a body that names no operation gets the list of them', async t => {
+  t.test('a body that names no operation gets the list of operations', async t => {
     for (const body of ['{"status":"__proto__"}', '{"status":"constructor"}', '{"status":""}']) {
       const answer = await operate(body)
       t.match(
@@ -77,14 +77,14 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
-  t.test('a body that is no JSON object does not fit', async t => {
+  t.test('a body that is not a JSON object is invalid', async t => {
     for (const body of ['[]', '7', 'null', '"x"', '{}', '{"status":7}', '', '{', '{"a":1', 'a=b']) {
       const answer = await operate(body)
       t.match(answer.body, { status: 400, code: 'INVALID_PAYLOAD' }, body)
     }
   })
 
-  t.test('what is missing and what is not known are told at once', async t => {
+  t.test('missing and unknown fields are reported together', async t => {
     const { body } = await operate({ status: 'LOAN_APPROVE', Data: approval.data, x: 1 })
     t.match(body, { status: 400, code: 'INVALID_PAYLOAD' })
     t.same(body.errors.map(({ path }: { path: string }) => path).sort(), ['/Data', '/data', '/x'])
@@ -96,7 +96,7 @@ t.test('requests that a careful server refuses', async t => {
     ])
   })
 
-  t.test('strict JSON holds over HTTP, and the refusal names the field', async t => {
+  t.test('JSON is checked strictly over HTTP, and the refusal names the field', async t => {
     const broken: Record<string, string> = {
       '/data/external_loan_id':
         '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","external_loan_id":"L-2","approvedOnDate":"05 March 2026"}}',
@@ -119,7 +119,7 @@ t.test('requests that a careful server refuses', async t => {
     t.equal(({} as { isAdmin?: boolean }).isAdmin, undefined)
   })
 
-  t.test('overlong and control characters are refused in every text', async t => {
+  t.test('every text refuses control characters and too many characters', async t => {
     const client = {
       firstname: 'A',
       lastname: 'R',
@@ -157,7 +157,7 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
-  t.test('a member of the query that a call does not know is refused, and named', async t => {
+  t.test('an unknown query parameter is refused and named', async t => {
     for (const [method, path, sent] of [
       ['POST', '/api/ledger/operate', approval],
       ['POST', '/api/payments/batch'],
@@ -177,7 +177,7 @@ t.test('requests that a careful server refuses', async t => {
     }
   })
 
-  t.test('after all of this the process lives, and nothing is stored', async t => {
+  t.test('after all of this the process is alive, and nothing is stored', async t => {
     t.equal((await call('GET', '/readyz')).status, 200)
     const { rows } = await sql`select from loanops.operation`.execute(service.db)
     t.equal(rows.length, 0)

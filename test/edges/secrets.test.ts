@@ -12,7 +12,7 @@ import { ending, submit } from '../support/operations.ts'
 import { type Call, caller, TOKEN, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Every value that nobody may find again, where it does not belong. */
+/** The values that must not appear where they do not belong. */
 const MARK = 'mrkd'
 const secrets = {
   JWT_SECRET: `${MARK}-jwt-secret-of-32-characters-for-tests`,
@@ -35,7 +35,7 @@ const payer = {
 }
 
 t.test(
-  'after a journey no secret and no person is in logs, errors, metrics or job output',
+  'after a journey, logs, errors, metrics and job output contain no secrets or personal data',
   async t => {
     const { url, call, db, log } = await start(t)
     const errors: unknown[] = []
@@ -45,7 +45,7 @@ t.test(
     await call('POST', '/api/payments/batch')
     await until(async () => (await call('GET', '/api/payments')).body.payments.length > 0)
 
-    // The database goes away under it: its errors are logged.
+    // The database disappears, so that its errors are logged.
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name like 'loanops%'`.execute(db)
     await until(async () => log().includes('terminat'))
@@ -59,14 +59,11 @@ t.test(
       for (const token of tokens) t.notOk(text.includes(token), `a token in ${place}`)
       t.notMatch(text, /bWlmb3M6cGFzc3dvcmQ|loanops_service:test|argon2id/, place)
     }
-    t.ok(
-      log().length > 0 && metrics.length > 0 && errors.length > 10,
-      'there was something to look at',
-    )
+    t.ok(log().length > 0 && metrics.length > 0 && errors.length > 10, 'there was output to search')
   },
 )
 
-/** @returns the access tokens that were given out */
+/** @returns the access tokens that were issued */
 async function accounts(call: Call, errors: unknown[]): Promise<string[]> {
   const admin = { username: ADMIN.username, password: secrets.ADMIN_PASSWORD }
   const token = await bearer(call, admin)
@@ -139,7 +136,7 @@ async function webhooks(url: string, errors: unknown[]): Promise<void> {
   }
 }
 
-/** The service as a process of its own, so that everything it prints is seen. */
+/** Runs the service as a separate process, so that everything it prints is captured. */
 async function start(t: Test) {
   const { url: databaseUrl, db } = await freshDatabase(t)
   const ledger = await startSandbox({ port: 0 })

@@ -8,7 +8,7 @@ t.test('what two servers could read as two different requests', async t => {
   const { call, url } = await startTestService(t, { ROLE: 'api' })
   const raw = (bytes: string) => rawHttp(url, bytes)
 
-  t.test('two ways to tell a body’s length are none', async t => {
+  t.test('a body with a contradictory or malformed length is refused', async t => {
     const body = '{"status":"x"}'
     const smuggled = `${body}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`
     for (const lengths of [
@@ -35,7 +35,7 @@ t.test('what two servers could read as two different requests', async t => {
     }
   })
 
-  t.test('a chunk of a length that is none ends the connection', async t => {
+  t.test('a chunk with a malformed length ends the connection', async t => {
     for (const chunk of [
       'zz\r\n{}\r\n0\r\n\r\n',
       '-2\r\n{}\r\n0\r\n\r\n',
@@ -49,7 +49,7 @@ t.test('what two servers could read as two different requests', async t => {
     }
   })
 
-  t.test('what is no HTTP is told so', async t => {
+  t.test('input that is not HTTP is answered as such', async t => {
     for (const bytes of [
       '\u0016\u0003\u0001\u0002\u0000\u0001',
       'GET\r\n\r\n',
@@ -62,7 +62,7 @@ t.test('what two servers could read as two different requests', async t => {
       t.match(await raw(bytes), /^HTTP\/1.1 400 /, JSON.stringify(bytes))
   })
 
-  t.test('after all of this the process lives', async t => {
+  t.test('after all of this the process is alive', async t => {
     t.equal((await call('GET', '/readyz')).status, 200)
   })
 })

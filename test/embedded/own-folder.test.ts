@@ -20,18 +20,21 @@ function place(t: Test): string {
   return join(folder, 'shelter')
 }
 
-t.test('a folder at a known place is made for its owner, and found at the next start', async t => {
-  const path = place(t)
-  const umask = process.umask(0o077)
-  t.teardown(() => process.umask(umask))
-  ownFolder(path, US)
-  t.equal(lstatSync(path).mode & 0o777, 0o711)
-  writeFileSync(join(path, 'kept'), '')
-  ownFolder(path, US)
-  t.ok(lstatSync(join(path, 'kept')).isFile())
-})
+t.test(
+  'a folder at a predictable path is created for its owner, and reused at the next start',
+  async t => {
+    const path = place(t)
+    const umask = process.umask(0o077)
+    t.teardown(() => process.umask(umask))
+    ownFolder(path, US)
+    t.equal(lstatSync(path).mode & 0o777, 0o711)
+    writeFileSync(join(path, 'kept'), '')
+    ownFolder(path, US)
+    t.ok(lstatSync(join(path, 'kept')).isFile())
+  },
+)
 
-t.test('a folder that somebody else may have prepared is not used', async t => {
+t.test('a folder that someone else may have prepared is refused', async t => {
   const prepared: Record<string, (path: string) => void> = {
     'is not a folder': path => symlinkSync(tmpdir(), path),
     'can be written by others': path => {
@@ -48,7 +51,7 @@ t.test('a folder that somebody else may have prepared is not used', async t => {
   }
 })
 
-t.test('nor one that others may put in another’s place', async t => {
+t.test('a folder that others could replace is refused', async t => {
   const path = place(t)
   mkdirSync(path)
   const parent = join(path, '..')

@@ -15,7 +15,7 @@ import t, { type Test } from 'tap'
 import { ordinaryUser } from '../../src/embedded/ordinary-user.ts'
 import { caller } from '../support/service.ts'
 
-/** Below the system's folder for such, which PostgreSQL's own user may pass through. */
+/** A folder in the system's temporary folder, which PostgreSQL's user can traverse. */
 function folderOfItsOwn(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'loanops-embedded-'))
   chmodSync(folder, 0o755)
@@ -23,7 +23,7 @@ function folderOfItsOwn(t: Test): string {
   return folder
 }
 
-/** `npm start` in a folder. @returns what it printed, once it has ended or asks to be used */
+/** Runs `npm start` in a folder. @returns what it printed, once it has ended or is ready for use */
 async function start(t: Test, folder: string): Promise<{ child: ChildProcess; printed: string }> {
   const child = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
     cwd: folder,
@@ -65,7 +65,7 @@ const client = {
 }
 
 t.test(
-  'a start after a kill goes on with the database and the ledger’s books as they were',
+  'a start after a kill continues with the database and the ledger’s books as they were',
   async t => {
     const folder = folderOfItsOwn(t)
     const first = await start(t, folder)
@@ -90,21 +90,21 @@ t.test(
 )
 
 t.test(
-  'a second start in the same folder is refused, one in another folder finds free ports',
+  'a second start in the same folder is refused, and one in another folder finds free ports',
   async t => {
     const folder = folderOfItsOwn(t)
     const first = await start(t, folder)
     const second = await start(t, folder)
-    t.match(second.printed, /runs in this folder already/)
+    t.match(second.printed, /already running in this folder/)
     t.equal(second.child.exitCode, 1)
-    const beside = await start(t, folderOfItsOwn(t))
-    t.match(apiOf(beside.printed), /^http/)
-    t.not(apiOf(beside.printed), apiOf(first.printed))
+    const elsewhere = await start(t, folderOfItsOwn(t))
+    t.match(apiOf(elsewhere.printed), /^http/)
+    t.not(apiOf(elsewhere.printed), apiOf(first.printed))
   },
 )
 
 t.test(
-  'nobody else can read what a start keeps, nor what an earlier one left readable',
+  'nobody else can read the files of a start, nor those that an earlier one left readable',
   async t => {
     const folder = folderOfItsOwn(t)
     const data = join(folder, '.data')
@@ -119,7 +119,7 @@ t.test(
     const { mode, gid } = lstatSync(data)
     const postgres = ordinaryUser()
     t.equal(mode & 0o777, postgres ? 0o710 : 0o700)
-    if (postgres) t.equal(gid, postgres.gid, 'only its group, to pass')
+    if (postgres) t.equal(gid, postgres.gid, 'its group may traverse the folder')
     const entries = readdirSync(data, { withFileTypes: true })
     t.ok(entries.find(entry => entry.name === 'postgres')?.isDirectory())
     const files = entries.filter(entry => entry.isFile()).map(({ name }) => name)

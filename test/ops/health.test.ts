@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 
 const STUCK_AFTER_MS = 100
 
-t.test('readyz is 503 and names the group commit that gets nowhere, until it does', async t => {
+t.test('readyz is 503 and names a group commit that makes no progress, until it does', async t => {
   const { db, url } = await freshDatabase(t)
   const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
   const ours = openDatabase(url, { max: 4, name: 'test', onError() {} })

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 const asker = { actor: 'test', address: null, requestId: null }
 
-t.test('a file that is refused at its end leaves no rows', async t => {
+t.test('a file that is refused at its end leaves no rows behind', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rows = Array.from({ length: 4_000 }, (_, n) => ({ payment_reference: `p-${n}` }))
   const csv = `${repaymentsCsv(...rows)}L-1,"`
@@ -28,7 +28,7 @@ t.test('a file that is refused at its end leaves no rows', async t => {
   t.equal(await countRows(service.db), 0)
 })
 
-t.test('a sweep removes what ended uploads left, in steps, and nothing else', async t => {
+t.test('a sweep deletes what dead uploads left, in steps, and nothing else', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { db } = service
   const { body } = await uploadCsv(service, 'repayments', repaymentsCsv({}))
@@ -55,7 +55,7 @@ t.test('a sweep removes what ended uploads left, in steps, and nothing else', as
   t.equal((await sql`select from loanops.migration`.execute(db)).rows.length, 2)
 })
 
-t.test('a sweep that is broken off is taken up by the next one', async t => {
+t.test('a sweep that is interrupted is completed by the next one', async t => {
   const { db } = await startTestService(t, { ROLE: 'api' })
   await addUploading(db, newId(), '25 hours')
   const id = newId()
@@ -65,12 +65,12 @@ t.test('a sweep that is broken off is taken up by the next one', async t => {
   await until(async () => (await countRows(db)) < 60_000)
   stopping.abort()
   await sweeping
-  t.ok((await countRows(db)) > 0, 'it did not wait for the end')
+  t.ok((await countRows(db)) > 0, 'it stopped before the end')
   await sweepUploads(db)
   t.equal(await countRows(db), 0)
 })
 
-t.test('an upload that still arrives after a day is not swept', async t => {
+t.test('an upload that is still arriving after a day is not swept', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { db, config } = service
   const kind = repaymentsOf(config)
@@ -100,7 +100,7 @@ t.test('an upload that still arrives after a day is not swept', async t => {
   t.match((await service.call('GET', `/api/migration/${id}`)).body, { rows: 2_001 })
 })
 
-t.test('an upload that was taken for abandoned is refused, and leaves no rows', async t => {
+t.test('an upload that was considered abandoned is refused, and leaves no rows behind', async t => {
   const { db, config } = await startTestService(t, { ROLE: 'api' })
   const kind = repaymentsOf(config)
   async function* frozenFile() {
@@ -112,7 +112,7 @@ t.test('an upload that was taken for abandoned is refused, and leaves no rows', 
     yield Buffer.from(`${row}\n`)
   }
   const uploading = upload({ db, patient: db }, kind, frozenFile(), asker)
-  await t.rejects(uploading, { code: 'UNAVAILABLE', message: /taken for abandoned/ })
+  await t.rejects(uploading, { code: 'UNAVAILABLE', message: /considered abandoned/ })
   await sweepUploads(db)
   t.equal(await countRows(db), 0)
 })

@@ -9,8 +9,8 @@ import { until } from '../support/until.ts'
 const TEST_LOCK = 1
 const UPLOADS_AT_ONCE = 4
 
-t.test('what runs beside what', async t => {
-  // Without a worker a run never ends by itself.
+t.test('runs on the same loans', async t => {
+  // Without a worker, a run never ends by itself.
   const service = await startTestService(t, { ROLE: 'api' })
   const run = (id: string) => service.call('POST', '/api/migration/run', { migration_id: id })
   const act = (id: string, action: string) => service.call('POST', `/api/migration/${id}/${action}`)
@@ -18,7 +18,7 @@ t.test('what runs beside what', async t => {
   const repayments = (loan: string) =>
     uploaded(service, 'repayments', repaymentsCsv({ loan_external_id: loan }))
 
-  t.test('repayments neither start nor are retried beside a run of their loans', async t => {
+  t.test('repayments cannot be started or retried during a run of their loans', async t => {
     const [started, retried, ofLoans] = [
       await repayments('A'),
       await repayments('A'),
@@ -38,7 +38,7 @@ t.test('what runs beside what', async t => {
     t.match(await act(retried, 'retry'), { status: 202 })
   })
 
-  t.test('loans neither start nor are retried beside a run of their repayments', async t => {
+  t.test('loans cannot be started or retried during a run of their repayments', async t => {
     const [started, retried, ofRepayments] = [
       await loans('B'),
       await loans('B'),
@@ -58,7 +58,7 @@ t.test('what runs beside what', async t => {
     t.match(await act(retried, 'retry'), { status: 202 })
   })
 
-  t.test('of both at the same moment one is refused', async t => {
+  t.test('if both start at the same moment, one is refused', async t => {
     const pairs = await Promise.all(
       ['C', 'D', 'E', 'F'].map(loan => Promise.all([loans(loan), repayments(loan)])),
     )
@@ -66,7 +66,7 @@ t.test('what runs beside what', async t => {
     for (const pair of answers) t.same(pair.map(({ status }) => status).sort(), [202, 409])
   })
 
-  t.test('uploads that take long keep no retry waiting', async t => {
+  t.test('long uploads do not hold up a retry', async t => {
     const id = await loans('G')
     await run(id)
     await act(id, 'cancel')
@@ -80,16 +80,16 @@ t.test('what runs beside what', async t => {
     const { uploads } = await service.db.transaction().execute(async trx => {
       await sql`select pg_advisory_xact_lock(${TEST_LOCK})`.execute(trx)
       const uploads = Array.from({ length: UPLOADS_AT_ONCE }, () => loans('H'))
-      await until(waiting, 'all of them wait')
+      await until(waiting, 'all uploads wait')
       t.match(await act(id, 'retry'), { status: 202 })
-      t.ok(await waiting(), 'and wait still')
+      t.ok(await waiting(), 'the uploads are still waiting')
       return { uploads }
     })
     await Promise.all(uploads)
   })
 })
 
-/** What an upload does last then waits until the test gives its lock back. */
+/** Makes the last step of an upload wait until the test releases its lock. */
 const HOLD_UPLOADS = `
   create function loanops.hold() returns trigger language plpgsql as $$
   begin

@@ -6,7 +6,7 @@ import { loansCsv } from '../support/rows.ts'
 import { operate, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-t.test('clients that change between a cancel and a retry', async t => {
+t.test('a client that changes between a cancel and a retry', async t => {
   const proxy = await startProxy(t)
   const service = await startTestService(t, { LEDGER_URL: proxy.url })
   const { call, db } = service
@@ -22,11 +22,11 @@ t.test('clients that change between a cancel and a retry', async t => {
   )
   const { migration_id: id } = (await uploadCsv(service, 'loans', csv)).body
   await call('POST', '/api/migration/run', { migration_id: id })
-  await until(async () => (await begun(service)) === 4, 'each loan’s call is under way')
+  await until(async () => (await begun(service)) === 4, 'the call of each loan is in progress')
   await call('POST', `/api/migration/${id}/cancel`)
   for (const externalId of ['C', 'K'])
     await operate(call, 'CLIENT_UPDATE', { externalId, firstname: 'Usha' })
-  // As if it had been cleared away: the retry makes this client's operation again, and the ledger's client differs.
+  // As if it had been cleaned up: the retry creates the client's operation again, and the ledger's client differs.
   await sql`
     delete from loanops.operation where subject = 'client:K' and operation_type = 'CLIENT_CREATE'`.execute(
     db,
@@ -40,12 +40,12 @@ t.test('clients that change between a cancel and a retry', async t => {
     return rows[0]
   }
 
-  await t.test('a client that the file has brought may change before its other loans', async t => {
+  await t.test('does not fail its other loans if the file created it', async t => {
     await until(async () => !['running', 'valid'].includes((await row('C-2')).state), 'C-2 ends')
     t.match(await row('C-2'), { state: 'done', reason: null })
   })
 
-  await t.test('a loan that is under way when its client fails ends as its calls do', async t => {
+  await t.test('does not decide how a loan in progress ends when the client fails', async t => {
     await until(async () => !['running', 'valid'].includes((await row('K-2')).state), 'K-2 ends')
     t.match(await row('K-2'), { state: 'failed', reason: /firstname is Usha there/ })
     t.match(await row('K-1'), { state: 'running' })
@@ -55,7 +55,7 @@ t.test('clients that change between a cancel and a retry', async t => {
   })
 })
 
-/** How many loans’ calls have been tried and are due again. */
+/** How many calls have been tried and will be retried. */
 async function begun({ db }: TestService): Promise<number> {
   const { rows } = await sql`
     select from loanops.operation

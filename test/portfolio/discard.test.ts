@@ -7,12 +7,12 @@ import { until } from '../support/until.ts'
 
 const LATE = { disbursed_on_date: '2024-06-01', approved_on_date: '2024-06-01' }
 
-t.test('files that wait, and files that go', async t => {
+t.test('files that have not been run, and files that are discarded', async t => {
   const service = await startTestService(t)
   const { call, db } = service
   const loanOf = (loan: string) => ({ loan_external_id: loan, client_external_id: `C-${loan}` })
 
-  t.test('a loans file that was never run changes no verdict on repayments', async t => {
+  t.test('a loans file that was never run does not affect the verdict on repayments', async t => {
     await migrateCsv(service, 'loans', loansCsv(loanOf('A')))
     await uploadCsv(service, 'loans', loansCsv({ ...loanOf('A'), ...LATE }, loanOf('B')))
     const csv = repaymentsCsv({ loan_external_id: 'A' }, { loan_external_id: 'B' })
@@ -38,7 +38,7 @@ t.test('files that wait, and files that go', async t => {
     t.equal(rows.length, 1)
   })
 
-  t.test('one that runs or has run is not', async t => {
+  t.test('a file that is running or has been run is not discarded', async t => {
     await fault(service, { kind: 'latency', ms: 300, match: { on: 'writes' } })
     const { migration_id: id } = (
       await uploadCsv(service, 'loans', loansCsv(loanOf('E'), loanOf('F')))
@@ -48,7 +48,7 @@ t.test('files that wait, and files that go', async t => {
       status: 409,
       body: { detail: 'It is running: cancel it first' },
     })
-    await until(async () => (await callsUnderWay(service, id)) > 0, 'something is begun')
+    await until(async () => (await callsUnderWay(service, id)) > 0, 'a row has been started')
     await call('POST', `/api/migration/${id}/cancel`)
     t.match(await call('DELETE', `/api/migration/${id}`), { status: 409 })
     await fetch(`${service.ledger.controlUrl}/faults`, { method: 'DELETE' })
@@ -56,13 +56,13 @@ t.test('files that wait, and files that go', async t => {
     t.match(await ended(service, id), { status: 'completed', done: 2 })
     t.match(await call('DELETE', `/api/migration/${id}`), {
       status: 409,
-      body: { detail: /what became of its rows is kept/ },
+      body: { detail: /the results of its rows are kept/ },
     })
     t.equal(await rowsOf(service, id), 2)
   })
 })
 
-t.test('the list of files', async t => {
+t.test('the list of migrations', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { call } = service
   const list = async (query = '') => (await call('GET', `/api/migration${query}`)).body
@@ -76,7 +76,7 @@ t.test('the list of files', async t => {
     uploaded.unshift((await uploadCsv(service, type, csv)).body.migration_id)
   const [newest, repayments, oldest] = uploaded as [string, string, string]
 
-  t.test('has the newest first, page by page, each as it is told alone', async t => {
+  t.test('is paged, newest first, with the same items as a single request', async t => {
     t.same(ids(await list()), uploaded)
     const first = await list('?limit=2')
     t.same(ids(first), [newest, repayments])
@@ -92,7 +92,7 @@ t.test('the list of files', async t => {
     t.same(ids(await list('?type=loans&status=uploaded')), [newest])
   })
 
-  t.test('refuses values that it does not know', async t => {
+  t.test('refuses unknown values', async t => {
     for (const query of ['type=x', 'status=uploading', 'limit=0', 'limit=201', 'cursor=x', 'x=1'])
       t.match(
         await call('GET', `/api/migration?${query}`),
@@ -101,11 +101,14 @@ t.test('the list of files', async t => {
       )
   })
 
-  t.test('a cancelled file of which nothing was begun is discarded', async t => {
-    await call('POST', `/api/migration/${oldest}/cancel`)
-    t.equal((await call('DELETE', `/api/migration/${oldest}`)).status, 204)
-    t.same(ids(await list()), [newest, repayments])
-  })
+  t.test(
+    'no longer has a cancelled file that was discarded before any row was started',
+    async t => {
+      await call('POST', `/api/migration/${oldest}/cancel`)
+      t.equal((await call('DELETE', `/api/migration/${oldest}`)).status, 204)
+      t.same(ids(await list()), [newest, repayments])
+    },
+  )
 })
 
 async function rowsOf({ db }: TestService, id: string): Promise<number> {

@@ -3,10 +3,77 @@ import { readConfig } from '../../src/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { matchEach } from '../support/match-each.ts'
-import { ended, migrateCsv, uploadCsv } from '../support/migrate.ts'
+import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
+
+t.test('a dry run predicts what a run would do, and writes nothing', async t => {
+  const service = await startTestService(t)
+  const { call, ledger } = service
+  await migrateCsv(
+    service,
+    'loans',
+    loansCsv(
+      { client_external_id: 'E', loan_external_id: 'E-1' },
+      { client_external_id: 'E', loan_external_id: 'E-2', disbursed_on_date: '' },
+    ),
+  )
+  await migrateCsv(service, 'repayments', repaymentsCsv({ loan_external_id: 'E-1' }))
+  const counters = async () => (await fetch(`${ledger.controlUrl}/log`)).json() as Promise<any>
+  const { last } = await counters()
+
+  const row = { client_external_id: 'E' }
+  const loans = await migrateCsv(
+    service,
+    'loans',
+    loansCsv(
+      { ...row, loan_external_id: 'E-1' },
+      { ...row, loan_external_id: 'E-2' },
+      { ...row, loan_external_id: 'E-3' },
+      { ...row, loan_external_id: 'E-4', client_external_id: 'E2' },
+      { ...row, loan_external_id: 'E-1'.replace('1', '5'), principal: '1' },
+    ),
+    { dry_run: true },
+  )
+  t.match(loans, {
+    status: 'uploaded',
+    is_dry_run: true,
+    dry_run: { would_change: 4, in_ledger: 1, differs: 0, refused: 0 },
+  })
+  t.same(
+    (await rowsOf(service, loans.migration_id)).map(({ finding }: any) => finding),
+    ['in_ledger', 'new', 'new', 'new', 'new'],
+  )
+
+  const repayments = await migrateCsv(
+    service,
+    'repayments',
+    repaymentsCsv(
+      { loan_external_id: 'E-1' },
+      { loan_external_id: 'E-1', payment_reference: 'new' },
+      { loan_external_id: 'E-8' },
+      { loan_external_id: 'E-1', payment_reference: 'p' },
+    ).replace('E-1,2024-02-12,100.50,p-1', 'E-1,2024-02-12,99,p-1'),
+    { dry_run: true },
+  )
+  t.match(repayments.dry_run, {
+    would_change: 2,
+    differs: 1,
+    refused: 1,
+    findings: [
+      {
+        line: 2,
+        external_loan_id: 'E-1',
+        finding: 'differs',
+        reason: /amount is 100.5 there, not 99/,
+      },
+      { line: 4, finding: 'refused', reason: 'the ledger has no such loan' },
+    ],
+  })
+  t.equal((await counters()).last, last, 'the ledger has logged no write')
+  t.equal((await call('POST', `/api/migration/${loans.migration_id}/cancel`)).status, 409)
+})
 
 t.test('a dry run', async t => {
   const service = await startTestService(t)
@@ -18,7 +85,7 @@ t.test('a dry run', async t => {
   }))
   await migrateCsv(service, 'loans', loansCsv(...there))
 
-  t.test('that waits for the ledger keeps no run waiting', async t => {
+  t.test('does not hold up runs while it waits for the ledger', async t => {
     await fault.add({ kind: 'latency', ms: 1_500, match: { externalId: 'A-1', on: 'reads' } })
     const slow = loansCsv({ loan_external_id: 'A-1', client_external_id: 'A' })
     const { migration_id } = (await uploadCsv(service, 'loans', slow)).body
@@ -31,11 +98,11 @@ t.test('a dry run', async t => {
     t.match(await ended(service, migration_id), { dry_run: { in_ledger: 1 } })
   })
 
-  t.test('tells how far it is, and when it will end', async t => {
-    // Of a loan whose client is missing only the client is read.
+  t.test('shows its progress, and when it will end', async t => {
+    // If the client of a loan is missing, only the client is read.
     const slow = { loan_external_id: 'P-99', client_external_id: 'SLOW' }
     await fault.add({ kind: 'latency', ms: 2_000, match: { externalId: 'SLOW', on: 'reads' } })
-    // More than are looked at together, in the order of their ids.
+    // More than are checked together, in the order of their ids.
     const quick = Array.from({ length: 29 }, (_, i) => ({ loan_external_id: `P-${70 + i}` }))
     const loans = [...quick, slow]
     const { migration_id } = (await uploadCsv(service, 'loans', loansCsv(...loans))).body
@@ -50,7 +117,7 @@ t.test('a dry run', async t => {
     t.match(await ended(service, migration_id), { looked_at: 30, estimated_end_at: null })
   })
 
-  t.test('tells a loan that cannot be read as unknown, and looks at the others', async t => {
+  t.test('reports a loan that cannot be read as unknown, and checks the others', async t => {
     await fault.add({ kind: 'error', status: 500, match: { externalId: 'U-1', on: 'reads' } })
     const csv = repaymentsCsv({ loan_external_id: 'U-1' }, { loan_external_id: 'U-2' })
     const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
@@ -62,8 +129,8 @@ t.test('a dry run', async t => {
     await fault.none()
   })
 
-  t.test('takes a ledger that is down for no finding, and goes on when it is back', async t => {
-    // As often as a loan is tried; but the first time nothing else is answered either.
+  t.test('reports nothing while the ledger is down, and continues when it is back', async t => {
+    // As many failures as a loan has tries, but on the first one the ledger answers nothing else either.
     await fault.add({ kind: 'error', status: 503, match: { externalId: 'V-1' }, times: 3 })
     await fault.add({ kind: 'error', status: 503, match: { path: 'paymenttypes' }, times: 1 })
     const csv = repaymentsCsv({ loan_external_id: 'V-1' })
@@ -74,7 +141,7 @@ t.test('a dry run', async t => {
   })
 })
 
-t.test('a stop waits for no loan that a dry run has not begun to look at', async t => {
+t.test('a stop does not wait for loans that a dry run has not started to check', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { databaseUrl, ledger, call } = service
   const config = readConfig(
@@ -97,7 +164,7 @@ function faultsOf(controlUrl: string) {
   return {
     add: (rule: object) => fetch(url, { method: 'POST', body: JSON.stringify(rule) }),
     none: () => fetch(url, { method: 'DELETE' }),
-    /** How many requests the first rule met. */
+    /** How many requests the first rule has matched. */
     hits: async () => ((await (await fetch(url)).json()) as any).rules[0].hits as number,
   }
 }

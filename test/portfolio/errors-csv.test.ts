@@ -12,7 +12,7 @@ import { startTestService } from '../support/service.ts'
 t.test('errors.csv', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
 
-  t.test('has the uploaded columns and each invalid row as it came, with its reason', async t => {
+  t.test('has the uploaded columns and each invalid row unchanged, with its reason', async t => {
     const csv = loansCsv(
       {},
       {
@@ -31,32 +31,29 @@ t.test('errors.csv', async t => {
     t.equal(rows.length, 2)
   })
 
-  t.test(
-    'mended and uploaded again, it is a file like any other; unmended, its errors are told anew',
-    async t => {
-      const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
-        ',',
-        ';',
-      )
-      const { body } = await uploadCsv(service, 'repayments', csv)
-      const errors = await errorsOf(service, body.migration_id)
-      t.match(errors, /;'=1\+1;/, 'with its own delimiter, and no formula for a spreadsheet')
-      const again = await uploadCsv(service, 'repayments', errors)
-      t.match(again.body, { invalid_rows: 1 })
-      t.equal(await errorsOf(service, again.body.migration_id), errors)
-      const mended = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
-      t.match(mended.body, { valid_rows: 1, invalid_rows: 0 })
-      const { cells } = await service.db
-        .selectFrom('loanops.migration_row')
-        .select('cells')
-        .where('migration_id', '=', mended.body.migration_id)
-        .executeTakeFirstOrThrow()
-      t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one that was uploaded first')
-    },
-  )
+  t.test('can be corrected and uploaded again; uncorrected, it has the same errors', async t => {
+    const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
+      ',',
+      ';',
+    )
+    const { body } = await uploadCsv(service, 'repayments', csv)
+    const errors = await errorsOf(service, body.migration_id)
+    t.match(errors, /;'=1\+1;/, 'it keeps the delimiter and contains no formula')
+    const again = await uploadCsv(service, 'repayments', errors)
+    t.match(again.body, { invalid_rows: 1 })
+    t.equal(await errorsOf(service, again.body.migration_id), errors)
+    const corrected = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
+    t.match(corrected.body, { valid_rows: 1, invalid_rows: 0 })
+    const { cells } = await service.db
+      .selectFrom('loanops.migration_row')
+      .select('cells')
+      .where('migration_id', '=', corrected.body.migration_id)
+      .executeTakeFirstOrThrow()
+    t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one from the first upload')
+  })
 
   t.test(
-    'the apostrophe before a formula goes whether or not the column reason is there',
+    'the apostrophe before a formula is removed with or without the reason column',
     async t => {
       const kept = async (references: string[]) => {
         const csv = repaymentsCsv(...references.map(payment_reference => ({ payment_reference })))
@@ -71,10 +68,10 @@ t.test('errors.csv', async t => {
       }
       t.same(await kept(["'+919", "'-1", "'=1", "'@a"]), ['+919', '-1', '=1', '@a'])
       const names = ["'s-Hertogenbosch", "'1", "''a", "a'+1", "'"]
-      t.same(await kept(names), names, 'others stay')
+      t.same(await kept(names), names, 'other apostrophes stay')
     },
   )
-  t.test('a download is in the audit', async t => {
+  t.test('a download is audited', async t => {
     const { body } = await uploadCsv(service, 'loans', loansCsv({ principal: 'x' }))
     await errorsOf(service, body.migration_id)
     const { rows } = await sql`
@@ -84,18 +81,26 @@ t.test('errors.csv', async t => {
     matchEach(t, rows, [{ actor: 'internal-token', ...from, detail: { file: 'errors.csv' } }])
   })
 
-  t.test('a row with too few cells has its reason in the column of reasons', async t => {
+  t.test('a row with too few cells has its reason in the reason column', async t => {
     const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
     const { body } = await uploadCsv(service, 'repayments', csv)
     const errors = await errorsOf(service, body.migration_id)
     t.same(parse(errors), [
       [...REPAYMENT_COLUMNS.split(','), 'reason'],
-      ['L-1', '2024-02-12', '', '', '', '', 'the row has 2 cells, and the header 6 columns'],
-      ['L-2', '2024-02-12', '5', 'p-2', '', '', 'the row has 4 cells, and the header 6 columns'],
+      ['L-1', '2024-02-12', '', '', '', '', 'the row has 2 cells, but the header has 6 columns'],
+      [
+        'L-2',
+        '2024-02-12',
+        '5',
+        'p-2',
+        '',
+        '',
+        'the row has 4 cells, but the header has 6 columns',
+      ],
     ])
   })
 
-  t.test('a row with too few cells, uploaded again, has only its own cells', async t => {
+  t.test('a row with too few cells gets no other cells when it is uploaded again', async t => {
     const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
     const { body } = await uploadCsv(service, 'repayments', csv)
     const errors = await errorsOf(service, body.migration_id)
@@ -111,7 +116,7 @@ t.test('errors.csv', async t => {
     t.same(JSON.parse(cells).slice(0, 6), ['L-2', '2024-02-12', '5', 'p-2', '', ''])
   })
 
-  t.test('a row with too many cells comes back whole, however often', async t => {
+  t.test('a row with too many cells keeps all of them, however often it is uploaded', async t => {
     const csv = `${repaymentsCsv({})}L-1,2024-02-12,1,000,p-1,,paid\n`
     const { body } = await uploadCsv(service, 'repayments', csv)
     let errors = await errorsOf(service, body.migration_id)
@@ -123,14 +128,14 @@ t.test('errors.csv', async t => {
         row,
         [
           ...['L-1', '2024-02-12', '1', '000', 'p-1', '', 'paid'],
-          'the row has 8 cells, and the header 7 columns',
+          'the row has 8 cells, but the header has 7 columns',
         ],
         `round ${round}`,
       )
     }
   })
 
-  t.test('any cells come back as they were through quoting and defusing', async t => {
+  t.test('any cells survive quoting and escaping unchanged', async t => {
     const cell = fc.oneof(fc.string(), fc.stringMatching(/^'{0,3}[=+\-@\t][a-z",;\r\n ]{0,5}$/))
     fc.assert(
       fc.property(

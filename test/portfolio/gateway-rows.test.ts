@@ -7,7 +7,7 @@ import { repaymentsCsv } from '../support/rows.ts'
 const DAY = PAID_AT_ISO.slice(0, 10)
 
 t.test(
-  'a row that names a gateway and the webhook of the same payment are one repayment',
+  'a row that names a gateway and the webhook of the same payment become one repayment',
   async t => {
     const service = await paymentService(t)
     const rowOf = (loan: string, id: string, amount = '1000.00') =>
@@ -26,7 +26,7 @@ t.test(
       await service.batch()
     }
 
-    t.test('the webhook first', async t => {
+    t.test('if the webhook comes first', async t => {
       await service.loan('W-1')
       await pay('W-1', 'pay_w1')
       t.match(await migrateCsv(service, 'repayments', rowOf('W-1', 'pay_w1')), {
@@ -36,7 +36,7 @@ t.test(
       t.equal((await service.repayments()).length, 1)
     })
 
-    t.test('the row first', async t => {
+    t.test('if the row comes first', async t => {
       await service.loan('W-2')
       t.match(await migrateCsv(service, 'repayments', rowOf('W-2', 'pay w2')), { done: 1 })
       await pay('W-2', 'pay w2')
@@ -44,7 +44,7 @@ t.test(
       t.match(await service.payment('pay w2'), { payment: { state: 'posted' } })
     })
 
-    t.test('a row that says another amount fails and says so', async t => {
+    t.test('unless the row has another amount, which fails', async t => {
       const run = await migrateCsv(service, 'repayments', rowOf('W-1', 'pay_w1', '999.00'))
       t.match(run, { done: 0, failed: 1 })
       t.equal((await service.repayments()).length, 2)

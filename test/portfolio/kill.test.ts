@@ -8,7 +8,7 @@ import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 t.test(
-  'a run that is killed again and again ends in the same books as one that is not',
+  'a run that is killed repeatedly ends with the same books as an undisturbed one',
   async t => {
     const seed = Number(process.env.SEED ?? 11)
     t.comment(`seed ${seed}`)
@@ -25,7 +25,7 @@ t.test(
   },
 )
 
-t.test('a dry run whose worker is killed goes on within 15 s', async t => {
+t.test('a dry run whose worker is killed continues within 15 s', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const env = testEnv(service.databaseUrl, service.ledger.url)
   const worker = startProcessFor(t, 'worker', env)

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { startTestService, TOKEN } from '../support/service.ts'
 const { loansCsv, repaymentsCsv } = makePortfolio({ clients: 2, loans: 6, repayments: 20 }, 3)
 
 t.test(
-  'npm run migrate-portfolio takes files to the ledger, loans first, and says what became of them',
+  'npm run migrate-portfolio runs the files, loans first, and reports the results',
   async t => {
     const service = await startTestService(t)
     const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
@@ -22,7 +22,7 @@ t.test(
     const run = (...args: string[]) => runCommand(service.url, args)
 
     const dry = await run('--dry-run', file('loans.csv'))
-    t.match(dry, { code: 0, output: /6 rows would be written, 0 are in the ledger already/ })
+    t.match(dry, { code: 0, output: /6 rows would be written, 0 are already in the ledger/ })
     t.same((await booksOf(service.ledger.controlUrl)).loans, [], 'a dry run writes nothing')
 
     const whole = await run(file('repayments.csv'), file('loans.csv'))
@@ -43,17 +43,27 @@ t.test(
   },
 )
 
-t.test('npm run migrate-portfolio says what is missing', async t => {
+t.test('a dry run of loans and their repayments predicts a run of both files', async t => {
+  const service = await startTestService(t)
+  const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
+  const files = ['repayments.csv', 'loans.csv'].map(name => join(folder, name))
+  const dry = await runCommand(service.url, ['--dry-run', ...files])
+  t.equal(dry.code, 0)
+  t.match(dry.output, /6 rows would be written[\s\S]*20 rows would be written.* 0 would be refused/)
+  t.same((await booksOf(service.ledger.controlUrl)).loans, [])
+})
+
+t.test('npm run migrate-portfolio reports what is missing', async t => {
   t.match(await runCommand('http://127.0.0.1:1', []), {
     code: 1,
     output: /at least one file/,
   })
   const folder = t.testdir({ 'loans.csv': loansCsv })
   const away = await runCommand('http://127.0.0.1:1', [join(folder, 'loans.csv')])
-  t.match(away, { code: 1, output: /does not answer .*is it running/ })
+  t.match(away, { code: 1, output: /does not answer .*is the service running/ })
 })
 
-t.test('npm run migrate-portfolio takes no refusal for the file of errors', async t => {
+t.test('npm run migrate-portfolio does not save an error response as the errors file', async t => {
   const server = createServer((request, response) => {
     const isErrors = request.url?.endsWith('errors.csv')
     const answer = isErrors
@@ -73,16 +83,29 @@ t.test('npm run migrate-portfolio takes no refusal for the file of errors', asyn
   t.notOk(existsSync(file.replace('.csv', '.errors.csv')))
 })
 
-t.test('migrate-portfolio stops where a run did not end cleanly', async t => {
+t.test('only the owner can read an errors file, even if it replaces a readable one', async t => {
+  const record = { migration_id: newId(), rows: 1, invalid_rows: 1 }
+  const { url } = await startAnswering(t, record)
+  const folder = t.testdir({ 'new.csv': loansCsv, 'old.csv': loansCsv, 'old.errors.csv': 'x' })
+  chmodSync(join(folder, 'old.errors.csv'), 0o644)
+  for (const name of ['new', 'old']) {
+    t.match(await runCommand(url, [join(folder, `${name}.csv`)]), { code: 1 })
+    const errors = join(folder, `${name}.errors.csv`)
+    t.equal(statSync(errors).mode & 0o777, 0o600, name)
+    t.match(readFileSync(errors, 'utf8'), record.migration_id)
+  }
+})
+
+t.test('migrate-portfolio stops at a run that does not end cleanly', async t => {
   const clean = { status: 'completed', done: 2, failed: 0, stopped: 0, dry_run: null }
   const looked = { would_change: 2, in_ledger: 0, differs: 0, refused: 0, unknown: 0, findings: [] }
   const dry = (found: object) => ({ status: 'uploaded', dry_run: { ...looked, ...found } })
   const [run, dryRun] = [{ isDryRun: false }, { isDryRun: true }]
   const unclean: [string, object, { isDryRun: boolean }, RegExp][] = [
     ['cancelled', { status: 'cancelled', done: 1 }, run, /is cancelled, and 1 rows are left/],
-    ['failed', { failed: 1, done: 1 }, run, /the run is completed; what failed is in/],
-    ['stopped', { stopped: 1, done: 1 }, run, /what failed is in/],
-    ['failed beside invalid', { failed: 1, invalid_rows: 3 }, run, /what failed is in/],
+    ['failed', { failed: 1, done: 1 }, run, /the run is completed; the rows that failed are in/],
+    ['stopped', { stopped: 1, done: 1 }, run, /the rows that failed are in/],
+    ['failed beside invalid', { failed: 1, invalid_rows: 3 }, run, /the rows that failed are in/],
     ['differs', dry({ differs: 1 }), dryRun, /1 rows are invalid, differ/],
     ['would be refused', dry({ refused: 1 }), dryRun, /1 rows are invalid, differ/],
     ['not looked at', dry({ unknown: 1 }), dryRun, /1 rows are invalid, differ/],
@@ -101,16 +124,16 @@ t.test('migrate-portfolio stops where a run did not end cleanly', async t => {
   }
 })
 
-t.test('npm run migrate-portfolio takes rows left out on request for no failure', async t => {
+t.test('npm run migrate-portfolio does not treat rows left out on request as failures', async t => {
   const record = { rows: 2, valid_rows: 1, invalid_rows: 1, done: 1, failed: 0, stopped: 0 }
   const { url } = await startAnswering(t, { ...record, status: 'completed', migration_id: newId() })
   const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
   const { code, output } = await runCommand(url, ['--skip-invalid', file])
   t.equal(code, 0)
-  t.match(output, /the 1 invalid rows are left out/)
+  t.match(output, /1 invalid rows are left out/)
 })
 
-/** Stands for a service whose every migration is and ends as this record says. */
+/** Stands in for a service that answers every request with this record. */
 async function startAnswering(t: Test, record: object) {
   let uploads = 0
   const server = createServer((request, response) => {

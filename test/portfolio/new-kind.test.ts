@@ -12,7 +12,7 @@ import type { Found, Looker, RowToLookAt } from '../../src/portfolio/kinds/looke
 import { step } from '../../src/portfolio/kinds/step.ts'
 import { twice } from '../../src/portfolio/kinds/twice.ts'
 
-/** Approvals of loans that another file submitted. */
+/** Approvals of loans from another file. */
 const approvals: Kind = {
   type: 'approvals',
   columns: [
@@ -45,7 +45,7 @@ async function lookAtApprovals(looker: Looker, rows: RowToLookAt[]): Promise<Fou
   )
 }
 
-// The one line that a new kind takes. The service reads the list while it loads, so it is loaded afterwards.
+// The one line that a new kind needs. The service reads the list when it is loaded, so it is loaded after this.
 kinds.push(approvals)
 const { booksOf } = await import('../support/books.ts')
 const { ended, migrateCsv, textOf, uploadCsv } = await import('../support/migrate.ts')
@@ -64,7 +64,7 @@ const submitted = (...loans: string[]) =>
 const approvalsCsv = (...loans: string[]) =>
   `approved_loan,day\n${loans.map(loan => `${loan},2024-01-11\n`).join('')}`
 
-t.test('a kind of file that is added to the list', async t => {
+t.test('a new kind of file', async t => {
   const service = await startTestService(t)
   const { call } = service
   const statusOf = async (loan: string) =>
@@ -89,15 +89,15 @@ t.test('a kind of file that is added to the list', async t => {
       [2, 4, 5],
     )
     t.match(body.errors[0].reason, /^approved_loan: this loan/)
-    t.match(body.errors[2].reason, /^day must be a day that exists/)
+    t.match(body.errors[2].reason, /^day must be a valid date/)
   })
 
-  t.test('is looked up by a dry run, and run', async t => {
+  t.test('can be dry-run and run', async t => {
     await migrateCsv(service, 'loans', submitted('B-1'))
     const csv = approvalsCsv('B-1')
     const { dry_run, migration_id } = await migrateCsv(service, 'approvals', csv, { dry_run: true })
     t.match(dry_run, { would_change: 1, in_ledger: 0 })
-    t.equal(await statusOf('B-1'), 100, 'and writes nothing')
+    t.equal(await statusOf('B-1'), 100, 'the dry run writes nothing')
     await call('POST', '/api/migration/run', { migration_id })
     t.match(await ended(service, migration_id), { status: 'completed', done: 1, failed: 0 })
     t.equal(await statusOf('B-1'), 200)
@@ -105,7 +105,7 @@ t.test('a kind of file that is added to the list', async t => {
     t.match(again.dry_run, { would_change: 0, in_ledger: 1 })
   })
 
-  t.test('does not run beside what it builds on', async t => {
+  t.test('does not run during a run of a kind it depends on', async t => {
     const slow = { kind: 'latency', ms: 300, match: { externalId: 'C-1', on: 'writes' } }
     const faults = `${service.ledger.controlUrl}/faults`
     await fetch(faults, { method: 'POST', body: JSON.stringify(slow) })
@@ -117,17 +117,23 @@ t.test('a kind of file that is added to the list', async t => {
     t.match(await ended(service, loans), { done: 1 })
   })
 
-  t.test('is recognised by migrate-portfolio, which runs it after what it builds on', async t => {
-    const folder = t.testdir()
-    const files = ['approvals.csv', 'loans.csv'].map(name => join(folder, name)) as [string, string]
-    writeFileSync(files[0], approvalsCsv('D-1'))
-    writeFileSync(files[1], submitted('D-1'))
-    const env = { LOANOPS_URL: service.url, INTERNAL_TOKEN: TOKEN }
-    await migratePortfolio(env, files, { isDryRun: false, skipInvalid: false })
-    t.equal(await statusOf('D-1'), 200)
-  })
+  t.test(
+    'is recognised by migrate-portfolio, which runs it after the kinds it depends on',
+    async t => {
+      const folder = t.testdir()
+      const files = ['approvals.csv', 'loans.csv'].map(name => join(folder, name)) as [
+        string,
+        string,
+      ]
+      writeFileSync(files[0], approvalsCsv('D-1'))
+      writeFileSync(files[1], submitted('D-1'))
+      const env = { LOANOPS_URL: service.url, INTERNAL_TOKEN: TOKEN }
+      await migratePortfolio(env, files, { isDryRun: false, skipInvalid: false })
+      t.equal(await statusOf('D-1'), 200)
+    },
+  )
 
-  t.test('is left to newer processes by those that do not know it', async t => {
+  t.test('is left alone by processes that do not know it', async t => {
     const { migration_id } = (await uploadCsv(service, 'loans', submitted('E-1'))).body
     await sql`update loanops.migration set type = 'newer' where id = ${migration_id}`.execute(
       service.db,

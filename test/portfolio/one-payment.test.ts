@@ -7,10 +7,10 @@ import { repaymentsCsv } from '../support/rows.ts'
 import { until } from '../support/until.ts'
 
 const DAY = PAID_AT_ISO.slice(0, 10)
-/** The ledger keeps so much of a receipt number. */
+/** The ledger keeps no more of a receipt number. */
 const RECEIPT_CHARACTERS = 50
 
-t.test('one payment becomes one repayment whatever the column gateway says', async t => {
+t.test('one payment becomes one repayment, whatever the gateway column says', async t => {
   const service = await paymentService(t)
   await Promise.all(['F', 'G', 'W', 'H', 'V', 'R', 'B'].map(loan => service.loan(loan)))
   const row = (loan: string, id: string, changes: Record<string, string> = {}) => ({
@@ -21,7 +21,7 @@ t.test('one payment becomes one repayment whatever the column gateway says', asy
     ...changes,
   })
 
-  t.test('two rows of a file are both invalid', async t => {
+  t.test('two rows of the same file are both invalid', async t => {
     const long = 'x'.repeat(RECEIPT_CHARACTERS)
     const { body } = await uploadCsv(
       service,
@@ -36,14 +36,14 @@ t.test('one payment becomes one repayment whatever the column gateway says', asy
     )
     const told = body.errors.map(({ line, reason }: any) => [line, reason])
     t.same(told, [
-      [2, 'payment_reference: this payment stands in line 3 too'],
-      [3, 'payment_reference: this payment stands in line 2 too'],
-      [4, 'payment_reference: this payment stands in line 5 too'],
-      [5, 'payment_reference: this payment stands in line 4 too'],
+      [2, 'payment_reference: this payment is also in line 3'],
+      [3, 'payment_reference: this payment is also in line 2'],
+      [4, 'payment_reference: this payment is also in line 5'],
+      [5, 'payment_reference: this payment is also in line 4'],
     ])
   })
 
-  t.test('what the loan has under the same receipt number decides', async t => {
+  t.test('a repayment with the same receipt number on the loan decides', async t => {
     const earlier = repaymentsCsv(row('F', 'pay_f'), row('G', 'pay_g'))
     t.match(await migrateCsv(service, 'repayments', earlier), { done: 2 })
     await pay(service, 'W', 'pay_w')
@@ -61,15 +61,15 @@ t.test('one payment becomes one repayment whatever the column gateway says', asy
     const difference = /it is in the ledger already, and differs: amount is 1000 there, not 999/
     const done = { finding: 'in_ledger', state: 'done', standing: 1 }
 
-    t.match(on.F, done, 'an earlier file’s row that named no gateway')
-    t.match(on.W, done, 'a webhook, and then a row that names no gateway')
-    t.match(on.H, done, 'a repayment that was booked by hand')
+    t.match(on.F, done, 'a row of an earlier file that named no gateway')
+    t.match(on.W, done, 'a webhook, then a row that names no gateway')
+    t.match(on.H, done, 'a repayment that was entered by hand')
     t.match(on.G, { finding: 'differs', state: 'failed', standing: 1 }, 'another amount')
-    t.match(on.G, { finding_reason: difference, reason: difference }, 'and how it differs')
-    t.match(on.V, { finding: 'new', state: 'done', standing: 1 }, 'one that was undone')
+    t.match(on.G, { finding_reason: difference, reason: difference }, 'the difference')
+    t.match(on.V, { finding: 'new', state: 'done', standing: 1 }, 'a repayment that was undone')
   })
 
-  t.test('the rows of a loan are booked after one look at it', async t => {
+  t.test('the rows of a loan are posted after reading the loan once', async t => {
     await service.faults([{ kind: 'latency', ms: 1, match: { externalId: 'R', on: 'reads' } }])
     const rows = Array.from({ length: 20 }, (_, i) => row('R', `r-${i}`))
     t.match(await migrateCsv(service, 'repayments', repaymentsCsv(...rows)), { done: 20 })
@@ -77,7 +77,7 @@ t.test('one payment becomes one repayment whatever the column gateway says', asy
     await service.faults([])
   })
 
-  t.test('a batch that books it between the rows of two files is seen', async t => {
+  t.test('a repayment that a batch posts between the rows of two files is found', async t => {
     await service.faults([{ kind: 'latency', ms: 300, match: { externalId: 'B', on: 'writes' } }])
     const first = await started(service, repaymentsCsv(row('B', 'b-1'), row('B', 'b-2')))
     await until(async () => (await firstRulesHits(service)) > 0)
@@ -91,7 +91,7 @@ t.test('one payment becomes one repayment whatever the column gateway says', asy
   })
 })
 
-/** Per loan what a dry run finds, what a run does, and how many repayments stand after both. */
+/** For each loan: the finding of a dry run, the result of a run, and the valid repayments after both. */
 async function verdicts(service: PaymentService, csv: string): Promise<Record<string, any>> {
   const { migration_id } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
   await service.call('POST', '/api/migration/run', { migration_id })
@@ -136,7 +136,7 @@ async function pay(service: PaymentService, loan: string, id: string) {
   await service.batch()
 }
 
-/** How many stand. */
+/** How many have not been undone. */
 async function repaymentsOn(service: PaymentService, loan: string): Promise<number> {
   const { transactions } = await service.books()
   return transactions.filter(

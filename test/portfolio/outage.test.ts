@@ -12,7 +12,7 @@ const csv = repaymentsCsv(
 )
 const stored = { rows: 3_002, valid_rows: 3_001, invalid_rows: 1, errors: { length: 1 } }
 
-t.test('an upload goes on where an outage breaks off a statement of it', async t => {
+t.test('an upload continues after an outage interrupts one of its statements', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   for (const [what, lock] of Object.entries({
     'its first row': sql`lock table loanops.migration in exclusive mode`,
@@ -24,16 +24,16 @@ t.test('an upload goes on where an outage breaks off a statement of it', async t
   }
 })
 
-t.test('an upload of which the database lost rows is refused', async t => {
+t.test('an upload is refused if the database has lost some of its rows', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const lock = sql`lock table loanops.audit in exclusive mode`
   const lose = sql`delete from loanops.migration_row where line = 3`
   const uploaded = await uploadThrough(service, lock, lose)
-  t.match(uploaded, { status: 503, body: { detail: /the database lost rows of the upload/ } })
+  t.match(uploaded, { status: 503, body: { detail: /the database has lost rows of the upload/ } })
   t.equal((await sql`select from loanops.migration_row`.execute(service.db)).rows.length, 0)
 })
 
-/** Uploads while others hold a lock, and ends the connection that waits for it. */
+/** Uploads while another transaction holds a lock, and ends the connection that waits for it. */
 async function uploadThrough(
   service: TestService,
   lock: RawBuilder<unknown>,
@@ -50,7 +50,7 @@ async function uploadThrough(
       return rows.length > 0
     }, 'the upload waits for the lock')
     await meanwhile.execute(db)
-    // In an object, because it ends only after this transaction.
+    // In an object, so that it is not awaited here: it ends only after this transaction.
     return { uploading }
   })
   return locked.uploading

@@ -5,7 +5,7 @@ import { repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-t.test('a row that fails while a retry puts the others back stays counted', async t => {
+t.test('a row that fails while a retry resets the others is still counted', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { db, call } = service
   const csv = repaymentsCsv({}, { payment_reference: 'p-2' }, { payment_reference: 'p-3' })

@@ -5,7 +5,7 @@ import { errorsOf, migrateCsv } from '../support/migrate.ts'
 import { paymentService } from '../support/payments.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 
-t.test('an amount that the loan’s currency does not have fails its row', async t => {
+t.test('an amount with more decimals than the loan’s currency fails its row', async t => {
   const service = await paymentService(t)
   await control(service, 'PUT', '/rounding', { product: 2, decimalPlaces: 0, inMultiplesOf: 0 })
   const loan = (id: string, cells = {}) => ({
@@ -19,7 +19,7 @@ t.test('an amount that the loan’s currency does not have fails its row', async
     loan('L-3', { disbursed_amount: '1000.50' }),
   )
 
-  t.test('says a dry run of loans', async t => {
+  t.test('in a dry run of loans', async t => {
     const { dry_run } = await migrateCsv(service, 'loans', csv, { dry_run: true })
     t.match(dry_run, { would_change: 1, refused: 2 })
     matchEach(t, dry_run.findings, [
@@ -28,22 +28,22 @@ t.test('an amount that the loan’s currency does not have fails its row', async
     ])
   })
 
-  t.test('of loans', async t => {
+  t.test('in a run of loans', async t => {
     t.match(await migrateCsv(service, 'loans', csv), { done: 1, failed: 2 })
   })
 
-  // The second row of the loan does not read it again.
+  // The loan is not read again for its second row.
   const repayments = repaymentsCsv(
     { payment_reference: 'p-1', amount: '100', gateway: 'gateway_a' },
     { payment_reference: 'p-2', amount: '100.50', transaction_date: '2024-02-13' },
   )
-  t.test('says a dry run of repayments', async t => {
+  t.test('in a dry run of repayments', async t => {
     const { dry_run } = await migrateCsv(service, 'repayments', repayments, { dry_run: true })
     t.match(dry_run, { would_change: 1, refused: 1 })
     matchEach(t, dry_run.findings, [{ line: 3, reason: /would round 100\.50 INR/ }])
   })
 
-  t.test('of repayments', async t => {
+  t.test('in a run of repayments', async t => {
     const run = await migrateCsv(service, 'repayments', repayments)
     t.match(run, { done: 1, failed: 1 })
     t.match(await errorsOf(service, run.migration_id), /would round 100\.50 INR/)

@@ -14,14 +14,14 @@ import { until } from '../support/until.ts'
 
 const LIMIT_MIB = 300
 const REFUSED_BYTES = 48 * 2 ** 20
-/** Few, because they are read to their end: each byte of a cell below takes six in JSON. */
+/** Less, because this file is read to its end, and each byte of its cells takes six bytes in JSON. */
 const READ_BYTES = 8 * 2 ** 20
 /** A hundred thousand rows. */
 const TINY_ROWS_BYTES = 2 ** 18
-/** Just short of the longest row that is read at all. */
+/** Just within the longest row that is accepted. */
 const HUGE_CELL = '\u0001'.repeat(90_000)
 
-t.test('a hostile file leaves the process below 300 MiB', async t => {
+t.test('the process stays below 300 MiB during the upload of a hostile file', async t => {
   const { url: databaseUrl } = await freshDatabase(t)
   const ledger = await startSandbox({ port: 0 })
   t.teardown(() => ledger.close())
@@ -48,54 +48,54 @@ t.test('a hostile file leaves the process below 300 MiB', async t => {
     isSmall()
   }
 
-  t.test('whose rows are delimiters', () =>
+  t.test('with rows of nothing but delimiters', () =>
     refused(
       file(() => `${','.repeat(95_000)}\n`),
       /^Line 2: the row has more than 100 cells$/,
     ),
   )
-  t.test('whose one row is delimiters without end', () =>
+  t.test('with one endless row of delimiters', () =>
     refused(
       file(() => ','.repeat(1_000)),
       /^Line 2: the row does not end within 100000 char/,
     ),
   )
-  t.test('whose one quote never ends', () =>
+  t.test('with a quote that is never closed', () =>
     refused(
       file(n => (n === 0 ? '"' : 'L-1,\n')),
       /^Line 2, .*the row does not end within/,
     ),
   )
-  t.test('whose one line never ends', () =>
+  t.test('with one endless line', () =>
     refused(
       file(() => 'x'.repeat(1_000)),
       /^Line 2, .*the row does not end within/,
     ),
   )
-  t.test('whose header never ends', () =>
+  t.test('with an endless header', () =>
     refused(
       file(() => 'x'.repeat(1_000), ''),
       /^Line 1: the header does not end/,
     ),
   )
-  t.test('whose rows are tiny and bad', async t => {
+  t.test('with tiny invalid rows', async t => {
     const csv = file(() => 'a\n', REPAYMENT_COLUMNS, TINY_ROWS_BYTES)
     const { body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(body.invalid_rows, body.rows)
     isSmall()
   })
-  t.test('whose cells are huge, also where its errors are read', async t => {
+  t.test('with huge cells, and during the download of its errors', async t => {
     const csv = file(() => `L-1,${HUGE_CELL},1,p,,\n`, REPAYMENT_COLUMNS, READ_BYTES)
     const { body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(body.invalid_rows, body.rows)
     isSmall()
     const errors = await errorsOf({ url }, body.migration_id)
-    t.ok(errors.length > csv.length, 'every row is given back')
+    t.ok(errors.length > csv.length, 'every row is in errors.csv')
     isSmall()
   })
 })
 
-t.test('a day that stood in a huge cell does not keep the cell in memory', async t => {
+t.test('a day from a huge cell does not keep the cell in memory', async t => {
   const before = heapAfterCollection()
   for (let n = 0; n < 1_000; n++) {
     const cell = Buffer.from(`05 September ${1_000 + n}${' '.repeat(90_000)}`).toString()
@@ -112,7 +112,7 @@ function heapAfterCollection(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** A header, and rows up to a size. */
+/** A header, and rows up to this size. */
 function file(
   row: (n: number) => string,
   header = REPAYMENT_COLUMNS,

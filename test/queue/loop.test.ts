@@ -5,7 +5,7 @@ import { startLoop } from '../../src/queue/loop.ts'
 const NEVER_MS = 3_600_000
 const unexpected = (error: unknown) => t.error(error)
 
-t.test('a loop that is woken while it looks skips its rest', async t => {
+t.test('a loop that is woken during a look skips its rest', async t => {
   let looks = 0
   const { promise: lookedTwice, resolve } = Promise.withResolvers<void>()
   const { promise: looking, resolve: endLook } = Promise.withResolvers<void>()
@@ -41,7 +41,7 @@ t.test('a loop reports a look that fails, rests, and looks again', async t => {
   t.match(errors, [{ message: 'connection lost' }])
 })
 
-t.test('stopping a loop tells its look, waits for it, and starts no other', async t => {
+t.test('stopping a loop signals its look, waits for it, and starts no other', async t => {
   let looks = 0
   const ended: string[] = []
   const loop = startLoop(

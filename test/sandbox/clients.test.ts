@@ -21,7 +21,7 @@ async function setup(t: Test) {
   return { call, create, update: (fields: object) => call('PUT', PATH, fields) }
 }
 
-t.test('a change of legal form is told with its name, and kept', async t => {
+t.test('a change of legal form is answered with its name, and stored', async t => {
   const { call, create, update } = await setup(t)
   await create({})
   const legalFormId = { id: 2, code: 'legalFormType.entity', value: 'Entity' }
@@ -30,7 +30,7 @@ t.test('a change of legal form is told with its name, and kept', async t => {
   t.strictSame((await update({ legalFormId: 2 })).body.changes, {})
 })
 
-t.test('a day of birth is told as it was sent, and kept', async t => {
+t.test('a date of birth is answered as it was sent, and stored', async t => {
   const { call, create, update } = await setup(t)
   await create({ dateOfBirth: '1989-12-31' })
   t.match(await call('GET', PATH), { body: { dateOfBirth: [1989, 12, 31] } })
@@ -39,7 +39,7 @@ t.test('a day of birth is told as it was sent, and kept', async t => {
   t.match(await call('GET', PATH), { body: { dateOfBirth: [1990, 2, 3] } })
 })
 
-t.test('nobody is born in the future', async t => {
+t.test('a date of birth in the future is refused', async t => {
   const { create, update } = await setup(t)
   const refused = [400, 'validation.msg.client.dateOfBirth.is.greater.than.date']
   t.strictSame(codes(await create({ dateOfBirth: '2999-01-01' })), refused)
@@ -47,7 +47,7 @@ t.test('nobody is born in the future', async t => {
   t.strictSame(codes(await update({ dateOfBirth: '2999-01-01', ...DATES })), refused)
 })
 
-t.test('a locale has a language and, where it names one, a country', async t => {
+t.test('a locale needs a valid language, and a valid country if it names one', async t => {
   const { create } = await setup(t)
   const code = 'validation.msg.invalid.locale.format'
   for (const locale of ['', 'en_XX', 'en_in', 'xx']) {

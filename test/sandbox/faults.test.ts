@@ -17,13 +17,16 @@ async function setup(t: Test, seed = 1) {
   return { ...ledger, control, books: () => booksAt(sandbox.controlUrl) }
 }
 
-t.test('a dropped answer leaves its effect, and the same key brings the answer', async t => {
-  const { repay, books } = await setup(t)
-  await t.rejects(repay('L-1', 'R-1', { key: 'k', fault: 'drop' }))
-  const again = await repay('L-1', 'R-1', { key: 'k' })
-  t.match(again, { status: 200, fromStore: true, body: { resourceExternalId: 'R-1' } })
-  t.equal((await books()).counters.servedFromStore, 1)
-})
+t.test(
+  'a write with a dropped answer takes effect, and the same key returns its answer',
+  async t => {
+    const { repay, books } = await setup(t)
+    await t.rejects(repay('L-1', 'R-1', { key: 'k', fault: 'drop' }))
+    const again = await repay('L-1', 'R-1', { key: 'k' })
+    t.match(again, { status: 200, fromStore: true, body: { resourceExternalId: 'R-1' } })
+    t.equal((await books()).counters.servedFromStore, 1)
+  },
+)
 
 t.test('a reset connection has no effect', async t => {
   const { repay, repayment } = await setup(t)
@@ -32,7 +35,7 @@ t.test('a reset connection has no effect', async t => {
   t.match(await repay('L-1', 'R-1', { key: 'k' }), { status: 200, fromStore: false })
 })
 
-t.test('a stuck key says 425 for ever, whether its effect is there or not', async t => {
+t.test('a stuck key gets 425 for ever, whether or not its write took effect', async t => {
   const { repay, repayment } = await setup(t)
   const applied = { kind: 'stuck', applied: true }
   t.match(await repay('L-1', 'R-1', { key: 'a', fault: applied }), { status: 425 })
@@ -43,7 +46,7 @@ t.test('a stuck key says 425 for ever, whether its effect is there or not', asyn
   t.equal((await repayment('L-1', 'R-2')).status, 404)
 })
 
-t.test('a conflict stays under its key, a lock does not', async t => {
+t.test('a conflict is stored under its key, a lock is not', async t => {
   const { repay } = await setup(t)
   const conflict = 'error.msg.platform.service.query.conflict'
   t.match(await repay('L-1', 'R-1', { key: 'a', fault: 'conflict' }), {
@@ -64,7 +67,7 @@ t.test('a conflict stays under its key, a lock does not', async t => {
 })
 
 t.test(
-  'a 500 of the ledger is kept in another shape, a 502 on the way back hides a success',
+  'the ledger stores its own 500 in another shape, and a 502 on the way back hides a success',
   async t => {
     const { repay, repayment } = await setup(t)
     t.match(await repay('L-1', 'R-1', { key: 'a', fault: { kind: 'error', status: 500 } }), {
@@ -85,7 +88,7 @@ t.test(
   },
 )
 
-t.test('what waits for a second person is 200 without an effect', async t => {
+t.test('a write that awaits a second person’s approval gets 200 and has no effect', async t => {
   const { repay, repayment } = await setup(t)
   const waiting = await repay('L-1', 'R-1', { key: 'a', fault: 'makerChecker' })
   t.match(waiting, { status: 200, body: { rollbackTransaction: true } })
@@ -103,7 +106,7 @@ t.test('one loan can be made to hang while the others are answered', async t => 
   await hanging
 })
 
-t.test('a fault can be meant for the next three, and then it is over', async t => {
+t.test('a fault can be limited to the next three calls', async t => {
   const { repay, control } = await setup(t)
   await control('PUT', '/faults', [{ kind: 'tooMany', times: 3, match: { method: 'POST' } }])
   const statuses = []
@@ -111,7 +114,7 @@ t.test('a fault can be meant for the next three, and then it is over', async t =
   t.strictSame(statuses, [429, 429, 429, 200, 200])
 })
 
-t.test('the same seed strikes the same requests', async t => {
+t.test('the same seed hits the same requests', async t => {
   const runs = []
   for (const seed of [7, 7, 8]) {
     const { repay, control } = await setup(t, seed)
@@ -125,10 +128,10 @@ t.test('the same seed strikes the same requests', async t => {
 })
 
 t.test(
-  'of four slow writes at once on one loan one is refused, and the overlaps are counted',
+  'of four concurrent slow writes to one loan, one is refused, and the overlaps are counted',
   async t => {
     const { repay, control, books } = await setup(t)
-    // Long enough that the first is still under way when a busy machine has sent the last.
+    // Long enough that the first is still in progress when a busy machine sends the last.
     await control('PUT', '/faults', [{ kind: 'latency', ms: [300, 320] }])
     const replies = await Promise.all(
       [1, 2, 3, 4].map(i => repay('L-1', `R-${i}`, { key: `k${i}` })),
@@ -140,7 +143,7 @@ t.test(
   },
 )
 
-t.test('writes one after the other on one loan do not overlap', async t => {
+t.test('consecutive writes to one loan do not overlap', async t => {
   const { repay, books } = await setup(t)
   for (let i = 0; i < 20; i++) await repay('L-1', `R-${i}`)
   const { counters, log } = await books()
@@ -149,9 +152,9 @@ t.test('writes one after the other on one loan do not overlap', async t => {
   t.ok(log.every(({ startMs, endMs }) => endMs !== null && endMs >= startMs))
 })
 
-t.test('a fault that nobody knows is refused with the names of those there are', async t => {
+t.test('an unknown fault is refused with the list of known ones', async t => {
   const { control } = await setup(t)
   t.match(await control('PUT', '/faults', [{ kind: 'nosuch' }]), {
-    error: /kind is one of latency/,
+    error: /kind must be one of latency/,
   })
 })

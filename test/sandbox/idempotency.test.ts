@@ -2,7 +2,7 @@ import t from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { driver } from '../support/ledger-driver.ts'
 
-t.test('of eight equal calls at once one has its effect, and all get its answer', async t => {
+t.test('of eight concurrent equal calls one takes effect, and all get its answer', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
   const { activeLoan, repay, call } = driver(sandbox.url)
@@ -21,7 +21,7 @@ t.test('of eight equal calls at once one has its effect, and all get its answer'
   t.equal(loan.body.summary.totalRepayment, 100)
 })
 
-t.test('an empty key is a key, one for the whole ledger', async t => {
+t.test('an empty key is a valid key, shared by the whole ledger', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
   const { activeLoan, repay } = driver(sandbox.url)
@@ -34,7 +34,7 @@ t.test('an empty key is a key, one for the whole ledger', async t => {
   })
 })
 
-t.test('of four creates at once with one external id one is created', async t => {
+t.test('of four concurrent creates with one external id, one succeeds', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
   const { activeLoan } = driver(sandbox.url)

@@ -16,7 +16,7 @@ async function setup(t: Test, terms: object = {}) {
   return { call, update, command, read }
 }
 
-t.test('an update keeps how often its rate counts, and the schedule does not follow', async t => {
+t.test('an update stores the frequency of its rate, and the schedule ignores it', async t => {
   const { update, read } = await setup(t)
   const before = await read()
   const { changes } = (await update({ interestRateFrequencyType: 2 })).body
@@ -31,7 +31,7 @@ t.test('an update keeps how often its rate counts, and the schedule does not fol
   t.strictSame(await refused(4), [400, `${code}.is.not.within.expected.range`])
 })
 
-t.test('of a weekly loan only what makes its schedule has the charges told again', async t => {
+t.test('for a weekly loan, only a change to its schedule reports the charges again', async t => {
   const { call, update } = await setup(t, WEEKLY)
   const changesOf = async (changed: object) => (await update(changed)).body.changes
   const days = { submittedOnDate: '2024-01-16', expectedDisbursementDate: '2024-01-16' }
@@ -59,10 +59,10 @@ t.test('charges of a weekly loan stay unless they or its schedule change', async
   t.strictSame((await update({ productId: 3 })).body.changes, { productId: 3 })
   t.match((await read()).charges, [{ id: kept.id, amount: 100 }])
   await update({ productId: 3, principal: 11_000 })
-  t.notOk((await read()).charges, 'and go with a schedule that is made without them')
+  t.notOk((await read()).charges, 'and disappear when the schedule is rebuilt without them')
 })
 
-t.test('an empty principal is refused, and one of nothing is told twice', async t => {
+t.test('an empty principal is refused, and a principal of zero is reported twice', async t => {
   const { update } = await setup(t)
   const code = 'validation.msg.loan.principal'
   for (const principal of ['', null]) {
@@ -77,14 +77,17 @@ t.test('an empty principal is refused, and one of nothing is told twice', async 
   }
 })
 
-t.test('a submission is held against the expected day that the loan has already', async t => {
-  const { update } = await setup(t)
-  const late = { submittedOnDate: '2024-01-16', expectedDisbursementDate: undefined }
-  const code = 'error.msg.loan.submittal.cannot.be.after.expected.disbursement.date'
-  t.strictSame(codes(await update(late)), [403, code])
-})
+t.test(
+  'a submission date is checked against the loan’s existing expected disbursement date',
+  async t => {
+    const { update } = await setup(t)
+    const late = { submittedOnDate: '2024-01-16', expectedDisbursementDate: undefined }
+    const code = 'error.msg.loan.submittal.cannot.be.after.expected.disbursement.date'
+    t.strictSame(codes(await update(late)), [403, code])
+  },
+)
 
-t.test('a schedule left without interest is paid out as it stands', async t => {
+t.test('a schedule left without interest is disbursed unchanged', async t => {
   const { update, command, read } = await setup(t)
   await update({ interestRatePerPeriod: undefined })
   await command('approve', { approvedOnDate: '2024-01-15', ...DATES })
@@ -92,10 +95,10 @@ t.test('a schedule left without interest is paid out as it stands', async t => {
   t.match(await read(), { interestRatePerPeriod: 12, summary: { interestCharged: 0 } })
   await command('undodisbursal', {})
   await command('disburse', { actualDisbursementDate: '2024-01-16', ...DATES })
-  t.ok((await read()).summary.interestCharged > 0, 'another day makes it anew')
+  t.ok((await read()).summary.interestCharged > 0, 'another day rebuilds it')
 })
 
-t.test('an amount is compared and told with all the decimals that were sent', async t => {
+t.test('an amount is compared and reported with all the decimals that were sent', async t => {
   const { update, command } = await setup(t)
   const approval = { approvedOnDate: '2024-01-15', ...DATES }
   const over = await command('approve', { ...approval, approvedLoanAmount: 12_000.004 })
@@ -103,11 +106,11 @@ t.test('an amount is compared and told with all the decimals that were sent', as
   t.strictSame(codes(over), [403, code])
   t.match((await update({ principal: 13_000.125 })).body, { changes: { principal: 13_000.125 } })
   const approved = await command('approve', { ...approval, approvedLoanAmount: 11_000.125 })
-  const told = { principal: 11_000.125, approvedLoanAmount: 11_000.125 }
-  t.match(approved.body, { changes: told })
+  const changes = { principal: 11_000.125, approvedLoanAmount: 11_000.125 }
+  t.match(approved.body, { changes })
 })
 
-t.test('an approval of less that is taken back tells the amount that was asked for', async t => {
+t.test('undoing an approval of a lower amount reports the requested amount', async t => {
   const { command } = await setup(t)
   const approval = { approvedOnDate: '2024-01-15', ...DATES }
   await command('approve', { ...approval, approvedLoanAmount: 9_000 })
@@ -117,7 +120,7 @@ t.test('an approval of less that is taken back tells the amount that was asked f
   t.notOk('principal' in (await command('undoapproval', {})).body.changes)
 })
 
-t.test('an update looks at the type of loan, the client’s state and the strategy', async t => {
+t.test('an update checks the loan type, the client’s state and the strategy', async t => {
   const { call, update } = await setup(t)
   const code = 'validation.msg.loan'
   t.strictSame(codes(await update({ loanType: 'nosuch' })), [

@@ -18,30 +18,33 @@ const TERMS: LoanTerms = {
 const duesOf = (paise: number, terms: Partial<LoanTerms>) =>
   makeSchedule({ ...TERMS, ...terms }, paise, '2024-01-15', [])
 
-t.test('of flat interest the last instalment takes what rounding left', async t => {
+t.test('with flat interest, the last instalment takes the rounding difference', async t => {
   const interest = (paise: number, interestRatePerPeriod: string) =>
     duesOf(paise, { interestType: 1, interestRatePerPeriod }).map(due => due.interest)
   t.strictSame(interest(10_000_00, '10'), [...Array(11).fill(83_33), 83_37])
   t.strictSame(interest(50_000_00, '12.5'), [...Array(11).fill(520_83), 520_87])
 })
 
-t.test('half a paisa of a rate that has no end as a monthly one is no half', async t => {
-  const [first] = duesOf(75_000_00, { interestRatePerPeriod: '13.25', numberOfRepayments: 8 })
-  t.match(first, { interest: 828_13, principal: 9_018_66 })
-  const twenty = duesOf(5_000_00, { interestRatePerPeriod: '20', numberOfRepayments: 20 })
-  t.match(twenty[18], { interest: 9_63, principal: 286_41 })
-  const quarters = { interestRatePerPeriod: '20', numberOfRepayments: 10, repaymentEvery: 3 }
-  t.match(duesOf(1_000_00, quarters)[1], { interest: 46_03 })
-})
+t.test(
+  'with a rate whose monthly fraction never ends, half a paisa is not exactly half',
+  async t => {
+    const [first] = duesOf(75_000_00, { interestRatePerPeriod: '13.25', numberOfRepayments: 8 })
+    t.match(first, { interest: 828_13, principal: 9_018_66 })
+    const twenty = duesOf(5_000_00, { interestRatePerPeriod: '20', numberOfRepayments: 20 })
+    t.match(twenty[18], { interest: 9_63, principal: 286_41 })
+    const quarters = { interestRatePerPeriod: '20', numberOfRepayments: 10, repaymentEvery: 3 }
+    t.match(duesOf(1_000_00, quarters)[1], { interest: 46_03 })
+  },
+)
 
-t.test('half a paisa goes to the even side where the ledger keeps it', async t => {
+t.test('an exact half paisa is rounded to even', async t => {
   const interest = (paise: number, interestRatePerPeriod: string) =>
     duesOf(paise, { interestRatePerPeriod })[0]?.interest
   t.equal(interest(100_50, '12'), 1_00)
   t.equal(interest(101_50, '12'), 1_02)
-  t.equal(interest(1_80, '10'), 2, 'cut off and multiplied, 19 digits make it whole again')
+  t.equal(interest(1_80, '10'), 2, 'truncated to 19 digits and multiplied, it is whole again')
 })
 
-t.test('a principal without interest is divided as a double', async t => {
+t.test('a principal without interest is divided as doubles', async t => {
   t.equal(duesOf(100_02, { interestRatePerPeriod: '0' })[0]?.principal, 8_33)
 })

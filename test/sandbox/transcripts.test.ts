@@ -3,8 +3,8 @@ import t from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { type LedgerAddress, replay, type Transcript } from '../support/ledger-transcripts.ts'
 
-// What the sandbox does not play (it answers 501), and why.
-const NOT_PLAYED: Record<string, { reason: string; steps: number[] }> = {
+// What the sandbox does not support (it answers 501), and why.
+const NOT_SUPPORTED: Record<string, { reason: string; steps: number[] }> = {
   'repayments/written-off': {
     reason: 'LoanOps writes nothing off, nor does it post recoveries',
     steps: [7, 8, 9, 10, 11, 12],
@@ -17,7 +17,7 @@ const NOT_PLAYED: Record<string, { reason: string; steps: number[] }> = {
 }
 
 // LoanOps sends no batches.
-const AREAS_NOT_PLAYED = new Set(['batch.json'])
+const AREAS_NOT_SUPPORTED = new Set(['batch.json'])
 
 const { TEST_LEDGER_URL, TEST_LEDGER_USERNAME, TEST_LEDGER_PASSWORD, TEST_LEDGER_TENANT } =
   process.env
@@ -40,19 +40,23 @@ const folder = new URL('../transcripts/', import.meta.url)
 const ledger = await openLedger()
 
 for (const file of readdirSync(folder).sort()) {
-  if (!TEST_LEDGER_URL && AREAS_NOT_PLAYED.has(file)) continue
+  if (!TEST_LEDGER_URL && AREAS_NOT_SUPPORTED.has(file)) continue
   const { transcripts } = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as {
     transcripts: Transcript[]
   }
   t.test(`the ledger answers as recorded in ${file}`, async t => {
     for (const transcript of transcripts) {
       const differences = await replay(ledger, transcript)
-      const unplayed = TEST_LEDGER_URL ? [] : (NOT_PLAYED[transcript.name]?.steps ?? [])
+      const unsupported = TEST_LEDGER_URL ? [] : (NOT_SUPPORTED[transcript.name]?.steps ?? [])
       const differing = differences.flatMap((found, i) => (found.length > 0 ? [i + 1] : []))
-      const unexpected = differences.filter((_, i) => !unplayed.includes(i + 1)).flat()
+      const unexpected = differences.filter((_, i) => !unsupported.includes(i + 1)).flat()
       t.strictSame(unexpected, [], `${transcript.name} agrees`)
-      if (unplayed.length > 0) {
-        t.strictSame(differing, unplayed, `${transcript.name} differs where it is not played`)
+      if (unsupported.length > 0) {
+        t.strictSame(
+          differing,
+          unsupported,
+          `${transcript.name} differs where the sandbox does not support it`,
+        )
       }
     }
   })

@@ -10,7 +10,7 @@ async function setup(t: Test) {
   return { sandbox, ...ledger }
 }
 
-t.test('amounts go out with six decimals, and days as arrays', async t => {
+t.test('amounts are returned with six decimals, and days as arrays', async t => {
   const { sandbox } = await setup(t)
   const response = await fetch(`${sandbox.url}/loans/external-id/L-1`, {
     headers: {
@@ -29,27 +29,30 @@ t.test('a health check needs neither tenant nor credentials', async t => {
   t.match(await health.json(), { status: 'UP' })
 })
 
-t.test(
-  'the address that verifies credentials is only posted to, and asks a reader for them',
-  async t => {
-    const { sandbox, call } = await setup(t)
-    t.equal((await call('GET', '/authentication')).status, 405)
-    const headers = { 'fineract-platform-tenantid': 'default' }
-    t.equal((await fetch(`${sandbox.url}/authentication`, { headers })).status, 401)
-  },
-)
+t.test('the authentication path accepts only POST, and a GET on it needs credentials', async t => {
+  const { sandbox, call } = await setup(t)
+  t.equal((await call('GET', '/authentication')).status, 405)
+  const headers = { 'fineract-platform-tenantid': 'default' }
+  t.equal((await fetch(`${sandbox.url}/authentication`, { headers })).status, 401)
+})
 
-t.test('notes are found by the number of their loan alone', async t => {
+t.test('notes are found only by their loan’s id', async t => {
   const { call } = await setup(t)
   t.equal((await call('GET', '/loans/1/notes')).status, 200)
   t.equal((await call('GET', '/loans/external-id/L-1/notes')).status, 404)
 })
 
-t.test('what the sandbox does not play is 501, and says so', async t => {
-  const { call } = await setup(t)
-  const reply = await call('POST', '/loans/external-id/L-1/transactions?command=writeoff', {})
-  t.match(reply, { status: 501, body: { defaultUserMessage: /does not play the transaction/ } })
-})
+t.test(
+  'an operation that the sandbox does not support is answered with 501 and a message',
+  async t => {
+    const { call } = await setup(t)
+    const reply = await call('POST', '/loans/external-id/L-1/transactions?command=writeoff', {})
+    t.match(reply, {
+      status: 501,
+      body: { defaultUserMessage: /does not support the transaction/ },
+    })
+  },
+)
 
 t.test('the business date can be set, and "future" follows it', async t => {
   const { sandbox, repay } = await setup(t)

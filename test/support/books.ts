@@ -7,7 +7,7 @@ export async function booksOf(controlUrl: string): Promise<any> {
   return (await fetch(`${controlUrl}/books?log=0`)).json()
 }
 
-/** What the sandbox's books say of each loan that the generator made, in the form of what it expects. */
+/** The generated loans as they are in the sandbox's books, in the same form as the generator's expectations. */
 export async function loansAsExpected(
   ledger: { url: string; controlUrl: string },
   expected: ExpectedLoan[],

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 
-/** What has hurt somebody's service before. */
+/** Values that have broken services before. */
 const NASTY: unknown[] = [
   null,
   true,
@@ -54,7 +54,7 @@ const KEYS = [
   'data',
   'id',
 ]
-/** Written by hand, for no value makes them. */
+/** JSON texts that `JSON.stringify` cannot produce. */
 const TEXTS = [
   '',
   ' ',
@@ -87,7 +87,7 @@ const nasty = fc.oneof(
   fc.string({ unit: 'binary' }),
 )
 
-/** The same value with one thing wrong with it, anywhere. */
+/** The same value with one error anywhere in it. */
 export function broken(value: Arbitrary<unknown>): Arbitrary<unknown> {
   return value.chain(whole => {
     if (typeof whole !== 'object' || whole === null) return nasty
@@ -104,7 +104,7 @@ export function broken(value: Arbitrary<unknown>): Arbitrary<unknown> {
   })
 }
 
-/** Bytes of a body that is near to JSON. */
+/** Bytes that are almost JSON. */
 export function brokenText(text: Arbitrary<string>): Arbitrary<Uint8Array> {
   return fc.oneof(
     fc.constantFrom(...TEXTS).map(bytes),
@@ -119,7 +119,7 @@ export function brokenText(text: Arbitrary<string>): Arbitrary<Uint8Array> {
   )
 }
 
-/** Also where the key is `__proto__`: it becomes a member like any other. */
+/** Works for `__proto__` too, which becomes an ordinary member. */
 function withMember(whole: object, key: string, member: unknown): unknown {
   if (Array.isArray(whole)) return [...whole, member]
   return Object.fromEntries([

@@ -7,7 +7,7 @@ export type Touched = {
   statement: string
   buffers: number
   milliseconds: number
-  /** Those of the step that handles most of them. */
+  /** The rows of the plan's largest step. */
   rows: number
 }
 
@@ -22,7 +22,7 @@ type Plan = {
   'Execution Time': number
 }
 
-/** How many pages each statement of `run` touches, by explain (analyze, buffers); nothing of it is kept. */
+/** How many pages each statement of `run` touches, by explain (analyze, buffers). Everything is rolled back. */
 export async function buffersOf(
   url: string,
   run: (db: Database) => Promise<unknown>,
@@ -32,7 +32,7 @@ export async function buffersOf(
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
     log: ({ query }) => void statements.push(query),
   })
-  const undo = new Error('only to look at')
+  const undo = new Error('roll back')
   const undone = (error: unknown) => {
     if (error !== undo) throw error
   }

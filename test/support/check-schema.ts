@@ -1,4 +1,4 @@
-// Proves that the generated types and migrations/schema.sql are what the migrations make; --write writes both.
+// Checks that the generated types and migrations/schema.sql match the migrations; --write updates both.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -35,11 +35,11 @@ function generatedTypes(url: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Writes the file where that was asked for; otherwise a difference fails the check. */
+/** With --write, updates the file; otherwise a difference fails the check. */
 function keep(file: string, wanted: string): void {
   if (process.argv.includes('--write')) writeFileSync(file, wanted)
   else if (readFileSync(file, 'utf8') !== wanted) {
-    console.error(`${file} is not what the migrations make: npm run types`)
+    console.error(`${file} does not match the migrations: run "npm run types"`)
     process.exitCode = 1
   }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Every table of ours with its columns, constraints, indexes and triggers, in an order that only a change changes. */
+/** All our tables with their columns, constraints, indexes and triggers, in a stable order. */
 const TABLES = `
 select format(e'create table %I.%I (\\n%s\\n);\\n%s', n.nspname, c.relname,
          (select string_agg('  ' || item, e',\\n' order by place, item)
@@ -14,7 +14,7 @@ select format(e'create table %I.%I (\\n%s\\n);\\n%s', n.nspname, c.relname,
                     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
                    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
                   union all
-                  -- Behind the columns; "not null" stands with its column.
+                  -- After the columns; "not null" is part of its column.
                   select 10000, format('constraint %I %s', conname, pg_get_constraintdef(k.oid))
                     from pg_constraint k where conrelid = c.oid and contype <> 'n') items),
          (select coalesce(string_agg(line || e';\\n', '' order by place, line), '')
@@ -35,7 +35,7 @@ const HEADER = `-- Today's tables, as the migrations leave them: to be read, nev
 -- "npm run check" compares it. Views and functions are in views/.
 `
 
-/** The tables of a migrated database as SQL for people. */
+/** The tables of a migrated database as SQL, for people to read. */
 export async function dumpSchema(url: string): Promise<string> {
   const client = new pg.Client(url)
   await client.connect()

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { freshDatabase } from './fresh-database.ts'
 
-/** Reads events as the gateway's base function does. It keeps nothing: one database serves all tests of a file. */
+/** Reads events with the gateway's base function. Nothing is stored, so all tests of a file share one database. */
 export async function factReader(t: Test, gateway: Gateway) {
   const { db } = await freshDatabase(t)
   return async (event: unknown): Promise<Record<string, unknown>[]> => {

@@ -1,9 +1,9 @@
 import { containerBody, type Interference, ledgerBody } from './proxy.ts'
 
-/** What comes back first of a write. */
+/** The first answer to a write. */
 export type FirstAnswer = Omit<Interference, 'of' | 'on'>
 
-/** Given before any processing: nothing of the write can be at the ledger. */
+/** Sent before any processing: the write cannot have reached the ledger. */
 export const TURNED_AWAY: Record<string, FirstAnswer> = {
   'a lock by the close of business': {
     status: 409,
@@ -17,7 +17,7 @@ export const TURNED_AWAY: Record<string, FirstAnswer> = {
   },
   'a 403 for our user': { status: 403, body: ledgerBody(403, 'error.msg.not.authorized') },
 }
-/** Each may come before or after the ledger has done it. */
+/** Each may come before or after the ledger has applied the write. */
 export const AMBIGUOUS: Record<string, FirstAnswer> = {
   'no answer in time': { hangs: true },
   'a 503 of a proxy': { status: 503, body: '' },
@@ -29,7 +29,7 @@ export const AMBIGUOUS: Record<string, FirstAnswer> = {
   'a 504': { status: 504, body: '' },
   'a 404 of the container': { status: 404, body: containerBody(404) },
 }
-/** What the ledger keeps under the key of a write that it has rolled back. */
+/** What the ledger stores under the key of a write that it rolled back. */
 const ROLLED_BACK: Record<string, FirstAnswer> = {
   'a collision': { status: 409, body: ledgerBody(409, 'error.msg.platform.service.conflict') },
   'a 500 of the ledger’s own': {
@@ -37,5 +37,5 @@ const ROLLED_BACK: Record<string, FirstAnswer> = {
     body: ledgerBody(500, 'error.msg.platform.server.side.error'),
   },
 }
-/** Each, given by something that does not let the write reach the ledger. */
+/** The same answers, sent by something that keeps the write from reaching the ledger. */
 export const BEFORE = { ...TURNED_AWAY, ...AMBIGUOUS, ...ROLLED_BACK }

@@ -5,17 +5,17 @@ import { type Database, LONG_STATEMENT_MS, openDatabase } from '../../src/databa
 import { databaseUrl, serviceUrl, TEMPLATE } from './template.ts'
 
 export type FreshDatabase = {
-  /** For a service: under the runtime role. */
+  /** For a service, with the runtime role. */
   url: string
-  /** For the test: under the owner's. */
+  /** For the test, with the owner's role. */
   db: Database
   ownerUrl: string
 }
 
-/** A database of the test's own, as `migrate` leaves it. */
+/** Creates a migrated database for one test. */
 export async function freshDatabase(t: Test): Promise<FreshDatabase> {
   const server = process.env.TEST_DATABASE_URL
-  if (!server) throw new Error('Tests want the PostgreSQL that "npm test" starts')
+  if (!server) throw new Error('Tests need the PostgreSQL that "npm test" starts')
   const name = `test_${randomBytes(6).toString('hex')}`
   const client = new pg.Client(server)
   await client.connect()

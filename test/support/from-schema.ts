@@ -20,7 +20,7 @@ export type Schema = {
 const LONGEST = 300
 const LARGEST = 1_000_000
 
-/** Values that fit a JSON schema as our contract uses it. */
+/** Values that are valid under a JSON schema, for the subset that our contract uses. */
 export function fitting(schema: Schema): Arbitrary<unknown> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(fitting))
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -60,7 +60,7 @@ function record({ properties = {}, required = [] }: Schema): Arbitrary<unknown> 
 
 function text(schema: Schema): Arbitrary<string> {
   const { pattern, minLength = 0, maxLength = LONGEST } = schema
-  // Only the description says which days exist; the examples are such.
+  // Only the description says which days exist, so valid days come from the examples.
   if (!pattern && schema.examples) return fc.oneof(...(examples(schema) as Arbitrary<string>[]))
   const made = pattern
     ? fc.stringMatching(new RegExp(pattern)).map(found => found.slice(0, maxLength))

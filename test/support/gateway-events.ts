@@ -17,7 +17,7 @@ type A = {
   account?: string
 }
 
-/** An event of gateway A that carries a payment entity. */
+/** An event of gateway A with a payment entity. */
 export function eventA(event: string, { id, amount, currency, status, loan, ...more }: A = {}) {
   const { notes, payment, payload, account = 'acc_1' } = more
   return {
@@ -47,7 +47,7 @@ export function eventA(event: string, { id, amount, currency, status, loan, ...m
 
 export const capturedA = (facts: A = {}) => eventA('payment.captured', facts)
 
-/** A refund of gateway A; without `payment` it carries no payment entity. */
+/** A refund event of gateway A, with a payment entity only if `payment` is given. */
 export function refundA(
   facts: { id?: string; of?: string; status?: string; payment?: A | null } = {},
 ) {
@@ -67,7 +67,7 @@ export function refundA(
   return { ...event, payload: { ...parts, refund: { entity: refund } } }
 }
 
-/** A dispute of gateway A over a captured payment. */
+/** A dispute event of gateway A about a captured payment. */
 export function disputeA(status: string, payment: A = {}) {
   const { id = 'pay_1' } = payment
   const dispute = {

@@ -11,12 +11,12 @@ import { startProcess } from './process.ts'
 import { caller, testEnv } from './service.ts'
 
 const LOOK_EVERY_MS = 20
-/** Most of the rows are repayments, and so are most of the kills. */
+/** Most kills come during repayments, because most of the rows are repayments. */
 const KILLS_AMONG_LOANS = 0.3
 
 /**
- * Migrates a portfolio with one process that does everything, and that is killed again and again: each time after a
- * number of calls to the ledger that is drawn from the seed. @returns the ledger's books beside the expected ones
+ * Migrates a portfolio with a single process of role all, which is killed again and again, each time after a
+ * seeded random number of calls to the ledger. @returns the ledger's books and the expected ones
  */
 export async function migrateUnderKills(
   t: Test,
@@ -37,7 +37,7 @@ export async function migrateUnderKills(
   let killed = 0
   const killsAmongLoans = Math.round(kills * KILLS_AMONG_LOANS)
 
-  // Each row makes one call at least.
+  // Each row makes at least one call.
   for (const [type, csv, rows, killsOfType] of [
     ['loans', portfolio.loansCsv, options.loans, killsAmongLoans],
     ['repayments', portfolio.repaymentsCsv, options.repayments, kills - killsAmongLoans],
@@ -73,7 +73,7 @@ export async function migrateUnderKills(
   }
 }
 
-/** How many writes have reached the ledger. */
+/** The number of writes that have reached the ledger. */
 async function callsAt(controlUrl: string): Promise<number> {
   const counters = (await (await fetch(`${controlUrl}/counters`)).json()) as any
   return Object.values<number>(counters.calls).reduce((sum, one) => sum + one, 0)

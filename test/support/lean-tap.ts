@@ -1,11 +1,11 @@
-// Imported by each test file's process before tap, whose work for what we do not ask of it is a tenth of the suite's.
+// Imported by each test file's process before tap. It turns off features of tap that we do not use, a tenth of the suite's time.
 import hooks from 'node:async_hooks'
 import nodeModule, { syncBuiltinESMExports } from 'node:module'
 
-// To tell which of several tests that run at once has thrown, tap follows every promise. Ours run one after the other:
-// an error that nobody caught ends the process, and the file fails with it.
+// Tap tracks every promise to attribute an error to one of several concurrent tests. Ours mostly run one at a time:
+// an uncaught error ends the process, and the file fails with it.
 const noHook: hooks.AsyncHook = { enable: () => noHook, disable: () => noHook }
 hooks.createHook = () => noHook
-// To know the lines of every source for a coverage, tap reads each once more.
+// Tap reads every source file again to map its lines for coverage.
 nodeModule.registerHooks = () => ({ deregister: () => undefined })
 syncBuiltinESMExports()

@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/database.ts'
 import { endExpiredClaims } from '../../src/engine/expire.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 
-/** As if a dead process's leases and its jobs' heartbeats had run out: only their seconds are skipped. */
+/** Expires a dead process's leases and its jobs' heartbeats, to skip the wait for them. */
 export async function expireLeases(db: Database): Promise<void> {
   await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
   await sql`
@@ -14,7 +14,7 @@ export async function expireLeases(db: Database): Promise<void> {
      where claimed_by is not null`.execute(db)
 }
 
-/** Lets every claim expire, and ends it as a living worker does. */
+/** Expires every claim, and ends it as a live worker would. */
 export async function endClaims({ db, databaseUrl }: { db: Database; databaseUrl: string }) {
   await expireLeases(db)
   const boss = openQueue(databaseUrl, { isWorker: false, name: 'test', onError() {} })

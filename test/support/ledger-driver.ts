@@ -32,12 +32,12 @@ const HEADERS = {
 
 export const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 
-/** The status of a refusal, and the codes of all that it tells. */
+/** The status of a refusal, and the codes of all its errors. */
 export function codes({ status, body }: Reply): (number | string)[] {
   return [status, ...body.errors.map((error: any) => error.userMessageGlobalisationCode)]
 }
 
-/** A few calls of the ledger, as a caller without any care makes them. */
+/** Direct calls to the ledger, without keys or retries. */
 export function driver(url: string) {
   const call = async (
     method: string,
@@ -83,7 +83,7 @@ export function driver(url: string) {
 
 type Call = (method: string, path: string, body?: object) => Promise<Reply>
 
-/** The body that made it, to be sent again as an update. */
+/** The body that created the loan, to be sent again as an update. */
 async function submittedLoan(call: Call, externalId: string, terms: object): Promise<object> {
   const client = await call('POST', '/clients', {
     officeId: 1,

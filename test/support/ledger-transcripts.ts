@@ -1,6 +1,6 @@
-// Plays recorded transcripts against a ledger and says where its answers differ. What is compared:
-// status and x-served-from-cache; of an error its fields, codes with their parameters, public
-// messages (digits apart) and httpStatusCode; of a write its fields and `changes`; of a read the
+// Replays recorded transcripts against a ledger and reports where its answers differ. What is compared:
+// status and x-served-from-cache; for an error its fields, codes with their parameters, public
+// messages (ignoring digits) and httpStatusCode; for a write its fields and `changes`; for a read the
 // values at the paths in `compare`. Ids differ from run to run and are not compared.
 import { createHash, randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -42,7 +42,7 @@ type Reply = {
 
 type Names = Record<string, Any> & { run: string; digits: string; day: string }
 
-/** What differs, step by step; an empty list where a step agrees. */
+/** The differences of each step; empty for a step that agrees. */
 export async function replay(ledger: LedgerAddress, transcript: Transcript): Promise<string[][]> {
   const run = randomBytes(5).toString('hex')
   const digits = String(Number.parseInt(run, 16) % 1e10).padStart(10, '0')
@@ -78,7 +78,7 @@ async function send(ledger: LedgerAddress, request: Step['request'], names: Name
   const response = await fetch(ledger.url + fill(request.path, names), {
     method: request.method,
     headers,
-    // As bytes, because fetch would add a content type of its own to a string.
+    // As bytes, because fetch would add its own content type to a string.
     ...(payload === undefined ? {} : { body: Buffer.from(payload) }),
     redirect: 'manual',
     signal: AbortSignal.timeout(60_000),
@@ -94,30 +94,30 @@ async function send(ledger: LedgerAddress, request: Step['request'], names: Name
   }
 }
 
-function compare(step: Step, heard: Reply, names: Names): string[] {
-  const told = step.response
-  const body = unnamed(heard.body, names)
+function compare(step: Step, reply: Reply, names: Names): string[] {
+  const recorded = step.response
+  const body = unnamed(reply.body, names)
   const out: string[] = []
   const check = (what: string, a: unknown, b: unknown) => {
     if (!isDeepStrictEqual(a, b)) out.push(`${what}: recorded ${show(a)}, answered ${show(b)}`)
   }
-  check('status', told.status, heard.status)
+  check('status', recorded.status, reply.status)
   if (out.length > 0) return [...out, `answered body ${show(body)}`]
   if (step.loosely) return out
-  const header = (name: string) => check(name, told.headers[name] ?? null, heard.headers[name])
+  const header = (name: string) => check(name, recorded.headers[name] ?? null, reply.headers[name])
   header('x-served-from-cache')
-  if (told.status === 401) header('www-authenticate')
-  if (told.status >= 400) {
-    check('fields', fields(told.body), fields(body))
-    check('codes', codes(told.body), codes(body))
-    check('messages', messages(told.body), messages(body))
-    check('httpStatusCode', told.body?.httpStatusCode, body?.httpStatusCode)
+  if (recorded.status === 401) header('www-authenticate')
+  if (recorded.status >= 400) {
+    check('fields', fields(recorded.body), fields(body))
+    check('codes', codes(recorded.body), codes(body))
+    check('messages', messages(recorded.body), messages(body))
+    check('httpStatusCode', recorded.body?.httpStatusCode, body?.httpStatusCode)
   } else if (step.request.method !== 'GET') {
-    check('fields', fields(told.body), fields(body))
-    check('changes', values(told.body?.changes), values(body?.changes))
+    check('fields', fields(recorded.body), fields(body))
+    check('changes', values(recorded.body?.changes), values(body?.changes))
   }
   for (const path of step.compare ?? [])
-    check(path, values(at(told.body, path)), values(at(body, path)))
+    check(path, values(at(recorded.body, path)), values(at(body, path)))
   return out
 }
 
@@ -173,7 +173,7 @@ function at(from: Any, path: string): Any {
   return below ? at(found, below) : found
 }
 
-/** The run's own ids and the day are taken out again, so that two runs can be compared. */
+/** Replaces the run's ids and the day with their names, so that two runs can be compared. */
 function unnamed(value: Any, names: Names): Any {
   if (typeof value === 'string') {
     if (value === names.day) return '{{today}}'
@@ -202,7 +202,7 @@ function codes(body: Any): unknown {
   return [body.userMessageGlobalisationCode, ...errors.sort()]
 }
 
-/** Ids stand among the digits, and what a JSON parser says is its own affair. */
+/** Messages contain ids, so digits are ignored, and so is the wording of a JSON parser. */
 function messages(body: Any): unknown {
   if (body === null || typeof body !== 'object') return undefined
   const errors = (body.errors ?? []).map((error: Any) => error.defaultUserMessage)

@@ -1,7 +1,7 @@
 import { type Call, operate, type TestService } from './service.ts'
 
 let made = 0
-/** An external id that no other test of this run has, and that is no other's beginning. */
+/** An external id that is unique within this run, and not a prefix of another. */
 export const newName = (prefix: string) =>
   `${prefix}-${process.pid}-${String(++made).padStart(5, '0')}`
 
@@ -32,7 +32,7 @@ export const disbursal = (external_loan_id: string) => ({
   actualDisbursementDate: DAY,
 })
 
-/** A client and a loan of its own, as far as `until`. @returns the loan's external id */
+/** Creates a client and a loan in the state `until`. @returns the loan's external id */
 export async function givenLoan(
   call: Call,
   until: 'created' | 'approved' | 'disbursed' = 'created',
@@ -51,7 +51,7 @@ async function given(call: Call, status: string, data: object) {
   if (record.status !== 'success') throw new Error(`${status}: ${JSON.stringify(record)}`)
 }
 
-/** What is asked of the ledger directly, as a stranger would. */
+/** A call made directly to the ledger, bypassing LoanOps. */
 export async function atLedger(
   { ledger }: Pick<TestService, 'ledger'>,
   method: string,
@@ -87,7 +87,7 @@ export async function control(
   return (await response.json()) as any
 }
 
-/** The applied writes on a loan or client, oldest first. */
+/** The writes applied to a loan or client, oldest first. */
 export async function writesOn(service: Pick<TestService, 'ledger'>, externalId: string) {
   const { log } = await control(service, 'GET', '/log?limit=250000')
   return (log as LoggedWrite[])
@@ -102,7 +102,7 @@ export type LoggedWrite = {
   idempotencyKey: string | null
 }
 
-/** A loan made at the ledger directly, where how it came there does not matter. @returns its external id */
+/** Creates a loan directly at the ledger, for tests that do not care how it got there. @returns its external id */
 export async function ledgerLoan(
   service: Pick<TestService, 'ledger'>,
   until: 'created' | 'approved' | 'disbursed' = 'created',

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 
-/** Each row matches its pattern, and there are no more: `t.match` alone lets rows beyond the last pattern pass. */
+/** Asserts that each row matches its pattern and that there are no further rows, which `t.match` alone would ignore. */
 export function matchEach(
   t: Test,
   rows: readonly unknown[],

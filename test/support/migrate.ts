@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type TestService, TOKEN } from './service.ts'
 import { until } from './until.ts'
 
@@ -21,14 +22,14 @@ export async function uploadCsv(
 
 export async function textOf({ url }: { url: string }, path: string): Promise<string> {
   const response = await fetch(url + path, { headers: { 'x-internal-token': TOKEN } })
-  // Not text(): it would swallow a BOM.
+  // Not text(), which would drop a BOM.
   return Buffer.from(await response.arrayBuffer()).toString()
 }
 
 export const errorsOf = (service: { url: string }, id: string) =>
   textOf(service, `/api/migration/${id}/errors.csv`)
 
-/** Asks until the run has ended. */
+/** Polls until the run has ended. */
 export function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
   return until(async () => {
     const { body } = await call('GET', `/api/migration/${id}`)
@@ -43,4 +44,12 @@ export async function migrateCsv(service: At, type: string, csv: string, options
   const { status, body: started } = await service.call('POST', '/api/migration/run', run)
   if (status !== 202) throw new Error(`not run: ${JSON.stringify(started)}`)
   return ended(service, body.migration_id)
+}
+
+/** What ops.migration_row shows of a migration, by line. */
+export async function rowsOf({ db }: Pick<TestService, 'db'>, id: string): Promise<any[]> {
+  const { rows } = await sql<any>`
+    select line, state, reason, finding, finding_reason from ops.migration_row
+     where migration_id = ${id} order by line`.execute(db)
+  return rows
 }

@@ -34,7 +34,7 @@ export function endpointsOf(openapi: OpenApi): Endpoint[] {
   )
 }
 
-/** Requests to one endpoint: some fit its contract, some are wrong in one place. */
+/** Requests to one endpoint: some valid under its contract, some with an error in one place. */
 export function requestsTo(endpoint: Endpoint): Arbitrary<Request> {
   return fc.boolean().chain(isFitting =>
     fc
@@ -78,7 +78,7 @@ function valuesOf(parameters: Parameter[], isFitting: boolean, isPath: boolean) 
   ) as Arbitrary<Record<string, unknown>>
 }
 
-/** Random text finds no record: some of the names lead to one. */
+/** Random text never matches a record, so some of the values are those of existing records. */
 function knownOr(name: string, arbitrary: Arbitrary<unknown>): Arbitrary<unknown> {
   const known: Record<string, string[]> = {
     gateway: ['gateway_a', 'gateway_b'],
@@ -101,7 +101,7 @@ function headersOf({ parameters = [] }: Endpoint, isFitting: boolean) {
   return values.map(headers =>
     Object.fromEntries(
       Object.entries(headers)
-        // What HTTP itself does not carry is tried byte by byte elsewhere.
+        // Characters that fetch refuses to send are covered by other tests, byte by byte.
         .filter(([name, value]) => /^[\w-]+$/.test(name) && /^[\x20-\x7e]+$/.test(textOf(value)))
         .map(([name, value]) => [
           `x-${name}`.replace('x-idempotency', 'idempotency'),
@@ -160,5 +160,5 @@ function multipart(isFitting: boolean): Arbitrary<{ type: string; bytes: Uint8Ar
 
 const encoded = (value: unknown) => encodeURIComponent(textOf(value).toWellFormed())
 
-/** Objects among the broken values may have no text of their own. */
+/** Objects become JSON, because some of the broken ones cannot be converted to a string. */
 const textOf = (value: unknown) => String(typeof value === 'object' ? JSON.stringify(value) : value)

@@ -9,10 +9,10 @@ export async function submit(call: Call, status: string, data: object): Promise<
   return body.tracking_id
 }
 
-/** So many calls without an answer in a row, and nothing is sent any more but probes. */
+/** After this many unanswered calls in a row, only probes are sent. */
 const CALLS_TO_TAKE_IT_FOR_DOWN = 6
 
-/** As many operations as it takes. @returns their tracking ids */
+/** Submits enough operations to open the circuit breaker. @returns their tracking ids */
 export function enoughToTakeItForDown(call: Call): Promise<string[]> {
   return Promise.all(
     Array.from({ length: CALLS_TO_TAKE_IT_FOR_DOWN }, () =>
@@ -27,7 +27,7 @@ export async function ending(call: Call, trackingId: string, seconds = 20) {
   return (await call('GET', path)).body
 }
 
-/** The operation as the list tells it. */
+/** The operation as it is in the list. */
 export async function listed(call: Call, externalId: string, trackingId: string) {
   const { body } = await call('GET', `/api/ledger/operations?external_id=${externalId}`)
   return body.operations.find((one: any) => one.tracking_id === trackingId)
@@ -41,7 +41,7 @@ export type AttemptRow = {
   idempotency_key: string | null
 }
 
-/** The attempts that have ended, each by itself though equal ones in a row share a row. */
+/** The attempts that have ended, one by one, although consecutive equal ones share a row. */
 export async function attemptsOf(
   { db }: Pick<TestService, 'db'>,
   trackingId: string,
@@ -53,7 +53,7 @@ export async function attemptsOf(
   return rows
 }
 
-/** Makes an operation that waits for its next try due at once, as if its time had come. */
+/** Makes an operation that is waiting for its next try due at once. */
 export async function hurry({ db }: Pick<TestService, 'db'>, trackingId: string): Promise<void> {
   await sql`update loanops.operation set next_try_at = now() - interval '1 minute'
     where id = ${trackingId.split('|')[1]} and claimed_by is null`.execute(db)

@@ -8,12 +8,12 @@ import { until } from './until.ts'
 
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 
-/** The whole service with what payment tests need of it and of its ledger. */
+/** The whole service, with what payment tests need from it and from its ledger. */
 export async function paymentService(t: Test, changes: NodeJS.ProcessEnv = {}) {
   return withLedger(await startTestService(t, changes))
 }
 
-/** The same, once a batch has made raw.lender_02_gateway_a a source, whose view an operator may replace. */
+/** The same, after a batch has registered raw.lender_02_gateway_a as a source, whose view an operator may replace. */
 export async function serviceWithSource(t: Test): Promise<PaymentService> {
   const service = await paymentService(t)
   await service.loan('L-1')
@@ -23,7 +23,7 @@ export async function serviceWithSource(t: Test): Promise<PaymentService> {
   return service
 }
 
-/** Replaces that source's view by one like it, whose amount is what `amount` makes of the event's, `f.amount`. */
+/** Replaces that source's view with one whose amount is the SQL expression `amount`, such as of `f.amount`. */
 export async function replaceAmount(db: Database, amount: string): Promise<void> {
   await sql`
     create or replace view base.lender_02_gateway_a as
@@ -40,7 +40,7 @@ export function withLedger(service: TestService) {
   return {
     ...service,
     ledgerCall: ledger.call,
-    /** A loan at the ledger as far as `until` says, of the product LENDER_0<product>. */
+    /** Creates a loan of the product LENDER_0<product> at the ledger, in the state `until`. */
     loan: (externalId: string, options: LoanOptions = {}) =>
       makeLoan(ledger.call, externalId, options),
     webhook: webhooks(service.url),
@@ -60,7 +60,7 @@ export function withLedger(service: TestService) {
       ),
     books: () => booksAt(service.ledger.controlUrl),
     faults,
-    /** The next write's answer is lost, and no look tells what became of it until `faults([])`. */
+    /** Loses the next write's answer, and makes every look fail until `faults([])`. */
     loseAnswer: () =>
       faults([
         { kind: 'drop', match: { on: 'writes' }, times: 1 },
@@ -75,7 +75,7 @@ export function withLedger(service: TestService) {
 
 export type PaymentService = Awaited<ReturnType<typeof paymentService>>
 
-/** Sends an event as a gateway does: without a token, and without a content type of its own choosing. */
+/** Sends an event as a gateway does: without a token. */
 export function webhooks(url: string) {
   return async (
     gateway: 'gateway_a' | 'gateway_b',
@@ -98,7 +98,7 @@ export function webhooks(url: string) {
   }
 }
 
-/** Asks for a batch run and waits for its end. */
+/** Requests a batch run and waits for it to end. */
 export async function runBatch(call: Call) {
   const { body } = await call('POST', '/api/payments/batch')
   return until(async () => {

@@ -1,8 +1,8 @@
-// A portfolio and the books that it has to end in, in whole paise and by arithmetic of its own.
+// Generates a portfolio and the books it must lead to, calculated independently, in whole paise.
 
 export type ExpectedLoan = {
   externalId: string
-  /** Fineract's number of the status. */
+  /** Fineract's id of the status. */
   status: number
   principalPaid: bigint
   outstanding: bigint
@@ -13,14 +13,14 @@ export type Portfolio = { loansCsv: string; repaymentsCsv: string; expected: Exp
 
 const DAY_MS = 86_400_000
 const SCALE = 10n ** 40n
-/** One, as a monthly rate has it: the ledger keeps 19 digits of a percentage from 1 to 10. */
+/** One, in the scale of a monthly rate: the ledger keeps 19 digits of a percentage between 1 and 10. */
 const MONTHLY = 10n ** 20n
 const FIRST_SUBMISSION = Date.UTC(2023, 0, 10)
 const RATES = ['0', '9.75', '12', '18', '24', '36.5']
 const TERMS = [6, 9, 12, 18, 24]
 const NAMES = ['Asha', 'José', 'Zoë', 'राम', 'O’Neil', 'Rao, Jr', 'Anne "Annie"']
 
-/** @param seed the same one makes the same portfolio */
+/** @param seed the same seed gives the same portfolio */
 export function makePortfolio(
   size: { clients: number; loans: number; repayments: number },
   seed: number,
@@ -73,7 +73,7 @@ export function makePortfolio(
       const emi = (schedule[0]?.principal ?? 0n) + (schedule[0]?.interest ?? 0n)
       for (let n = 0; n < wanted; n++) {
         const kind = random()
-        // Mostly an instalment, sometimes part of one, now and then a lot.
+        // Mostly one instalment, sometimes part of one, occasionally several.
         amounts.push(kind < 0.8 ? emi : kind < 0.97 ? emi / 3n + 1n : emi * 4n + 7n)
       }
     }
@@ -98,7 +98,7 @@ export function makePortfolio(
       ...bookOf(schedule, amounts, isDisbursed, isApproved),
     })
   }
-  // Not in the order in which they were paid: that is for the run to find.
+  // Not in order of payment, because the run must sort them.
   repaymentRows.sort(() => random() - 0.5)
   return {
     loansCsv: csv(LOAN_COLUMNS, loanRows),
@@ -117,7 +117,7 @@ export const REPAYMENT_COLUMNS =
 
 type Instalment = { principal: bigint; interest: bigint }
 
-/** Equal instalments on the declining balance, a month each. */
+/** Equal monthly instalments on the declining balance. */
 function scheduleOf(principal: bigint, ratePercent: string, term: number): Instalment[] {
   const rate = halfEven(parseDecimal(ratePercent, 18), 12n)
   const i = (rate * SCALE) / MONTHLY
@@ -137,13 +137,13 @@ function scheduleOf(principal: bigint, ratePercent: string, term: number): Insta
   })
 }
 
-/** The ledger divides by way of a double where there is no interest. */
+/** Without interest, the ledger divides doubles. */
 function withoutInterest(principal: bigint, term: number): bigint {
   const divided = parseDecimal(String(Number(rupees(principal)) / term), 20)
   return halfEven(divided, 10n ** 18n)
 }
 
-/** The ledger keeps as many of a product. */
+/** The digits that the ledger keeps of a product. */
 function ofNineteenDigits(product: bigint): bigint {
   const unit = 10n ** BigInt(Math.max(0, String(product).length - 19))
   return halfEven(product, unit) * unit
@@ -159,7 +159,7 @@ function bookOf(
   if (!isDisbursed) return { status: isApproved ? 200 : 100, ...nothing }
   let left = amounts.reduce((sum, amount) => sum + amount, 0n)
   let [principalPaid, outstanding] = [0n, 0n]
-  // Instalment by instalment, interest first: what is paid in all decides where it ends.
+  // Instalment by instalment, interest first, so only the total paid matters.
   for (const { principal, interest } of schedule) {
     const toInterest = min(left, interest)
     const toPrincipal = min(left - toInterest, principal)
@@ -177,7 +177,7 @@ function bookOf(
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** Both not negative. */
+/** Neither may be negative. */
 function halfEven(over: bigint, under: bigint): bigint {
   const down = over / under
   const twice = (over % under) * 2n
@@ -194,7 +194,7 @@ export const rupees = (paise: bigint) => `${paise / 100n}.${String(paise % 100n)
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 
-/** In either form. */
+/** In either of the accepted forms. */
 function dayOf(time: number, n: number): string {
   const iso = new Date(time).toISOString().slice(0, 10)
   const [year, month, day] = iso.split('-')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** The parameters of a connection's start that PgBouncer knows; it refuses every other one. */
+/** The startup parameters that PgBouncer accepts; it refuses all others. */
 const KNOWN_TO_PGBOUNCER = [
   'user',
   'database',
@@ -15,21 +15,21 @@ const KNOWN_TO_PGBOUNCER = [
 ]
 
 export type PostgresProxy = {
-  /** The same database, reached through the proxy. */
+  /** The URL of the same database through the proxy. */
   url: string
-  /** The parameters for which connections were refused, where it behaves like PgBouncer. */
+  /** The parameters for which connections were refused, if it behaves like PgBouncer. */
   refused: string[]
-  /** Loses every byte of the connections that are open now, both ways, and closes none of them. New ones work. */
+  /** Drops every byte on the currently open connections, in both directions, without closing them. New ones work. */
   swallow(): void
-  /** Closes the connections that are open now. */
+  /** Closes the currently open connections. */
   cut(): void
-  /** Holds every byte back from now on, both ways. */
+  /** Holds back every byte from now on, in both directions. */
   hold(): void
   /** Delivers what was held back, and everything after it. */
   deliver(): void
 }
 
-/** A network between the service and PostgreSQL that can fail without a word. */
+/** A network between the service and PostgreSQL that can fail silently. */
 export async function startPostgresProxy(
   t: Test,
   databaseUrl: string,
@@ -96,7 +96,7 @@ export async function startPostgresProxy(
   }
 }
 
-/** The names in a startup message: behind its length and version, names and values alternate, each ended by a NUL. */
+/** The names in a startup message: after its length and version come alternating names and values, each ended by NUL. */
 function parametersIn(start: Buffer): string[] {
   const words = start.subarray(8).toString().split('\0')
   return words.filter((word, i) => i % 2 === 0 && word !== '')

@@ -5,14 +5,14 @@ import type { Test } from 'tap'
 
 export type Service = {
   child: ChildProcess
-  /** The crash points it died or froze at, and what else it had to say on standard error. */
+  /** The lines that it wrote to standard error, including the crash points at which it died or froze. */
   said: string[]
   /** Resolves when it has ended. */
   ended: Promise<void>
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** A process of ours in its role: `node src/main.ts --role …`. */
+/** Starts the service as a process: `node src/main.ts --role …`. */
 export function startProcess(role: 'api' | 'worker' | 'all', env: NodeJS.ProcessEnv): Service {
   const child = spawn(process.execPath, ['src/main.ts', '--role', role], {
     env: { ...env, PATH: process.env.PATH },
@@ -35,7 +35,7 @@ export function startProcess(role: 'api' | 'worker' | 'all', env: NodeJS.Process
   }
 }
 
-/** The same, killed with its test at the latest. */
+/** The same, killed when the test ends if it is still running. */
 export function startProcessFor(
   t: Test,
   role: 'api' | 'worker' | 'all',

@@ -3,35 +3,35 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 
-/** What stands between us and the ledger does instead of passing a call on, or with its answer. */
+/** What the proxy does to a call instead of passing it on, or to its answer. */
 export type Interference = {
-  /** Calls whose path or body names this loan or client. */
+  /** Applies to calls whose path or body names this loan or client. */
   of: string
   on: 'writes' | 'reads'
-  /** An answer of its own; without one the connection is cut, or left hanging. */
+  /** The proxy's own answer; without one the connection is cut or left hanging. */
   status?: number
   body?: string | object
-  /** Its own answer says that it was kept under the key. */
+  /** The proxy's own answer claims to come from the idempotency store. */
   isFromStore?: boolean
   hangs?: boolean
   /** The ledger gets the call, and only its answer is lost. */
   afterwards?: boolean
-  /** The ledger gets the call twice, and its second answer comes back. */
+  /** The ledger gets the call twice, and its second answer is returned. */
   isTwice?: boolean
-  /** The first so many of these calls are spared. */
+  /** Spares this many calls first. */
   spares?: number
-  /** Only so many calls are met. */
+  /** Applies to only this many calls. */
   times?: number
 }
 
 export type Proxy = {
   url: string
-  /** Where calls go: up to `/api/v1`. */
+  /** The URL to call, up to and including `/api/v1`. */
   target: string
   interferences: Interference[]
 }
 
-/** A proxy before the ledger, which can answer as proxies and containers do. */
+/** A proxy in front of the ledger, which can answer as proxies and containers do. */
 export async function startProxy(t: Test): Promise<Proxy> {
   const proxy: Proxy = { url: '', target: '', interferences: [] }
   const server = createServer(async (request, response) => {

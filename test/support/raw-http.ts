@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Sends bytes as they are and gives back what comes until the server or, after a whole answer, we close. */
+/** Sends raw bytes. @returns everything received until the server closes, or until we do after a complete answer */
 export async function rawHttp(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -16,7 +16,7 @@ export async function rawHttp(url: string, bytes: string | Buffer): Promise<stri
   })
 }
 
-/** The body of an answer of ours. */
+/** The JSON body of an answer. */
 export function problemIn(answer: string): unknown {
   return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
 }

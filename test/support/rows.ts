@@ -22,7 +22,7 @@ const repayment: Record<string, string> = {
   payment_reference: 'p-1',
 }
 
-/** A loans file of these rows: each is a good one with these changes. */
+/** A loans file: each row is a valid one with these changes. */
 export const loansCsv = (...rows: Record<string, string>[]) => csv(LOAN_COLUMNS, loan, rows)
 export const repaymentsCsv = (...rows: Record<string, string>[]) =>
   csv(REPAYMENT_COLUMNS, repayment, rows)

@@ -1,4 +1,4 @@
-// Starts the PostgreSQL that the suite runs on, then the suite: npm test [-- file …] [-- --shuffle [seed]]
+// Starts a PostgreSQL for the suite, then the suite: npm test [-- file …] [-- --shuffle [seed]]
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,21 +10,21 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
-/** Each test's own database is a copy of 10 MB, and there are some 250 of them: three times as much, so that others have room too. */
+/** Each test has a database of 10 MB, and there are some 250 of them: three times that, to leave room for others. */
 const ROOM_BYTES = 8 * 2 ** 30
 
 const tap = resolve('node_modules/.bin/tap')
 const MAX_SEED = 1_000_000
 const { files, seed } = commandLine(process.argv.slice(2))
-if (seed !== undefined) console.log(`shuffled, to repeat it: npm test -- --shuffle ${seed}`)
-// After a fresh install tap still knows the plugins it came with, whose TypeScript loader ours cannot be read with.
+if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
+// After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
 const folder = postgresFolder()
 rmSync(folder, { recursive: true, force: true })
 const postgres = await startPostgres({
   folder,
   password: 'test',
-  // Tests kill processes, never the machine: what the disk keeps is not what they are about.
+  // Tests kill processes, never the machine, so nothing needs to reach the disk.
   flags: [
     'fsync=off',
     'full_page_writes=off',
@@ -45,7 +45,7 @@ try {
       ...process.env,
       SHUFFLE_SEED: seed,
       TEST_DATABASE_URL: postgres.url,
-      // Half of a process's start is reading our own sources: of all processes only the first one does.
+      // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
       NODE_OPTIONS: `--import=${resolve('test/support/lean-tap.ts')}`,
     },
@@ -56,7 +56,7 @@ try {
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
 }
 
-/** What tap runs, and the seed of the order where one is asked for. */
+/** The files for tap, and the seed of the order if shuffling is requested. */
 function commandLine(given: string[]): { files: string[]; seed: string | undefined } {
   const at = given.indexOf('--shuffle')
   if (at === -1) return { files: given, seed: undefined }
@@ -68,11 +68,11 @@ function commandLine(given: string[]): { files: string[]; seed: string | undefin
   }
 }
 
-/** In memory where there is plenty: copying databases to a disk is an eighth of the suite's time. */
+/** In memory if there is enough: copying databases on disk takes an eighth of the suite's time. */
 function postgresFolder(): string {
   const { bavail, bsize } = existsSync(MEMORY) ? statfsSync(MEMORY) : { bavail: 0, bsize: 0 }
   if (bavail * bsize < ROOM_BYTES || freemem() < ROOM_BYTES) return resolve('.data/test-postgres')
-  // The same for each run in this folder, so that what a killed one has left goes with the next.
+  // The same for every run in this folder, so that the next run removes what a killed one left behind.
   const name = createHash('sha256').update(process.cwd()).digest('hex').slice(0, 12)
   ownFolder(`${MEMORY}/loanops-test-${name}`, process.getuid?.() ?? 0)
   return `${MEMORY}/loanops-test-${name}/postgres`

@@ -1,4 +1,4 @@
-// node test/support/sandbox-process.ts [PORT] [BOOKS_FILE]: the sandbox ledger alone, for a test that kills it.
+// node test/support/sandbox-process.ts [PORT] [BOOKS_FILE]: runs the sandbox ledger alone, for a test that kills it.
 import { startSandbox } from '../../src/sandbox/server.ts'
 
 const [port = '0', booksFile] = process.argv.slice(2)

@@ -9,7 +9,7 @@ import { freshDatabase } from './fresh-database.ts'
 
 export const TOKEN = 'token-for-tests-only'
 
-/** Settings for a test, reaching `databaseUrl` and `ledgerUrl`; whatever is in `changes` goes before. */
+/** Settings for a test with this database and ledger; `changes` takes precedence. */
 export function testEnv(
   databaseUrl: string,
   ledgerUrl: string,
@@ -26,7 +26,7 @@ export function testEnv(
     LEDGER_PASSWORD: 'password',
     LEDGER_TIMEOUT_MS: '5000',
     LOG_LEVEL: 'silent',
-    // A sixth of a start: whoever asks for the contract says so.
+    // Takes a sixth of a start, so tests that need the contract turn it on.
     DOCS_ENABLED: 'false',
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     ...changes,
@@ -34,7 +34,7 @@ export function testEnv(
 }
 
 export type TestService = {
-  /** Up to the port. */
+  /** Without a path. */
   url: string
   db: Database
   databaseUrl: string
@@ -43,7 +43,7 @@ export type TestService = {
   call: Call
 }
 
-/** One HTTP call with the internal token; the answer's body is read as JSON where it is some. */
+/** An HTTP call with the internal token. The answer's body is parsed if it is JSON. */
 export type Call = (
   method: string,
   path: string,
@@ -52,7 +52,7 @@ export type Call = (
 ) => Promise<{ status: number; headers: Headers; body: any }>
 
 /**
- * The whole service in this process, on a database and a ledger of the test's own. `prepare` runs before it starts.
+ * Runs the whole service in this process, with its own database and ledger. `prepare` runs before it starts.
  */
 export async function startTestService(
   t: Test,

@@ -1,4 +1,4 @@
-// Imported by tap's own process, which sorts the test files by name: here, names compare by their hash with a seed.
+// Imported by tap's own process, which sorts the test files by name: makes names compare by a seeded hash instead.
 import { createHash } from 'node:crypto'
 
 const byName = String.prototype.localeCompare

@@ -3,10 +3,10 @@ import { migrate } from '../../src/database/migrate.ts'
 import { allQueues } from '../../src/worker.ts'
 
 export const TEMPLATE = 'loanops_template'
-/** A login that is nothing but a member of the runtime role. */
+/** A login whose only privilege is membership of the runtime role. */
 const SERVICE = { user: 'loanops_service', password: 'test' }
 
-/** The database from which each test's own is copied. */
+/** The database that each test's database is copied from. */
 export async function makeTemplate(serverUrl: string): Promise<void> {
   const client = new pg.Client(serverUrl)
   await client.connect()
@@ -29,7 +29,7 @@ export function databaseUrl(serverUrl: string, database: string): string {
   return url.href
 }
 
-/** The same database, reached as a service reaches it in production. */
+/** The same database, with the login that a service has in production. */
 export function serviceUrl(ownerUrl: string): string {
   const url = new URL(ownerUrl)
   url.username = SERVICE.user

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Seldom enough that many who wait leave the machine to what they wait for. */
+/** Rarely enough that many pollers leave the machine to the work they wait for. */
 const ASK_EVERY_MS = 30
-/** A process starts within a second, and within many of them on a machine that is busy with other tests. */
+/** A process starts within a second, but takes many seconds on a machine busy with other tests. */
 const PATIENCE_MS = 60_000
 
 /**
- * Asks again and again until the answer is there.
- * @param what is awaited, for the error that says it did not come
+ * Polls until there is an answer.
+ * @param what is awaited, for the error if it does not come
  */
 export async function until<T>(
   ask: () => Promise<T | undefined | false>,

@@ -1,4 +1,4 @@
-/** What we use of it; it brings no types of its own. */
+/** The part of it that we use; the package has no types of its own. */
 declare module 'cli-progress' {
   export class SingleBar {
     constructor(options: object)

@@ -1,4 +1,5 @@
-import { createReadStream, createWriteStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -18,15 +19,18 @@ export type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 /** Where `npm start` keeps the token of the service on this machine. */
 const TOKEN_FILE = '.data/internal-token'
 
-/** Longer than the service takes to hold a file of a gibibyte against itself. */
+/** The rows in an errors file are client data, so only their owner may read it. */
+const ERRORS_MODE = 0o600
+
+/** Longer than the service takes to check the rows of a 1 GiB file against each other. */
 const PATIENCE_MS = 20 * 60_000
 
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
 /**
- * Uploads the files, runs them one after the other, and shows how far they are. A run that did not complete, or in which
- * a row failed, ends it: what comes after builds on it.
- * @throws Error for the person to read
+ * Uploads the files, runs them one after the other, and shows their progress. Stops at a run that did not complete or in
+ * which a row failed, because the next files depend on it.
+ * @throws Error with a message for the user
  */
 export async function migratePortfolio(
   env: NodeJS.ProcessEnv,
@@ -36,12 +40,17 @@ export async function migratePortfolio(
   if (files.length === 0) throw new Error(`Name at least one file: ${USAGE}`)
   const call = caller(env)
   const typed = await Promise.all(files.map(async file => ({ file, type: await typeOf(file) })))
-  // What others build on goes first, in whatever order the files were named.
+  // Files that others depend on go first, in whatever order they were named.
+  const before: string[] = []
   for (const { file, type } of typed.sort((a, b) => rankOf(a.type) - rankOf(b.type)))
-    await migrateFile(call, file, type, wanted)
+    before.push(await migrateFile(call, { file, type, before }, wanted))
 }
 
-async function migrateFile(call: Call, file: string, type: string, wanted: Wanted) {
+/** @property before the migrations of the files before this one */
+type Next = { file: string; type: string; before: string[] }
+
+/** @returns the migration's id */
+async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wanted) {
   const form = new FormData()
   form.set('type', type)
   form.set('file', await openAsBlob(file), basename(file))
@@ -51,47 +60,49 @@ async function migrateFile(call: Call, file: string, type: string, wanted: Wante
   say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
   if (invalid_rows > 0 && !wanted.skipInvalid) {
     throw new Error(
-      `Mend the rows in ${await saveErrors(call, id, file)} and upload it, or leave them out with --skip-invalid`,
+      `Correct the rows in ${await saveErrors(call, id, file)} and upload it, or leave them out with --skip-invalid`,
     )
   }
   await call.json('POST', '/migration/run', {
     migration_id: id,
     dry_run: wanted.isDryRun,
     skip_invalid: wanted.skipInvalid,
+    ...(wanted.isDryRun ? { after: before } : {}),
   })
   if (invalid_rows > 0)
-    say(`${file}: the ${invalid_rows} invalid rows are left out, as --skip-invalid asks`)
+    say(`${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid`)
   const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
   if (wanted.isDryRun) reportDryRun(file, ended)
   else await reportRun(call, file, ended)
+  return id
 }
 
-/** @throws Error unless a run would take every row of the file */
+/** @throws Error unless a run would accept every row of the file */
 function reportDryRun(file: string, { dry_run, invalid_rows }: MigrationRecord) {
   if (dry_run === null) throw new Error(`${file}: the dry run was cancelled`)
   const { would_change, in_ledger, differs, refused, unknown } = dry_run
   say(
-    `${file}: ${would_change} rows would be written, ${in_ledger} are in the ledger already, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be looked at`,
+    `${file}: ${would_change} rows would be written, ${in_ledger} are already in the ledger, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be checked`,
   )
   for (const { line, reason } of dry_run.findings) say(`  line ${line}: ${reason}`)
   const notTaken = invalid_rows + differs + refused + unknown
   if (notTaken > 0)
     throw new Error(
-      `${file}: ${notTaken} rows are invalid, differ, would be refused or could not be looked at`,
+      `${file}: ${notTaken} rows are invalid, differ, would be refused or could not be checked`,
     )
 }
 
-/** Rows that were left out on request are no failure. @throws Error unless every other row is done */
+/** Rows left out on request do not count as failures. @throws Error unless every other row is done */
 async function reportRun(call: Call, file: string, ended: MigrationRecord) {
   const { migration_id: id, status, done, failed, stopped, valid_rows } = ended
   say(`${file}: ${status}, ${done} done, ${failed} failed, ${stopped} stopped`)
   if (failed + stopped > 0)
     throw new Error(
-      `${file}: the run is ${status}; what failed is in ${await saveErrors(call, id, file)}`,
+      `${file}: the run is ${status}; the rows that failed are in ${await saveErrors(call, id, file)}`,
     )
   if (status !== 'completed')
     throw new Error(
-      `${file}: the run is ${status}, and ${valid_rows - done} rows are left; POST /api/migration/${id}/retry takes them up`,
+      `${file}: the run is ${status}, and ${valid_rows - done} rows are left; POST /api/migration/${id}/retry processes them`,
     )
 }
 
@@ -104,7 +115,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
   const url = `http://${env.HOST || '127.0.0.1'}:${env.PORT || '3000'}`
   const base = `${env.LOANOPS_URL || url}/api`
   const headers = { 'x-internal-token': tokenFrom(env) }
-  // Its own limits end a call after five minutes.
+  // By default, undici ends a call after five minutes.
   const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
   return {
@@ -123,7 +134,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
   async function request(path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(base + path, { ...init, dispatcher }).catch(error => {
       throw new Error(
-        `${base} does not answer (${error.cause?.code ?? error.message}): is it running?`,
+        `${base} does not answer (${error.cause?.code ?? error.message}): is the service running?`,
       )
     })
     if (response.ok) return response
@@ -136,10 +147,10 @@ function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
   const [first] = listOf(INTERNAL_TOKEN ?? '')
   if (first) return first
   if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
-  throw new Error('INTERNAL_TOKEN is not set, and no service was started here with "npm start"')
+  throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }
 
-/** By its header; where no kind recognises it, the answer to the upload will say what is wrong with it. */
+/** Tells the type by the header. If no kind recognises it, the answer to the upload says what is wrong. */
 async function typeOf(file: string): Promise<string> {
   const lines = createInterface({ input: createReadStream(file) })
   for await (const header of lines) {
@@ -154,7 +165,10 @@ async function typeOf(file: string): Promise<string> {
 async function saveErrors(call: Call, id: string, file: string): Promise<string> {
   const path = resolve(file.replace(/(\.csv)?$/i, '.errors.csv'))
   const errors = await call.file(`/migration/${id}/errors.csv`)
-  await pipeline(Readable.fromWeb(errors), createWriteStream(path))
+  const handle = await open(path, 'w', ERRORS_MODE)
+  // A file from an earlier run keeps its mode when it is opened.
+  await handle.chmod(ERRORS_MODE)
+  await pipeline(Readable.fromWeb(errors), handle.createWriteStream())
   return path
 }
 

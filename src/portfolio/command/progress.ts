@@ -4,12 +4,12 @@ import type { MigrationRecord } from '../record.ts'
 
 const ASK_EVERY_MS = 500
 
-/** Draws a bar until the run has ended. */
+/** Shows a progress bar until the run has ended. */
 export async function showProgress(ask: () => Promise<MigrationRecord>): Promise<MigrationRecord> {
   const bar = new SingleBar({
     format: '  {bar} {value} of {total} rows, {failed} failed, {rate} a second, until {until}',
     noTTYOutput: true,
-    // Into a file or a pipe a line now and then says enough.
+    // In a file or a pipe, a line now and then is enough.
     notTTYSchedule: 5_000,
     stream: process.stdout,
   })

@@ -9,15 +9,15 @@ import { markProgress } from '../run/mark-progress.ts'
 import type { DryRunner, Row } from './look-at-loan.ts'
 import { lookUntilRead } from './look-until-read.ts'
 
-/** Loans that are looked at before their findings are kept: what a worker that dies has to look at again. */
+/** Loans that are checked before their findings are saved. If a worker dies, they are checked again. */
 const LOANS_AT_ONCE = 20
 const MAX_FINDINGS_TOLD = 100
 
 const me = newId()
 
 /**
- * Looks at the ledger for the next loans of a dry run, and keeps what it finds.
- * @returns whether there is more to look at
+ * Checks the next loans of a dry run against the ledger, and saves the findings.
+ * @returns whether there is more to check
  */
 export async function dryRun(
   db: Database,
@@ -36,7 +36,7 @@ export async function dryRun(
     await summarize(db, id)
     return false
   }
-  // Lost leases go unnoticed: at worst two workers look at the same loans.
+  // A lost lease goes unnoticed: at worst, two workers check the same loans.
   const renewal = keepRenewing(() => lease(db, id))
   try {
     const looks = await Promise.allSettled(
@@ -45,7 +45,7 @@ export async function dryRun(
         return lookUntilRead(runner, { loan, kind, columns, rows }, stopping)
       }),
     )
-    // Only now, so that none of them goes on reading behind our back.
+    // Thrown only after all have settled, so that none of them goes on reading in the background.
     const findings = looks.flatMap(one => {
       if (one.status === 'rejected') throw one.reason
       return one.value
@@ -59,7 +59,7 @@ export async function dryRun(
 
 type Leased = { type: string; columns: string[]; lookedUpTo: string }
 
-/** @returns up to where it has looked, or undefined where it is not ours to go on */
+/** @returns the last loan that was checked, or undefined if another worker has the lease or the dry run has ended */
 async function lease(db: Database, id: string): Promise<Leased | undefined> {
   const { rows } = await sql<Leased>`
     update loanops.migration
@@ -81,21 +81,26 @@ async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<
 async function rowsOf(db: Database, id: string, loan: string, buildsOn: string[]): Promise<Row[]> {
   const { rows } = await sql<Row>`
     select r.line, r.cells,
-           exists (select from loanops.migration f cross join lateral (
-                     -- One after the other, because each state has its own index.
-                     select from loanops.migration_row
+           (select json_build_object('disbursedOn', l.disbursed_on)
+              from loanops.migration f cross join lateral (
+                     -- One state at a time, because each has its own index.
+                     select disbursed_on from loanops.migration_row
                       where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'valid'
+                        and (f.status = 'running' and not f.is_dry_run or finding = 'new')
                      union all
-                     select from loanops.migration_row
+                     select disbursed_on from loanops.migration_row
                       where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'running') l
-                    where f.type = any(${buildsOn}) and f.status = 'running' and not f.is_dry_run) as "isLoanComing"
+             where f.type = any(${buildsOn})
+               and (f.status = 'running' and not f.is_dry_run or f.id = any(m.dry_run_after))
+             order by f.id limit 1) as "comingLoan"
       from loanops.migration_row r
+      join loanops.migration m on m.id = r.migration_id
      where r.migration_id = ${id} and r.loan_external_id = ${loan} and r.state = 'valid'
      order by r.line`.execute(db)
   return rows
 }
 
-/** A dry run that was cancelled meanwhile, and begun anew, has to look at the loans before these again. */
+/** If the dry run was cancelled and restarted in the meantime, its progress does not move past the earlier loans. */
 async function keep(
   db: Database,
   id: string,

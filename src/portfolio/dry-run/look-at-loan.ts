@@ -1,23 +1,23 @@
 import type { Slots } from '../../ledger/slots.ts'
 import { fieldsOf } from '../kinds/kind.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
-import type { Found, Looker } from '../kinds/looker.ts'
+import type { ComingLoan, Found, Looker } from '../kinds/looker.ts'
 
-/** What dry runs share. */
+/** What all dry runs use. */
 export type DryRunner = Looker & { slots: Slots; kinds: Kinds }
 
-export type Row = { line: number; cells: string; isLoanComing: boolean }
+export type Row = { line: number; cells: string; comingLoan: ComingLoan | null }
 export type LoanRows = { loan: string; kind: ReadyKind; columns: string[]; rows: Row[] }
 
-/** What a run would do with the rows of one loan. Reads in the slots that batches and migrations have. */
+/** Predicts what a run would do with the rows of one loan. Its reads use the slots of batches and migrations. */
 export function lookAtLoan(
   runner: DryRunner,
   { loan, kind, columns, rows }: LoanRows,
   stopping: AbortSignal,
 ): Promise<Found[]> {
-  const read = rows.map(({ line, cells, isLoanComing }) => {
+  const read = rows.map(({ line, cells, comingLoan }) => {
     const fields = fieldsOf(columns, JSON.parse(cells) as string[])
-    return { line, isLoanComing, steps: kind.steps(fields) }
+    return { line, comingLoan, steps: kind.steps(fields) }
   })
   return runner.slots.run('bulk', async () => {
     stopping.throwIfAborted()

@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import type { Found, Looker } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
-/** A read that fails may be an accident; one that fails so often in a row is the loan's. */
+/** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
 const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
 
 /**
- * What a run would do with the rows of one loan; unknown where this loan alone cannot be read.
- * @throws LedgerTrouble where the ledger as a whole does not answer
+ * Predicts what a run would do with the rows of one loan: `unknown` if only this loan cannot be read.
+ * @throws LedgerTrouble if the ledger as a whole does not answer
  */
 export async function lookUntilRead(
   runner: DryRunner,

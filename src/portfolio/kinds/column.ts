@@ -17,5 +17,5 @@ export const optional = (name: string, example: string, description: string): Co
   isRequired: false,
 })
 
-/** Takes the columns of an errors file back: it is the uploaded file and this one. */
+/** The column that an errors file adds to those of the upload. Every upload accepts it, so that a corrected errors file can be uploaded. */
 export const REASON = 'reason'

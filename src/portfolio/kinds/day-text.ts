@@ -1,16 +1,16 @@
 import { dayOfIso, dayText, isoDay, namedDay } from '../../day.ts'
 
 export type DayOfFile = {
-  /** As operations write it. */
+  /** In the format that operations use. */
   text: string
   /** `yyyy-MM-dd`: later days compare as greater. */
   iso: string
 }
 
-export const DAY_RULE = 'must be a day that exists, as 05 March 2026 or 2026-03-05'
-/** Other years are mistyped. */
+export const DAY_RULE = 'must be a valid date, such as 05 March 2026 or 2026-03-05'
+/** Any other year is a typing error. */
 const YEARS = { first: 1_000, last: 2_999 }
-/** A portfolio has some thousand days and a million rows. */
+/** The million rows of a portfolio have only a few thousand different days. */
 const MAX_KEPT = 20_000
 const LONGEST = '05 September 2026'.length
 const kept = new Map<string, DayOfFile | undefined>()
@@ -25,7 +25,7 @@ export function dayOf(text: string): DayOfFile | undefined {
   return kept.get(text)
 }
 
-/** What was trimmed off a cell shares the cell's memory, and would keep all of it. */
+/** A trimmed string shares the memory of its cell, and would keep the whole cell alive. */
 function copied(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -3,14 +3,14 @@ import type { Attempt, Operation } from '../../engine/operation.ts'
 import type { Held } from '../../ledger/held.ts'
 import type { Looker } from './looker.ts'
 
-/** What the ledger holds of this operation already, whoever made it. @throws LedgerTrouble when the ledger does not say */
+/** What the ledger already holds of this operation, whoever wrote it. @throws LedgerTrouble if the ledger cannot be read */
 export function hold(looker: Looker, { id, operationType, data }: NewOperation): Promise<Held> {
   const operation = looker.catalogue.get(operationType) as Operation
   const run: Attempt = {
     ledger: looker.ledger,
     reference: looker.reference,
     id,
-    // Nothing is written: none of these is used.
+    // Unused, because nothing is written.
     key: '',
     seen: null,
     remember: async () => undefined,

@@ -7,7 +7,7 @@ import type { Found, Looker, RowToLookAt } from './looker.ts'
 /** The filled cells of one row, by column. */
 export type Fields = Record<string, string>
 
-/** What the rules within one row say, and what those across rows compare. A valid row names its loan. */
+/** The errors of one row, and the values that rules across rows compare. A valid row names its loan. */
 export type CheckedRow = {
   errors: string[]
   loanExternalId?: string | null | undefined
@@ -19,13 +19,13 @@ export type CheckedRow = {
   disbursedOn?: string | null | undefined
 }
 
-/** A rule across rows: a query for the line and the sentence of each breach in the migration of this id. */
+/** A rule across the rows of a migration: a query that returns the line and the message of each violation. */
 export type Rule = (id: string) => RawBuilder<unknown>
 
-/** What becomes of one row. */
+/** Checks rows and turns them into operations. */
 export type RowReader = {
   check(fields: Fields): CheckedRow
-  /** What has to be done at the ledger for a valid row, in this order. */
+  /** The operations that a valid row needs, in order. */
   steps(fields: Fields): NewOperation[]
 }
 
@@ -33,16 +33,16 @@ export type RowReader = {
 export type Kind = {
   type: string
   columns: Column[]
-  /** Whether a file with this header is of this kind: how `migrate-portfolio` tells files apart. */
+  /** Whether a file with this header is of this kind, which is how `migrate-portfolio` tells files apart. */
   isHeader(columns: string[]): boolean
-  /** The types that bring what this one's rows build on: theirs run first, and never beside these on the same loan. */
+  /** The types that this one depends on: they run first, and never at the same time on the same loan. */
   buildsOn: string[]
   rules: Rule[]
-  /** What its rows become that callers cannot ask for. */
+  /** The operations that only its rows can create: callers cannot request them. */
   operations: Operation[]
-  /** Once per process: compiles what the operations demand. */
+  /** Called once per process, because it compiles the schemas of the operations. */
   reader(catalogue: Catalogue): RowReader
-  /** What a run would do with the valid rows of one loan; only reads. */
+  /** Predicts what a run would do with the valid rows of one loan, by reads alone. */
   look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<Found[]>
 }
 

@@ -4,18 +4,18 @@ import type { Kind, RowReader } from './kind.ts'
 import { loans } from './loans/loans.ts'
 import { repayments } from './repayments/repayments.ts'
 
-/** What can be uploaded. `migrate-portfolio` takes a file whose header no kind recognises for the first. */
+/** What can be uploaded. If no kind recognises the header of a file, `migrate-portfolio` takes the first one. */
 export const kinds: Kind[] = [loans, repayments]
 
 export type ReadyKind = Kind & RowReader
 export type Kinds = ReadonlyMap<string, ReadyKind>
 
-/** The kinds by their type, each ready to read rows. */
+/** The kinds by type, each ready to read rows. */
 export function migrationKinds(catalogue: Catalogue): Kinds {
   return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
 }
 
-/** What only an uploaded row can become. */
+/** The operations that only uploaded rows can create. */
 export const migrationOperations = (): Catalogue =>
   new Map(kinds.flatMap(kind => kind.operations.map(one => [one.name, one])))
 

@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/client.ts'
 import type { Reference } from '../../ledger/reference.ts'
 import type { Lender } from '../../lenders.ts'
 
-/** What a dry run looks with: reads only. */
+/** What a dry run needs to query the ledger. */
 export type Looker = {
   ledger: Ledger
   reference: Reference
@@ -15,13 +15,16 @@ export type Looker = {
 export type RowToLookAt = {
   line: number
   steps: NewOperation[]
-  /** A run of a type that this one builds on brings this loan, and has not yet. */
-  isLoanComing: boolean
+  /** Set if a file that runs before this one has yet to create the row's loan. */
+  comingLoan: ComingLoan | null
 }
 
+/** @property disbursedOn as `yyyy-MM-dd`; null if the file does not disburse it */
+export type ComingLoan = { disbursedOn: string | null }
+
 /**
- * `new`: it would be written. `refused`: the ledger would refuse it, as far as reading tells. `unknown`: what the ledger
- * has of its loan could not be read.
+ * `new`: a run would write it. `refused`: the ledger would refuse it, as far as reads can tell. `unknown`: its loan could
+ * not be read.
  */
 export type Finding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'

@@ -1,17 +1,25 @@
 import type { Fields } from './kind.ts'
 
 /**
- * What spreadsheets make of a long number, and programs of a float: 9.19877E+11, in some countries 9,19877E+11. The
- * point or the sign tells: a spreadsheet always writes the sign, and `1E5` alone may well be somebody's id.
+ * How spreadsheets show a long number, and how programs print a float: 9.19877E+11, in some countries 9,19877E+11.
+ * There must be a decimal point or a sign: a spreadsheet always writes the sign, and a plain `1E5` may well be an id.
  */
 const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
 
-/** The columns among these whose digits are lost. */
+/** What copying between programs leaves behind: spaces, quotes and invisible characters. */
+const AROUND = /[\s\p{Cf}'"‘’]/gu
+
+/** An error for each of these columns that has lost digits. */
 export function shortenedNumbers(fields: Fields, columns: string[]): string[] {
   return columns
-    .filter(name => SHORTENED.test(fields[name] ?? ''))
+    .filter(name => isShortened(fields[name] ?? ''))
     .map(
       name =>
-        `${name} is a number that a spreadsheet has shortened: make the column text there, and write all digits`,
+        `${name} is in scientific notation, which loses digits: format the column as text in the spreadsheet, and enter the whole number`,
     )
+}
+
+/** NFKC turns full-width characters into ordinary ones. */
+function isShortened(cell: string): boolean {
+  return SHORTENED.test(cell.normalize('NFKC').replace(AROUND, ''))
 }

@@ -6,10 +6,10 @@ import type { Fields } from './kind.ts'
 import { numberOf } from './number-text.ts'
 
 type Reading = 'text' | 'number' | 'day'
-/** Which column fills a field of an operation, and how its text is read. */
+/** Which column fills a field of an operation, and how its text is parsed. */
 export type FieldOf = { column: string; field: string; as: Reading }
 
-/** An operation that is filled from a row, and checked by the operation's own rules. */
+/** An operation that is filled from a row and checked by its own rules. */
 export type Step = {
   check(fields: Fields): string[]
   make(fields: Fields): NewOperation
@@ -50,7 +50,7 @@ export function step(operation: Operation, mapping: FieldOf[]): Step {
     return [...first.values()]
   }
 
-  /** A rule across fields speaks of the operation's; here they are columns. */
+  /** Rules across fields mention the operation's fields, but the reader of the message knows only columns. */
   function withColumns(message: string): string {
     return mapping.reduce((text, { field, column }) => text.replaceAll(field, column), message)
   }

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Rule } from './kind.ts'
 
-/** Grouped first: of a million rows hardly any is left to be sorted. */
+/** Groups first, so that hardly any of a million rows is left to sort. */
 export const twice =
   (columns: RawBuilder<unknown>, subject: string): Rule =>
   id =>
     sql`
-  select line, ${subject} || ' stands in line ' || other || ' too'
+  select line, ${subject} || ' is also in line ' || other
     from (select line, coalesce(lag(line) over same, lead(line) over same) as other
             from loanops.migration_row
             join (select ${columns} from loanops.migration_row

@@ -5,8 +5,9 @@ import { typesApartFrom } from '../kinds/order.ts'
 import { lockStarts } from './run-lock.ts'
 
 /**
- * Kinds that build on each other do not run side by side on the same loan: a repayment that comes before its loan fails,
- * and stops the others of its loan. Holds back every other start until the transaction ends, so call it last before the run is marked as running.
+ * Kinds that depend on each other may not run at the same time on the same loan: a repayment that runs before its loan
+ * exists fails, and stops the others of the loan. No other run can start until the transaction ends, so call this last
+ * before the run is marked as running.
  * @throws Conflict
  */
 export async function refuseBesideOther(trx: Trx, id: string, type: string): Promise<void> {
@@ -20,10 +21,10 @@ export async function refuseBesideOther(trx: Trx, id: string, type: string): Pro
   const [other] = rows
   if (other)
     throw new Conflict(
-      `Migration ${other.id} is running ${other.type} on the same loans: wait for its end`,
+      `Migration ${other.id} is running ${other.type} on the same loans: wait until it ends`,
     )
 
-  /** States are compared one by one, because each has its own index. */
+  /** One pair of states at a time, because each state has its own index. */
   function shareLoan(mine: string, theirs: string) {
     return sql`exists (
       select from loanops.migration_row mine

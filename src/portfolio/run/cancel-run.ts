@@ -5,12 +5,12 @@ import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Starts nothing more. What is at the ledger already, or on its way, stays. @throws NotFound, Conflict */
+/** Starts nothing more. Rows that are written or in progress stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, isDryRun } = await stateOf(trx, id)
-    if (status !== 'running') throw new Conflict(`It does not run: it is ${status}`)
+    if (status !== 'running') throw new Conflict(`It is not running: it is ${status}`)
     const next = isDryRun ? 'uploaded' : 'cancelled'
     if (!isDryRun) await takeBack(trx, id)
     await sql`
@@ -20,7 +20,7 @@ export async function cancelRun(db: Database, id: string, asker: Asker): Promise
   })
 }
 
-/** Removes the operations that nobody has tried yet. Rows before operations, as where operations end. */
+/** Removes the operations that have not been tried yet. Locks rows before operations, as the end of an operation does. */
 async function takeBack(trx: Trx, id: string) {
   await sql`
     select from loanops.migration_row

@@ -8,20 +8,21 @@ import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
-/** Rows that become operations in one transaction, which holds the intake's lock for some milliseconds. */
+/** Rows that become operations in one transaction, which holds the intake lock for some milliseconds. */
 const ROWS_AT_ONCE = 100
-/** Rows on their way at once: some seconds' work for the ledger, and no more than a cancel takes back quickly. */
+/** Rows in progress at a time: a few seconds of work for the ledger, and few enough for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 
 type Run = { id: string; type: string; columns: string[]; run: number }
 type Row = { line: number; cells: string }
 
 /**
- * Turns the next rows of a run into operations: loan by loan, each in the order in which it shall run.
- * @returns whether there may be more to do at once; ends the run when nothing is left of it
+ * Turns the next rows of a run into operations, loan by loan and in the order in which they must run. Ends the run when
+ * nothing is left to do.
+ * @returns whether there may be more to do right away
  */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
-  // Not inside: rows that end are locked before their migration, so it must not be locked before them.
+  // Outside the transaction: rows that end are locked before their migration, so locking it first could deadlock.
   await markProgress(db, id)
   return db.transaction().execute(async trx => {
     if (!(await tryLockRun(trx, id))) return false
@@ -104,7 +105,7 @@ async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows:
     on conflict do nothing`.execute(trx)
 }
 
-/** An earlier run has made them, or found them as the file has them: what changed in them since is not for the file to say. */
+/** An earlier run created these clients, or found them equal to the file. A later change to them is none of the file's business. */
 async function clientsOfEarlierRuns(
   trx: Trx,
   { id, run }: Run,
@@ -121,7 +122,7 @@ async function clientsOfEarlierRuns(
   return new Set(rows.map(({ subject }) => subject))
 }
 
-/** The same for the same row and run, so that doing it twice adds nothing. A client's loans share its operation. */
+/** The same for the same row and run, so that a second attempt adds nothing. All loans of a client share its operation. */
 function stepId({ id, run }: Run, line: number, { operationType, subject }: NewOperation): string {
   const of = subject.startsWith('client:') ? subject : `line:${line}`
   return idOf(`migration:${id}:${run}:${of}:${operationType}`)

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** The rate is that of the last one or two of these: long enough to be steady, short enough to forget an outage. */
+/** The rate covers the last one or two intervals: long enough to be steady, short enough to forget an outage. */
 const MARK_EVERY = '30 seconds'
 
-/** Notes now and then how many rows of a run have ended. A mark from before its start is of an earlier run. */
+/** Records from time to time how many rows of a run have ended. A mark from before its start belongs to an earlier run. */
 export async function markProgress(db: Database, id: string): Promise<void> {
   await sql`
     update loanops.migration

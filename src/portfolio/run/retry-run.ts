@@ -6,16 +6,16 @@ import { refuseBesideOther } from './beside.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Takes up what failed, was stopped, or was left by a cancel. @throws NotFound, Conflict */
+/** Runs the rows that failed, were stopped, or were left by a cancel. @throws NotFound, Conflict */
 export async function retryRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, type } = await stateOf(trx, id)
     if (status !== 'completed' && status !== 'cancelled')
-      throw new Conflict(status === 'running' ? 'It runs' : 'It has not run yet')
+      throw new Conflict(status === 'running' ? 'It is running' : 'It has not been run yet')
     const { failed, stopped } = await putBack(trx, id)
     await refuseBesideOther(trx, id, type)
-    // Subtracted, because what was on its way when the run was cancelled may fail and count at this moment.
+    // Subtracted, because rows that were in progress when the run was cancelled may fail, and be counted, right now.
     await sql`
       update loanops.migration
          set status = 'running', run = run + 1, is_dry_run = false, started_at = now(), ended_at = null,

@@ -9,15 +9,25 @@ import { cancelRun } from './cancel-run.ts'
 import { retryRun } from './retry-run.ts'
 import { startRun } from './start-run.ts'
 
+/** More files than anybody names in one command. */
+const MAX_AFTER = 100
+
 const tags = ['migration']
 const runSchema = {
   tags,
-  summary: 'Takes the valid rows to the ledger, or looks what that would do',
+  summary: 'Writes the valid rows to the ledger, or checks what that would do',
   body: Type.Object(
     {
       migration_id: MigrationId,
       dry_run: Type.Optional(Type.Boolean({ description: 'true or false' })),
       skip_invalid: Type.Optional(Type.Boolean({ description: 'true or false' })),
+      after: Type.Optional(
+        Type.Array(MigrationId, {
+          maxItems: MAX_AFTER,
+          description:
+            'for a dry run: the migrations that would be run before this one, whose own dry runs are done; the loans that they would create count as created',
+        }),
+      ),
     },
     closed,
   ),
@@ -25,26 +35,31 @@ const runSchema = {
 }
 const retrySchema = {
   tags,
-  summary: 'Takes up what failed, was stopped or was left',
+  summary: 'Processes the rows that failed, were stopped or are left',
   params: ofOneMigration,
   response: { 202: Started },
 }
 const cancelSchema = {
   tags,
-  summary: 'Starts nothing more; what is on its way ends',
+  summary: 'Starts nothing more; rows in progress are completed',
   params: ofOneMigration,
   response: { 202: Started },
 }
 
-/** @param patient where statements may take long */
+/** @param patient a pool for long statements */
 export function runRoutes(
   patient: Database,
   limitLongCalls: onRequestAsyncHookHandler,
 ): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/migration/run', { schema: runSchema }, async (request, reply) => {
-      const { migration_id, dry_run = false, skip_invalid = false } = request.body
-      const wanted = { migrationId: migration_id, isDryRun: dry_run, skipInvalid: skip_invalid }
+      const { migration_id, dry_run = false, skip_invalid = false, after = [] } = request.body
+      const wanted = {
+        migrationId: migration_id,
+        isDryRun: dry_run,
+        skipInvalid: skip_invalid,
+        after,
+      }
       return reply.code(202).send(await startRun(patient, wanted, await askerOf(request)))
     })
 

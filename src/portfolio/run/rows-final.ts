@@ -5,8 +5,8 @@ import type { Ended } from '../../engine/finish.ts'
 export type RowState = 'done' | 'failed' | 'stopped'
 
 /**
- * Sets what became of the rows whose operations ended, in the transaction in which they did. A refused row stops its
- * loan, and a refused client its loans: their operations that wait behind are removed before anybody can take them.
+ * Updates the rows of operations that have ended, in the transaction that ends them. A refused row stops its loan, and a
+ * refused client stops its loans: the operations waiting behind it are removed before anyone can claim them.
  */
 export async function settleRows(trx: Trx, ended: Ended[]): Promise<Map<RowState, number>> {
   const ours = ended.filter(({ claim }) => claim.origin === 'migration')
@@ -45,7 +45,7 @@ async function settle(trx: Trx, ours: Ended[]): Promise<Settled[]> {
                             join loanops.operation o on o.id = s.operation_id
                            where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing')
                then 'running'
-             -- What would have followed was taken back by a cancel.
+             -- A cancel has removed the steps that would have followed.
              else 'valid'
            end,
            reason = ended.error
@@ -68,7 +68,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<Settled[]> 
         from failed
        where failed.subject like 'client:%' and r.migration_id = failed.migration_id
          and r.client_external_id = failed.external_id and r.line <> failed.line and r.state in ('valid', 'running')
-         -- What an earlier run began does not wait for this client: its own calls say how it ends.
+         -- Rows that an earlier run began do not wait for this client: their own calls decide how they end.
          and not exists (select from loanops.migration_step s
                            join loanops.operation o on o.id = s.operation_id
                           where s.migration_id = r.migration_id and s.line = r.line
@@ -79,7 +79,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<Settled[]> 
          set state = 'stopped', reason = 'not tried, because line ' || failed.line || ' of the same loan failed'
         from failed
        cross join lateral (
-         -- One after the other, because each state has its own index.
+         -- One state at a time, because each has its own index.
          select line from loanops.migration_row
           where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'valid'
          union all
@@ -103,7 +103,7 @@ async function removeWaiting(trx: Trx, settled: Settled[]) {
        and o.status = 'processing' and o.attempt = 0`.execute(trx)
 }
 
-/** Last, because others wait for the lock on the migration's row until we commit. */
+/** Done last, because others wait for the lock on the migration's row until we commit. */
 async function count(trx: Trx, settled: Settled[]) {
   if (settled.length === 0) return
   await sql`

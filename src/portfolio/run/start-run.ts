@@ -7,25 +7,31 @@ import type { MigrationRecord, Started } from '../record.ts'
 import { refuseBesideOther } from './beside.ts'
 import { lockRun } from './run-lock.ts'
 
-export type RunRequest = { migrationId: string; isDryRun: boolean; skipInvalid: boolean }
+export type RunRequest = {
+  migrationId: string
+  isDryRun: boolean
+  skipInvalid: boolean
+  /** For a dry run: the migrations that would be run before this one. */
+  after: string[]
+}
 export type RunState = Static<typeof Started>
 
-/** Starts a run, or a look at what one would do. A completed one stays as it is. @throws NotFound, Conflict */
+/** Starts a run or a dry run. A completed migration stays as it is. @throws NotFound, Conflict */
 export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
-  const { migrationId: id, isDryRun, skipInvalid } = request
+  const { migrationId: id, isDryRun, skipInvalid, after } = request
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, type, invalidRows } = await stateOf(trx, id)
-    if (status === 'running') throw new Conflict('It runs already')
+    if (status === 'running') throw new Conflict('It is already running')
     if (isDryRun && status !== 'uploaded')
-      throw new Conflict(`It is ${status}: a dry run comes first`)
+      throw new Conflict(`It is ${status}: a dry run is only possible before the first run`)
     if (invalidRows > 0 && !skipInvalid) {
       throw new Conflict(
-        `${invalidRows} rows are invalid: mend them (errors.csv), or set skip_invalid to run the others`,
+        `${invalidRows} rows are invalid: correct them (errors.csv), or set skip_invalid to run the others`,
       )
     }
     if (status === 'completed') return { migration_id: id, status }
-    if (isDryRun) await forgetFindings(trx, id)
+    if (isDryRun) await prepareDryRun(trx, id, after)
     else await refuseBesideOther(trx, id, type)
     await sql`
       update loanops.migration
@@ -53,11 +59,20 @@ export async function stateOf(trx: Trx, id: string) {
   return rows[0]
 }
 
-async function forgetFindings(trx: Trx, id: string) {
+/** Clears the findings of an earlier dry run. @throws Conflict */
+async function prepareDryRun(trx: Trx, id: string, after: string[]) {
+  // Only its own dry run can tell which of its loans would be created.
+  const { rows: notLookedAt } = await sql<{ id: string }>`
+    select id from unnest(${after}::uuid[]) as named (id)
+     where not exists (select from loanops.migration m where m.id = named.id and m.dry_run is not null)`.execute(
+    trx,
+  )
+  if (notLookedAt[0]) throw new Conflict(`Migration ${notLookedAt[0].id} needs its dry run first`)
   await sql`
     update loanops.migration_row set finding = null, finding_reason = null
      where migration_id = ${id} and finding is not null`.execute(trx)
-  await sql`update loanops.migration set dry_run = null, looked_up_to = null, looked_at = 0 where id = ${id}`.execute(
-    trx,
-  )
+  await sql`
+    update loanops.migration
+       set dry_run = null, looked_up_to = null, looked_at = 0, dry_run_after = ${after}
+     where id = ${id}`.execute(trx)
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import type { Databases } from '../../database/database.ts'
+import type { Database, Databases } from '../../database/database.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
@@ -8,15 +8,15 @@ import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { sweepUploads } from '../upload/sweep-uploads.ts'
 import { feed } from './feed.ts'
 
-/** How often a run is looked after: it has work for longer than this, and a new one starts within it. Idle workers ask too. */
+/** How often a worker checks for runs, even when idle: a new run starts within this time, and a feed lasts longer. */
 const EVERY_MS = 500
-/** One that fails is left alone for so long: what ails it, or the ledger, takes more than a moment. */
+/** How long a run rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
 /**
- * Looks after whatever runs: every worker does, and what one of them leaves the others take up. Not a queued job:
- * the state of a run stands in its rows, and needs nobody to be woken after a crash.
+ * Keeps every run going. All workers do this, so that others continue what a worker leaves behind. It is not a queued
+ * job: the state of a run is in its rows, so nothing has to be woken after a crash.
  */
 export function workMigrations(
   { db, patient }: Databases,
@@ -25,7 +25,7 @@ export function workMigrations(
   log: { error(object: object, message: string): void },
 ): Job {
   const restsUntil = new Map<string, number>()
-  // Apart from each other: a dry run waits for the ledger, and a run only has to be fed.
+  // Separate loops, because a dry run waits for the ledger while a run only has to be fed.
   const loops = [
     again(signal => inTurn(false, signal, id => feed(patient, boss, runner.kinds, id))),
     again(signal => inTurn(true, signal, id => dryRun(patient, runner, id, signal))),
@@ -46,14 +46,14 @@ export function workMigrations(
     return startLoop(look, { everyMs, onError })
   }
 
-  /** One step of each that runs: none of them waits for the end of another. */
+  /** One step of each running migration, so that none waits for another to end. */
   async function inTurn(
     isDryRun: boolean,
     signal: AbortSignal,
     step: (id: string) => Promise<boolean>,
   ): Promise<number> {
     let hasMore = false
-    for (const id of await running(isDryRun)) {
+    for (const id of await running(db, runner, isDryRun)) {
       if (signal.aborted) break
       if ((restsUntil.get(id) ?? 0) > Date.now()) continue
       try {
@@ -62,18 +62,18 @@ export function workMigrations(
       } catch (error) {
         if (signal.aborted) break
         restsUntil.set(id, Date.now() + REST_MS)
-        log.error({ err: error, migration: id }, 'a step of a migration failed; it is retried')
+        log.error({ err: error, migration: id }, 'a migration step failed; retrying')
       }
     }
     return hasMore ? 0 : EVERY_MS
   }
+}
 
-  /** Those of a type that only a newer version knows are left to it. */
-  async function running(isDryRun: boolean): Promise<string[]> {
-    const { rows } = await sql<{ id: string }>`
-      select id from loanops.migration
-       where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...runner.kinds.keys()]})
-       order by id`.execute(db)
-    return rows.map(({ id }) => id)
-  }
+/** Leaves out types that only a newer version knows. */
+async function running(db: Database, { kinds }: DryRunner, isDryRun: boolean): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from loanops.migration
+     where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...kinds.keys()]})
+     order by id`.execute(db)
+  return rows.map(({ id }) => id)
 }

@@ -2,19 +2,24 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import { deleteRows } from './delete-rows.ts'
 
-/** Deletes the rows of discarded migrations behind the answers, which do not wait for it: a large file takes minutes. */
+/** Deletes the rows of discarded migrations in the background, because those of a large file take minutes. */
 export function backgroundDeletion(db: Database, log: FastifyBaseLogger) {
   const stopping = new AbortController()
   let deletions = Promise.resolve()
 
   return {
-    /** One migration after the other. */
+    /** Deletes one migration after the other. */
     add(id: string) {
       deletions = deletions
         .then(() => deleteRows(db, id, stopping.signal))
-        .catch(error => log.error({ err: error, migration: id }, 'rows are not deleted'))
+        .catch(error =>
+          log.error(
+            { err: error, migration: id },
+            'deleting the rows of a discarded migration failed',
+          ),
+        )
     },
-    /** What is left is the sweep's. */
+    /** The sweep deletes what is left. */
     async stop() {
       stopping.abort()
       await deletions

@@ -1,4 +1,4 @@
-/** What must stand in quotes. Blanks at an end would be lost to some readers. */
+/** Cells that need quotes. Without them, some readers drop spaces at the ends. */
 const QUOTED = /["\r\n,;\t]|^\s|\s$/
 
 export function csvLine(cells: string[], delimiter = ','): string {
@@ -9,11 +9,11 @@ function csvCell(cell: string): string {
   return QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** A spreadsheet would run these as a formula. The apostrophes before one are counted, so that none is lost. */
+/** A spreadsheet would run these as a formula. Includes cells that already have apostrophes, so that none is lost. */
 const FORMULA = /^'*[=+\-@\t\r]/
 const DEFUSED = /^''*[=+\-@\t\r]/
 
-/** Makes a cell harmless where people open the file in a spreadsheet; `unescapeFormula` gives back the cell. */
+/** Makes a cell harmless in a spreadsheet; `unescapeFormula` restores it. */
 export function escapeFormula(cell: string): string {
   return FORMULA.test(cell) ? `'${cell}` : cell
 }

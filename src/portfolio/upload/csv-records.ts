@@ -4,40 +4,29 @@ import { type Counted, lineCounter } from './line-counter.ts'
 import type { CsvRow } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** A quote that is never closed must not collect the rest of a gibibyte. */
+/** An unclosed quote must not buffer the rest of a 1 GiB file. */
 const MAX_RECORD_CHARACTERS = 100_000
-/** csv-parse counts no delimiters: a row of nothing else ends here, as does one whose characters all have four bytes. */
+/** csv-parse does not count delimiters, so this limits a row of nothing else. A character has up to four bytes. */
 const MAX_RECORD_BYTES = 4 * MAX_RECORD_CHARACTERS
-/** Several times what any template has. An empty cell costs one byte of the file and many of memory. */
+/** Several times as many as in any template. An empty cell takes one byte of the file and many bytes of memory. */
 const MAX_CELLS = 100
 
-const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a quote may be open`
+const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a closing quote may be missing`
 
-/** Reads the records of a CSV file, the header among them, from chunks of it. */
+/** Reads the records of a CSV file, including the header, from its chunks. */
 export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   const counter = lineCounter()
   let header: string[] | undefined
   let bytesOfOpenRecord = 0
-  const parser = parse({
-    bom: true,
-    delimiter,
-    // Each of them anywhere: lines that were added to a file may end otherwise than its header.
-    record_delimiter: ['\r\n', '\n', '\r'],
-    skip_empty_lines: true,
-    relax_column_count: true,
-    max_record_size: MAX_RECORD_CHARACTERS,
-    on_record(cells: string[], counted: Info & Counted) {
-      const line = counter.startOf(cells, counted)
-      if (cells.length > MAX_CELLS)
-        throw new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
-      header ??= cells
-      take({ line, cells })
-      // What is not handed on cannot pile up in the stream.
-      return null
-    },
+  const parser = openParser(delimiter, (cells, counted) => {
+    const line = counter.startOf(cells, counted)
+    if (cells.length > MAX_CELLS)
+      throw new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
+    header ??= cells
+    take({ line, cells })
   })
   const ended = finished(parser, { readable: false })
-  // Told by `ended` too; a second rejection would be nobody's.
+  // `end` reports this error; without a handler, a failure before that would be an unhandled rejection.
   ended.catch(() => undefined)
 
   return {
@@ -56,7 +45,7 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
       parser.end()
       await ended
     },
-    /** What of this error a person can use. */
+    /** Turns a parser error into one that helps the user. */
     explained(error: unknown): unknown {
       if (!(error instanceof CsvError)) return error
       return new UnreadableFile(sentence(error, counter.openLine(parser.info), header ?? []))
@@ -68,18 +57,35 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   }
 }
 
-/** @param line where the row begins: an open quote takes everything below it along */
+function openParser(delimiter: string, take: (cells: string[], counted: Info & Counted) => void) {
+  return parse({
+    bom: true,
+    delimiter,
+    // Any of them on any line: lines added to a file may end differently from its header.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: MAX_RECORD_CHARACTERS,
+    on_record(cells: string[], counted: Info & Counted) {
+      take(cells, counted)
+      // Nothing is passed on, so nothing can pile up in the stream.
+      return null
+    },
+  })
+}
+
+/** @param line where the row begins, because an open quote swallows everything below it */
 function sentence({ code, message, column }: CsvError, line: number, header: string[]): string {
   const at = typeof column === 'number' ? column : 0
   const where = `Line ${line}, column ${header[at] ?? at + 1}`
   switch (code) {
     case 'CSV_QUOTE_NOT_CLOSED':
-      return `${where}: a quote is opened and never closed`
+      return `${where}: a quote is opened but never closed`
     case 'CSV_INVALID_CLOSING_QUOTE':
     case 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE':
-      return `${where}: a closing quote is followed by something else; a quote inside a cell is written twice`
+      return `${where}: there is text after a closing quote; to put a quote inside a cell, write it twice`
     case 'INVALID_OPENING_QUOTE':
-      return `${where}: a quote stands inside a cell that has none around it; put quotes around the cell and write this one twice`
+      return `${where}: there is a quote inside an unquoted cell; put quotes around the cell and write the inner quote twice`
     case 'CSV_MAX_RECORD_SIZE':
       return `${where}: ${ENDLESS}`
     default:

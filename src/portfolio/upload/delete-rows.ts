@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** Some 50 ms of work: nobody waits longer for a lock of ours, and a file of twenty million rows never meets a time limit. */
+/** About 50 ms of work: nobody waits longer for our locks, and even twenty million rows never run into a timeout. */
 const ROWS_AT_ONCE = 10_000
 
 /**
- * Deletes the rows of a migration that is deleted itself, in transactions of their own. What a crash or a stop leaves,
- * `sweepUploads` takes up.
+ * Deletes the rows of a migration that is already deleted, in several transactions. `sweepUploads` deletes what a crash or
+ * a stop leaves.
  */
 export async function deleteRows(
   db: Database,
@@ -17,12 +17,12 @@ export async function deleteRows(
   for (let after: number | null = 0; after !== null && !stopping?.aborted; ) {
     const startedAt = performance.now()
     after = await deleteNext(db, migrationId, after)
-    // Half of the time belongs to the others.
+    // Leaves half of the time to others.
     if (after !== null) await setTimeout(performance.now() - startedAt)
   }
 }
 
-/** A range, so that two who delete the same lock the rows in the same order. @returns the last line deleted, null at the end */
+/** Deletes a range, so that concurrent deletions lock the rows in the same order. @returns the last line deleted, null at the end */
 async function deleteNext(db: Database, id: string, after: number): Promise<number | null> {
   const { rows } = await sql<{ last: number | null }>`
     with next as (

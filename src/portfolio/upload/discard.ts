@@ -6,8 +6,8 @@ import { lockRun } from '../run/run-lock.ts'
 import { stateOf } from '../run/start-run.ts'
 
 /**
- * Discards a migration of which nothing was begun. Its rows, of which there may be millions, are the caller's to
- * delete afterwards: without it nobody is told of them.
+ * Discards a migration of which no row has been started. The caller deletes its rows afterwards, as there may be
+ * millions: without the migration, they are no longer visible.
  * @throws NotFound, Conflict
  */
 export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
@@ -18,7 +18,7 @@ export async function discard(db: Database, id: string, asker: Asker): Promise<v
     const { rows: begun } = await sql`
       select from loanops.migration_step where migration_id = ${id} limit 1`.execute(trx)
     if (status === 'completed' || begun.length > 0)
-      throw new Conflict('It has been run: what became of its rows is kept')
+      throw new Conflict('It has been run, so the results of its rows are kept')
     await sql`delete from loanops.migration where id = ${id}`.execute(trx)
     await audit(trx, { ...asker, action: 'migration.discard', subject: id, detail: { type } })
   })

@@ -4,14 +4,14 @@ import { REASON } from '../kinds/column.ts'
 import { csvLine, escapeFormula } from './csv-line.ts'
 
 const ROWS_AT_ONCE = 1_000
-/** A row may have 100,000 characters; the first one comes whatever its size. */
+/** A row may have 100,000 characters. The first row is read whatever its size. */
 const BYTES_AT_ONCE = 2 ** 18
-/** Without it Excel takes UTF-8 for Windows-1252, and saves what it then shows. */
+/** Without it, Excel reads UTF-8 as Windows-1252, and saves the garbled text. */
 const BOM = '\ufeff'
 
 export type Layout = { id: string; columns: string[]; delimiter: string }
 
-/** Each row that is invalid, failed or was stopped: as it was uploaded, and why. */
+/** Each row that is invalid, failed or was stopped, as it was uploaded, with the reason. */
 export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
   const { id, columns, delimiter } = layout
   const reasonAt = columns.indexOf(REASON)
@@ -41,14 +41,14 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
     after = last.line
   }
 
-  /** A reason stands below its own name: in another column it would be taken for the row's data when it comes back. */
+  /** Keeps the reason in its own column: in any other, it would become data of the row when the file is uploaded again. */
   function line(cells: string[], reason: string): string {
     const uploaded = withoutReason(cells)
     const missing = Array<string>(Math.max(0, dataColumns - uploaded.length)).fill('')
     return csvLine([...uploaded, ...missing, reason], delimiter)
   }
 
-  /** Where the file is an errors file itself. Of a row with too many cells we wrote the reason behind all of them. */
+  /** For an upload that is itself an errors file. In a row with too many cells, the reason was written after all of them. */
   function withoutReason(cells: string[]): string[] {
     if (reasonAt === -1) return cells
     const isBehind = reasonAt === dataColumns && cells.length > columns.length

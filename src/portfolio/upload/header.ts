@@ -1,12 +1,12 @@
 import { type Column, REASON } from '../kinds/column.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** Tabs come from copied tables, semicolons from Excel where the comma is in the numbers. */
+/** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma. */
 const DELIMITERS = [',', ';', '\t']
 
 /**
- * No column's name has a delimiter in it: the one that the header has is the file's.
- * @param text its first line is the header; cells below may have any of them inside
+ * Finds the file's delimiter in its header, because no column name contains one.
+ * @param text its first line is the header; cells below may contain any delimiter
  */
 export function delimiterOf(text: string): string {
   const [headerLine] = text.trimStart().split(/[\r\n]/, 1) as [string]
@@ -15,8 +15,8 @@ export function delimiterOf(text: string): string {
 }
 
 /**
- * The header's columns, in the file's order.
- * @throws UnreadableFile that names each column that is missing, unknown or there twice
+ * The columns of the header, in the order of the file.
+ * @throws UnreadableFile that names each missing, unknown or repeated column
  */
 export function columnsOf(header: string[], type: string, known: Column[]): string[] {
   const columns = header.map(cell => cell.trim().toLowerCase())
@@ -24,7 +24,7 @@ export function columnsOf(header: string[], type: string, known: Column[]): stri
   const complaints = columns.flatMap((name, i) => {
     if (!names.includes(name))
       return [`column ${i + 1} (${JSON.stringify(name.slice(0, 60))}) is not a column of ${type}`]
-    return columns.indexOf(name) < i ? [`column ${i + 1} is ${name} again`] : []
+    return columns.indexOf(name) < i ? [`column ${i + 1} repeats ${name}`] : []
   })
   const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
   complaints.push(...missing.map(({ name }) => `the column ${name} is missing`))

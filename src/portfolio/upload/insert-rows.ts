@@ -5,8 +5,8 @@ import type { CheckedRow } from '../kinds/kind.ts'
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
 /**
- * Adds checked rows to a migration, in one statement: an array per column is what PostgreSQL reads fastest.
- * @param isAgain whether they may be there already
+ * Adds checked rows to a migration in one statement, with an array per column, which PostgreSQL reads fastest.
+ * @param isAgain whether the rows may already have been inserted
  */
 export async function insertRows(
   db: Database,
@@ -36,7 +36,7 @@ const reasonOf = ({ errors }: NewRow) => (errors.length === 0 ? null : errors.jo
 const SPECIAL = /["\\]/
 const EACH_SPECIAL = /["\\]/g
 
-/** PostgreSQL's own form of an array; pg's would be made one value at a time. */
+/** PostgreSQL's text format of an array, because pg builds its own more slowly, one value at a time. */
 function arrayLiteral(values: (string | null | undefined)[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {

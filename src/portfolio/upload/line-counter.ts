@@ -2,14 +2,14 @@ import type { Info } from 'csv-parse'
 
 export type Counted = Pick<Info, 'empty_lines'> & { lines: number }
 
-/** Numbers lines as an editor does: csv-parse counts where a record ends, and a CRLF inside quotes twice. */
+/** Counts lines as an editor does: csv-parse gives the line where a record ends, and counts a CRLF inside quotes twice. */
 export function lineCounter() {
   let endOfLast = 0
   let blankBefore = 0
   let countedTwice = 0
 
   return {
-    /** Takes a record that has ended. @returns the line on which it begins */
+    /** Call it for each record that ends. @returns the line on which the record begins */
     startOf(cells: string[], { lines, empty_lines }: Counted): number {
       let start = lines - countedTwice
       if (lines - endOfLast > 1) {
@@ -22,7 +22,7 @@ export function lineCounter() {
       return start
     },
 
-    /** The line on which the record begins that has not ended. */
+    /** The line on which the unfinished record begins. */
     openLine({ empty_lines }: Pick<Info, 'empty_lines'>): number {
       return endOfLast - countedTwice + empty_lines - blankBefore + 1
     },

@@ -3,13 +3,13 @@ import { delimiterOf } from './header.ts'
 import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** A row may have two bytes and become hundreds: what is read at once is little, so that a batch is not much too large. */
+/** Small, because a row of two bytes in the file becomes hundreds in memory, and a batch must not grow far beyond its size. */
 const BYTES_AT_ONCE = 2 ** 13
 const MAX_HEADER_BYTES = 20_000
 
 /**
- * Reads a CSV file, a chunk at a time.
- * @throws UnreadableFile that names line and column, once no rows are being taken
+ * Reads a CSV file chunk by chunk.
+ * @throws UnreadableFile that names line and column, after the reader has finished with its rows
  */
 export async function readCsv(
   source: AsyncIterable<Buffer>,
@@ -28,7 +28,7 @@ export async function readCsv(
     }
     await records.end()
   } catch (error) {
-    // Who hears of the failure may clear up at once: nothing may be kept behind their back.
+    // The caller may clean up as soon as it gets the error, so no rows may be inserted after that.
     await batches.settle()
     throw records.explained(error)
   }
@@ -47,7 +47,7 @@ async function nextOf(chunks: AsyncIterator<Buffer>): Promise<Buffer | undefined
   return done ? undefined : value
 }
 
-/** At least the first line, in one piece. @throws UnreadableFile */
+/** Reads at least the first line. @throws UnreadableFile */
 async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   let bytes = Buffer.alloc(0)
   for (;;) {

@@ -1,16 +1,16 @@
 export type CsvRow = { line: number; cells: string[] }
 
 export type CsvReader = {
-  /** Takes the header. */
+  /** Called first, with the header. */
   header(cells: string[], delimiter: string): Promise<void>
-  /** Takes rows; the next ones are read meanwhile, but not the ones after. */
+  /** Called for each batch. Meanwhile one more batch is read, but no more. */
   rows(batch: CsvRow[]): Promise<void>
 }
 
-/** Rows are handed on once there are so many, or once so many bytes of the file have been read for them. */
+/** A batch ends after this many rows, or after this many bytes of the file. */
 export type BatchSize = { rows: number; bytes: number }
 
-/** Collects the records of a file, the header first, and hands them on. */
+/** Collects the records of a file into batches for the reader. The first record is the header. */
 export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: string) {
   let header: string[] | undefined
   let isHeaderTaken = false
@@ -23,7 +23,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       if (header === undefined) header = record.cells
       else rows.push(record)
     },
-    /** Hands on what there is if it is enough. */
+    /** Passes the batch on if it is full. */
     async afterBytes(count: number) {
       bytesOfBatch += count
       if (rows.length >= batchSize.rows || bytesOfBatch >= batchSize.bytes) await hand()
@@ -32,7 +32,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       await hand()
       await taking
     },
-    /** Waits until no rows are being taken, whatever came of it. */
+    /** Waits until the reader is idle, whether or not it failed. */
     async settle() {
       await taking.catch(() => undefined)
     },
@@ -47,7 +47,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
     bytesOfBatch = 0
     if (rows.length === 0) return
     taking = reader.rows(rows)
-    // Awaited before the next batch; until then a failure must not end the process.
+    // Awaited before the next batch; until then, a failure must not be an unhandled rejection.
     taking.catch(() => undefined)
     rows = []
   }

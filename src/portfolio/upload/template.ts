@@ -1,7 +1,7 @@
 import type { Kind } from '../kinds/kind.ts'
 import { csvLine } from './csv-line.ts'
 
-/** A header row and one example. */
+/** The header row and one example row. */
 export function template({ columns }: Kind): string {
   return [
     csvLine(columns.map(({ name }) => name)),
@@ -9,7 +9,7 @@ export function template({ columns }: Kind): string {
   ].join('')
 }
 
-/** The columns one by one, for the documentation. */
+/** A list of the columns for the API documentation. */
 export function describeColumns({ type, columns }: Kind): string {
   const lines = columns.map(
     ({ name, isRequired, description, example }) =>

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isTransient } from '../../database/database.ts'
 
-/** Longer than a fail-over takes; then the caller had better hear of it. */
+/** Longer than a failover takes. After that, the caller gets the error. */
 const OUTAGE_MS = 120_000
 const TRY_AGAIN_MS = 500
 
-/** Does what may be done twice, again and again while the database is not up to it. */
+/** Retries work that may be repeated, while the database is unavailable. */
 export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
   const until = Date.now() + OUTAGE_MS
   for (;;) {

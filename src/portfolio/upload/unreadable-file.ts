@@ -1,4 +1,4 @@
 import createError from '@fastify/error'
 
-/** A file that is no such file at all. What is wrong in a row is the row's. */
+/** A file that cannot be read as CSV at all. An error within a row is recorded with the row instead. */
 export const UnreadableFile = createError<[string]>('INVALID_PAYLOAD', '%s', 400)

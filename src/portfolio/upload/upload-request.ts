@@ -5,11 +5,11 @@ import { FieldErrors, PayloadTooLarge } from '../../http/problem.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 
 const MAX_FILE_BYTES = 1024 ** 3
-/** A caller that sends nothing for so long holds a connection for nothing. */
+/** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 
 /**
- * Takes the parts of an upload as they come: `type` first, then `file`, which is handed on while it arrives.
+ * Reads the parts of an upload as they arrive: `type` first, then `file`, which is passed on while it arrives.
  * @throws FieldErrors, PayloadTooLarge
  */
 export async function takeUpload<T>(
@@ -23,7 +23,7 @@ export async function takeUpload<T>(
   try {
     return await takeParts(request, kinds, take)
   } finally {
-    // What is not read holds up the caller, who would not hear why.
+    // A caller that is still sending would not read our answer, so the rest of the body is discarded.
     request.raw.unpipe()
     request.raw.resume()
   }
@@ -32,13 +32,13 @@ export async function takeUpload<T>(
 type Take<T> = (kind: ReadyKind, file: AsyncIterable<Buffer>) => Promise<T>
 
 async function takeParts<T>(request: FastifyRequest, kinds: Kinds, take: Take<T>): Promise<T> {
-  // One more of each than there may be, to name it.
+  // One more of each than allowed, so that the error can name it.
   const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
   const parts = legible(request.parts({ limits }))
   let kind: ReadyKind | undefined
   for await (const part of parts) {
     if (part.type === 'field') {
-      if (kind !== undefined) throw wrong(`/${part.fieldname}`, 'is one part too many')
+      if (kind !== undefined) throw wrong(`/${part.fieldname}`, 'is one field too many')
       kind = kindOf(kinds, part.fieldname, part.value)
     } else {
       if (part.fieldname !== 'file') throw wrong(`/${part.fieldname}`, 'is not a known field')
@@ -49,14 +49,14 @@ async function takeParts<T>(request: FastifyRequest, kinds: Kinds, take: Take<T>
   throw wrong('/file', 'is required')
 }
 
-/** Whoever reads the file to its end knows that nothing comes behind it, before anything of it is kept. */
+/** Ends only if nothing follows the file, so that nothing is stored of an upload with more parts. */
 async function* lastPart(
   file: Readable,
   parts: AsyncGenerator<{ fieldname: string }>,
 ): AsyncGenerator<Buffer> {
   yield* whole(file)
   const { done, value } = await parts.next()
-  if (!done) throw wrong(`/${value.fieldname}`, 'comes after the file, which is the last part')
+  if (!done) throw wrong(`/${value.fieldname}`, 'comes after the file, which must be the last part')
 }
 
 function kindOf(kinds: Kinds, name: string, value: unknown): ReadyKind {
@@ -71,18 +71,18 @@ const typesOf = (kinds: Kinds) => [...kinds.keys()].join(' or ')
 const wrong = (path: string, message: string) =>
   new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
 
-/** The multipart reader cuts a file that is too large without a word. */
+/** The multipart reader silently truncates a file that is too large. */
 async function* whole(file: Readable & { truncated?: boolean }): AsyncGenerator<Buffer> {
   yield* legible(file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
   if (file.truncated) throw new PayloadTooLarge('The file is larger than 1 GiB')
 }
 
-/** What the multipart reader throws of bytes that are no parts says nothing of whose fault it is. */
+/** The multipart reader's errors do not show that a malformed body is the caller's fault. */
 async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* read
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode !== undefined) throw error
-    throw wrong('', 'is no multipart/form-data that ends where it says')
+    throw wrong('', 'is malformed or incomplete multipart/form-data')
   }
 }

@@ -16,17 +16,17 @@ import type { CsvRow } from './row-batches.ts'
 import { throughOutage } from './through-outage.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** What one insert takes: beyond so many rows PostgreSQL gets no faster. Two of them are in memory, in several forms each. */
+/** For one insert: PostgreSQL gets no faster with more rows. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 18 }
 
-/** Often enough that an upload which is alive is never taken for abandoned. */
+/** Often enough that a live upload is never considered abandoned. */
 const BEAT_EVERY_MS = 60_000
 
 /**
- * Reads a file into the database, row by row, and checks it.
- * @param patient where statements may take long
+ * Reads a file into the database row by row, and checks it.
+ * @param patient a pool for long statements
  * @returns the migration's id
- * @throws UnreadableFile; nothing of it is kept then
+ * @throws UnreadableFile and then stores nothing of the file
  */
 export async function upload(
   { db, patient }: { db: Database; patient: Database },
@@ -36,7 +36,7 @@ export async function upload(
   beatEveryMs = BEAT_EVERY_MS,
 ): Promise<string> {
   const id = newId()
-  // One that fails is made up for by the next.
+  // If one fails, the next one makes up for it.
   const heartbeat = setInterval(() => void beat(db, id).catch(() => undefined), beatEveryMs)
   try {
     const rows = await keepRows(db, kind, id, file)
@@ -53,7 +53,7 @@ export async function upload(
   return id
 }
 
-/** Until an upload has ended, its `uploaded_at` says when it was last alive. */
+/** During an upload, `uploaded_at` is the time of its last sign of life. */
 async function beat(db: Database, id: string) {
   await sql`
     update loanops.migration set uploaded_at = now() where id = ${id} and status = 'uploading'`.execute(
@@ -61,7 +61,7 @@ async function beat(db: Database, id: string) {
   )
 }
 
-/** Ends an upload of so many rows, once: an answer that was lost does not count its errors twice. */
+/** Ends an upload of this many rows. It may be called again if its answer was lost, and then changes nothing. */
 async function check(
   trx: Trx,
   kind: ReadyKind,
@@ -70,9 +70,10 @@ async function check(
 ) {
   const { rows: found } = await sql<{ status: string }>`
     select status from loanops.migration where id = ${id} for update`.execute(trx)
-  if (found[0] === undefined) throw new Unavailable('the upload was taken for abandoned')
+  if (found[0] === undefined)
+    throw new Unavailable('the upload was considered abandoned and has been removed')
   if (found[0].status !== 'uploading') return
-  // A million rows are sorted here.
+  // The rules may sort a million rows.
   await sql`set local work_mem = '64MB'`.execute(trx)
   await checkAcross(trx, kind.rules, id)
   const { numAffectedRows } = await sql`
@@ -81,7 +82,7 @@ async function check(
       from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
               from loanops.migration_row where migration_id = ${id}) c
      where m.id = ${id} and c.rows = ${rows}`.execute(trx)
-  if (numAffectedRows !== 1n) throw new Unavailable('the database lost rows of the upload')
+  if (numAffectedRows !== 1n) throw new Unavailable('the database has lost rows of the upload')
   await audit(trx, {
     ...asker,
     action: 'migration.upload',
@@ -121,11 +122,11 @@ async function keepRows(
       })
     },
   })
-  if (rows === 0) throw new UnreadableFile('The file has no row below its header')
+  if (rows === 0) throw new UnreadableFile('The file has no rows below its header')
   return rows
 
   function checked({ line, cells: came }: CsvRow): NewRow {
-    // In every file: one that comes from errors.csv may have lost its column of reasons.
+    // In every file, because an errors file may come back without its column of reasons.
     const cells = came.map(unescapeFormula)
     const misfit = misfitOf(cells, columns)
     if (misfit !== null) return { line, cells: cells.map(readable), errors: [misfit] }
@@ -133,32 +134,32 @@ async function keepRows(
   }
 }
 
-/** A transaction each: a caller that is slow to send must not keep a connection from the others meanwhile. */
+/** Each batch has its own transaction, so that a slow caller does not hold a connection while it sends. */
 async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: boolean) {
   await db.transaction().execute(async trx => {
-    // What a crash of PostgreSQL takes away is missed by the check, whose own commit makes all of it durable.
+    // The final check notices rows that a crash of PostgreSQL has lost, and its commit makes all rows durable.
     await sql`set local synchronous_commit = off`.execute(trx)
     await insertRows(trx, id, rows, isAgain)
   })
 }
 
-/** What keeps a row from being read at all. */
+/** Why a row cannot be read at all. */
 function misfitOf(cells: string[], columns: string[]): string | null {
   if (cells.length !== columns.length)
-    return `the row has ${cells.length} cells, and the header ${columns.length} columns`
+    return `the row has ${cells.length} cells, but the header has ${columns.length} columns`
   const withNul = cells.findIndex(cell => cell.includes('\0'))
-  return withNul === -1 ? null : `${columns[withNul]} has a NUL character in it`
+  return withNul === -1 ? null : `${columns[withNul]} contains a NUL character`
 }
 
-/** PostgreSQL keeps no NUL. */
+/** PostgreSQL cannot store NUL characters. */
 const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
 
-/** Else the planner takes a million new rows for none. */
+/** Otherwise the planner assumes that there are no new rows, and there may be a million. */
 async function analyze(db: Database) {
   await sql`select loanops.analyze_migration_rows()`.execute(db)
 }
 
-/** Takes back what a broken upload left. The migration first: of one that was committed after all the rows stay. */
+/** Removes what a failed upload has stored. The migration goes first: if it was committed after all, the rows stay. */
 async function forget(db: Database, id: string) {
   const { numDeletedRows } = await db
     .deleteFrom('loanops.migration')

@@ -1,5 +1,5 @@
 import { command, type Plan, type Request, read } from '../http/plan.ts'
-import { containerError, notFound, notPlayed, unsupportedCommand } from '../http/refusal.ts'
+import { containerError, notFound, notSupported, unsupportedCommand } from '../http/refusal.ts'
 import { type Target, targetIn } from '../http/target.ts'
 import { loanAccountView } from '../loans/loan-view.ts'
 import type { Ledger } from '../storage/ledger.ts'
@@ -10,7 +10,7 @@ import { createClient } from './create-client.ts'
 import { clientByExternalId, clientById } from './find-client.ts'
 import { updateClient } from './update-client.ts'
 
-const NOT_PLAYED = new Set(
+const NOT_SUPPORTED = new Set(
   `reject undoRejection withdraw undoWithdrawal reactivate close assignStaff unassignStaff
   updateSavingsAccount proposeTransfer withdrawTransfer acceptTransfer rejectTransfer
   proposeAndAcceptTransfer`.split(/\s+/),
@@ -50,13 +50,13 @@ function planForOne(
   if (method === 'PUT') {
     return command('UPDATE/CLIENT', body => updateClient(ledger, find(), body))
   }
-  if (method === 'DELETE') throw notPlayed('deleting a client')
+  if (method === 'DELETE') throw notSupported('deleting a client')
   if (method !== 'POST') throw containerError(405)
   const name = query.get('command')
   if (name === 'activate') {
     return command('ACTIVATE/CLIENT', body => activateClient(ledger, find(), body))
   }
-  if (name !== null && NOT_PLAYED.has(name)) throw notPlayed(`the client command ${name}`)
+  if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the client command ${name}`)
   throw unsupportedCommand(name)
 }
 

@@ -49,7 +49,7 @@ function checkFields(body: Body, today: string): void {
 
 function read(ledger: Ledger, body: Body): Omit<Client, 'id'> {
   const legalFormId = integerOf(body, 'legalFormId') ?? 1
-  // The service reads both, whether a date is there or not.
+  // Fineract reads the format even without a date, and fails if it is missing.
   if (textAsSent(body, 'dateFormat') === undefined) throw containerError(500)
   const activatedOn = trueOf(body, 'active') ? dateOf(body, 'activationDate') : undefined
   const submittedOn = dateOf(body, 'submittedOnDate') ?? today(ledger)
@@ -64,7 +64,7 @@ function read(ledger: Ledger, body: Body): Omit<Client, 'id'> {
     dateOfBirth: dateOf(body, 'dateOfBirth'),
     legalFormId,
     active: activatedOn !== undefined,
-    // A later one is lowered without a word.
+    // A submission after the activation silently becomes the activation date.
     submittedOn: activatedOn !== undefined && submittedOn > activatedOn ? activatedOn : submittedOn,
     activatedOn,
   }

@@ -4,7 +4,7 @@ import type { Client } from './client.ts'
 
 export function clientByExternalId(ledger: Ledger, externalId: string): Client {
   const client = clientOf(ledger, ledger.books.clientByExternalId.get(externalId))
-  // The ledger looks for the number that it did not find, and says so.
+  // Fineract looks up the id that it failed to find, so its message says "null".
   if (!client) throw notFound('error.msg.client.id.invalid', unknown(null), null)
   return client
 }

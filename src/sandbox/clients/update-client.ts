@@ -28,7 +28,7 @@ const DATES = [
   ['dateOfBirth', 'dateOfBirth'],
 ] as const
 
-/** The ledger does not count these as something to change, though it changes them beside others. */
+/** An update with nothing but these is refused as empty, although they change along with other fields. */
 const NOT_COUNTED = new Set(['emailAddress', 'activationDate', 'dateFormat', 'locale', 'isStaff'])
 
 export function updateClient(ledger: Ledger, client: Client, body: Body) {
@@ -70,7 +70,7 @@ function change(client: Client, body: Body) {
   for (const name of TEXTS) {
     if (!isSent(body, name)) continue
     const text = (textAsSent(body, name) ?? '').trim()
-    // Clearing what is clear already counts as a change too.
+    // Clearing an empty field counts as a change too.
     if (text === client[name]) continue
     changes[name] = text
     changed[name] = text || undefined

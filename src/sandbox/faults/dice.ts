@@ -1,4 +1,4 @@
-// Mulberry32: the same seed gives the same draws.
+// Mulberry32: the same seed gives the same numbers.
 export function dice(seed: number): () => number {
   let state = seed >>> 0
   return () => {

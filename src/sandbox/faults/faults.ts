@@ -1,25 +1,26 @@
 import { dice } from './dice.ts'
 import { type FaultRule, ruleOfHeader } from './rule.ts'
 
-export type Asked = {
+export type CallFacts = {
   method: string
   path: string
   write: boolean
-  // Called only when a rule wants to know.
+  // A function, because only some rules need it and it costs a search of the body.
   externalId(): string | undefined
 }
 
-export type Fate = {
+/** What is injected into one call. */
+export type Injection = {
   delayBeforeMs: number
   delayAfterMs: number
   fault: FaultRule | undefined
 }
 
-const SPARED: Fate = { delayBeforeMs: 0, delayAfterMs: 0, fault: undefined }
+const NONE: Injection = { delayBeforeMs: 0, delayAfterMs: 0, fault: undefined }
 
 /**
- * Which fault meets a request. Every rule draws from dice of its own, so that what befalls its nth
- * request does not depend on the other rules.
+ * Decides which fault a request gets. Each rule has its own random numbers, so that the outcome of its nth request
+ * does not depend on the other rules.
  */
 export class Faults {
   #rules: { rule: FaultRule; path: RegExp | undefined; hits: number; draw: () => number }[] = []
@@ -49,41 +50,41 @@ export class Faults {
     return { seed: this.#seed, rules: this.#rules.map(({ rule, hits }) => ({ ...rule, hits })) }
   }
 
-  // The latencies of all rules that strike add up; of the others the first one strikes.
-  fate(asked: Asked, header: string | undefined): Fate {
-    if (this.#rules.length === 0 && header === undefined) return SPARED
-    const fate: Fate = { ...SPARED }
-    if (header !== undefined) strike(fate, ruleOfHeader(header), dice(this.#seed))
+  // The latencies of all matching rules add up; of the other kinds, the first match wins.
+  injectionFor(call: CallFacts, header: string | undefined): Injection {
+    if (this.#rules.length === 0 && header === undefined) return NONE
+    const injection: Injection = { ...NONE }
+    if (header !== undefined) inject(injection, ruleOfHeader(header), dice(this.#seed))
     for (const entry of this.#rules) {
       const { rule, draw } = entry
-      if (fate.fault !== undefined && rule.kind !== 'latency') continue
+      if (injection.fault !== undefined && rule.kind !== 'latency') continue
       if (rule.times !== undefined && entry.hits >= rule.times) continue
-      if (!matches(rule, entry.path, asked)) continue
+      if (!matches(rule, entry.path, call)) continue
       if (rule.rate !== undefined && draw() >= rule.rate) continue
       entry.hits++
-      strike(fate, rule, draw)
+      inject(injection, rule, draw)
     }
-    return fate
+    return injection
   }
 }
 
-function strike(fate: Fate, rule: FaultRule, draw: () => number): void {
+function inject(injection: Injection, rule: FaultRule, draw: () => number): void {
   if (rule.kind !== 'latency') {
-    fate.fault = rule
+    injection.fault = rule
     return
   }
   const [least, most] = Array.isArray(rule.ms) ? rule.ms : [rule.ms ?? 0, rule.ms ?? 0]
   const ms = least + Math.round((most - least) * draw())
-  if (rule.when === 'after') fate.delayAfterMs += ms
-  else fate.delayBeforeMs += ms
+  if (rule.when === 'after') injection.delayAfterMs += ms
+  else injection.delayBeforeMs += ms
 }
 
-function matches(rule: FaultRule, path: RegExp | undefined, asked: Asked): boolean {
+function matches(rule: FaultRule, path: RegExp | undefined, call: CallFacts): boolean {
   const { method, externalId, on } = rule.match ?? {}
   return (
-    (method === undefined || method === asked.method) &&
-    (on === undefined || (on === 'writes') === asked.write) &&
-    (path === undefined || path.test(asked.path)) &&
-    (externalId === undefined || externalId === asked.externalId())
+    (method === undefined || method === call.method) &&
+    (on === undefined || (on === 'writes') === call.write) &&
+    (path === undefined || path.test(call.path)) &&
+    (externalId === undefined || externalId === call.externalId())
   )
 }

@@ -2,43 +2,43 @@ const KINDS = `latency drop reset stuck conflict locked error unauthorized tooMa
   hang`.split(/\s+/)
 
 /**
- * How the ledger is told to misbehave. All but `kind` is optional; PUT {controlUrl}/faults takes a
- * list of these, the request header X-Sandbox-Fault takes one, or only its kind.
+ * One way for the ledger to misbehave. Only `kind` is required. PUT {controlUrl}/faults takes a list of rules; the
+ * request header X-Sandbox-Fault takes one rule, or just its kind.
  */
 export type FaultRule = {
-  // latency: answer late. drop: apply, then close without an answer. reset: close before applying.
-  // stuck: 425, and the key stays so. conflict: 409, kept under the key. locked: 409 of the close of
-  // business, not kept. error: 500, 502 or 503. unauthorized: 401. tooMany: 429.
-  // makerChecker: 200 with rollbackTransaction. hang: never answer.
+  // latency: answers late. drop: applies, then closes without an answer. reset: closes before applying.
+  // stuck: 425, and so does every later call with the same key. conflict: 409, stored under the key.
+  // locked: 409 as during close of business, not stored. error: 500, 502 or 503. unauthorized: 401. tooMany: 429.
+  // makerChecker: 200 with rollbackTransaction. hang: never answers.
   kind: string
-  // Milliseconds of latency, or its range.
+  // The latency in milliseconds, or its range.
   ms?: number | [number, number]
-  // Of an error.
+  // For error.
   status?: 500 | 502 | 503
-  // Of latency and error: before the effect (the rule) or after it.
+  // For latency and error: before the effect (default) or after it.
   when?: 'before' | 'after'
-  // Of stuck: for how long; for ever unless it is said.
+  // For stuck: how long it lasts; for ever by default.
   seconds?: number
-  // Of stuck and hang: with the effect or without it (the rule).
+  // For stuck and hang: whether the write takes effect (default: no).
   applied?: boolean
   match?: {
     method?: string
-    // A regular expression on the path below /api/v1.
+    // A regular expression for the path below /api/v1.
     path?: string
-    // Of the loan or client in the path, or in the body of a create.
+    // Of the loan or client, from the path or from the body of a create.
     externalId?: string
     on?: 'reads' | 'writes'
   }
-  // Only the next so many.
+  // Stops after this many hits.
   times?: number
-  // Of those that match, this part (0 to 1), drawn from the seed.
+  // The share of matching requests to hit (0 to 1), drawn from the seed.
   rate?: number
 }
 
 export function ruleOf(value: unknown): FaultRule {
   const kind = (value as Partial<FaultRule> | null)?.kind
   if (typeof kind !== 'string' || !KINDS.includes(kind)) {
-    throw new Error(`kind is one of ${KINDS.join(', ')}, not ${JSON.stringify(kind)}`)
+    throw new Error(`kind must be one of ${KINDS.join(', ')}, not ${JSON.stringify(kind)}`)
   }
   const rule = value as FaultRule
   if (rule.match?.path !== undefined) new RegExp(rule.match.path)

@@ -32,7 +32,7 @@ export function refuseUnknownKeys(body: Body, allowed: ReadonlySet<string>): voi
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** JSON.parse takes the last of two equal keys in silence; the ledger refuses both. */
+/** JSON.parse silently takes the last of two equal keys; Fineract refuses the body. */
 function hasRepeatedKey(text: string, value: object): boolean {
   let keys = 0
   for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (match[1]) keys++

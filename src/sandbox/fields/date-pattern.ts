@@ -5,8 +5,8 @@ type Parser = (text: string) => string | undefined
 const parsers = new Map<string, Parser | undefined>()
 
 /**
- * A java.time pattern: lenient about the number of digits and the case, strict about the days.
- * Undefined for what is no pattern.
+ * Parses by a java.time pattern: lenient about the number of digits and about case, strict about days that exist.
+ * @returns undefined if the pattern is invalid
  */
 export function dateParser(pattern: string, locale: string): Parser | undefined {
   const name = `${locale} ${pattern}`
@@ -48,7 +48,7 @@ function read(groups: Record<string, string> | undefined, months: string[][]): s
   return dateOfParts(year, byName || Number(groups.m), Number(groups.d))
 }
 
-/** Long names first, or the short one would match their beginning. */
+/** Long names first, or a short one would match the beginning of its long form. */
 function monthNames(locale: string): string[][] {
   const tag = locale.replaceAll('_', '-')
   return Array.from({ length: 12 }, (_, month) =>

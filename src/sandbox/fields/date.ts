@@ -10,7 +10,7 @@ export function dateOf(body: Body, name: string): string | undefined {
   return text === undefined ? undefined : parse(text, name, textAsSent(body, 'dateFormat'), locale)
 }
 
-/** A date within a list takes dateFormat and locale from the body around it. */
+/** A date inside a list takes dateFormat and locale from the enclosing body. */
 export function dateWithin(item: Body, name: string, body: Body): string | undefined {
   const text = textOf(item, name)
   return text === undefined

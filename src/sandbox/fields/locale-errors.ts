@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from '../http/refusal.ts'
 
 const languages = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
 const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
-/** Regions with a name that are no countries of ISO 3166. */
+/** Regions that Intl names although they are not countries in ISO 3166. */
 const NO_COUNTRIES = new Set('AC CP CQ DG EA EU EZ IC QO TA UK UN XA XB XK ZZ'.split(' '))
 
 export function localeErrors(locale: string): FieldError[] {
@@ -25,7 +25,7 @@ function isLanguage(language: string): boolean {
   return /^[a-z]{2,3}$/i.test(language) && languages.of(language) !== undefined
 }
 
-/** A locale may be without one; small letters are none. */
+/** The country is optional; lower case is not accepted. */
 function isCountry(country: string): boolean {
   if (country.trim() === '') return true
   const isRegion = /^[A-Z]{2}$/.test(country) && regions.of(country) !== undefined

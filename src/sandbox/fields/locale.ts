@@ -3,7 +3,7 @@ import type { Body } from './body.ts'
 import { localeErrors } from './locale-errors.ts'
 import { textAsSent } from './text.ts'
 
-/** Reading a name costs more than a whole call. */
+/** Cached, because looking up a language's name costs more than a whole call. */
 const known = new Map<string, FieldError[]>()
 
 export function localeOf(body: Body): string | undefined {

@@ -5,7 +5,7 @@ import type { Body } from './body.ts'
 import { localeOf, missingLocale } from './locale.ts'
 import { textOf } from './text.ts'
 
-/** As java.text reads English: grouping commas anywhere, an exponent only with a capital E. */
+/** What java.text accepts for English: grouping commas anywhere, an exponent only with a capital E. */
 const DECIMAL = /^-?(?=[\d,.]*\d)[\d,]*(\.\d*)?(E-?\d+)?$/
 
 export function decimalOf(body: Body, name: string): Decimal | undefined {
@@ -30,7 +30,7 @@ export function integerOf(body: Body, name: string): number | undefined {
   return number
 }
 
-/** Some whole numbers are read without a locale, and then take no grouping. */
+/** Fineract reads some whole numbers without a locale, and then accepts no grouping. */
 export function plainIntegerOf(body: Body, name: string): number | undefined {
   const text = textOf(body, name)
   if (text === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { Body } from './body.ts'
 
-/** A number or a boolean is taken as its text; null, an array and an object count as not sent. */
+/** A number or a boolean becomes its text; null, an array or an object counts as not sent. */
 export function textAsSent(body: Body, name: string): string | undefined {
   const value = body[name]
   if (typeof value === 'string') return value

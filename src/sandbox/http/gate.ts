@@ -5,25 +5,22 @@ export type Credentials = {
   username: string
   password: string
   tenant: string
-  // The header that the first two make.
+  // The Authorization header for this username and password.
   authorization: string
 }
 
 export type Arrival = {
   method: string
-  // As it stands in the URL, still encoded.
+  // As in the URL, still encoded.
   pathname: string
   query: URLSearchParams
   headers: IncomingHttpHeaders
 }
 
-/**
- * A write under /loans/… meets the filter of the close of business before the credentials are
- * looked at, and that filter falls over when there are none at all.
- */
+/** A write under /loans/… passes the close-of-business filter before authentication, and that filter crashes without credentials. */
 const LOAN_WRITE = /^loans\/./
 
-export function refuseStrangers(arrival: Arrival, path: string, allowed: Credentials): void {
+export function refuseUnauthenticated(arrival: Arrival, path: string, allowed: Credentials): void {
   const { method, query, headers } = arrival
   const tenant = headers['fineract-platform-tenantid'] ?? query.get('tenantIdentifier')
   if (tenant !== allowed.tenant) throw containerError(400)
@@ -35,7 +32,7 @@ export function refuseStrangers(arrival: Arrival, path: string, allowed: Credent
   if (authorization !== allowed.authorization) throw containerError(401)
 }
 
-/** What Tomcat and the firewall behind it let nobody send. */
+/** Paths that Tomcat and Spring's firewall reject from anyone. */
 export function isForbiddenPath(pathname: string): boolean {
   return /%25|;|%3b|%5c|%2e|\/\/|\/\.\.?(\/|$)|%0|%7f|\\/i.test(pathname)
 }

@@ -1,12 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Asked, Fate, Faults } from '../faults/faults.ts'
+import type { CallFacts, Faults, Injection } from '../faults/faults.ts'
 import type { FaultRule } from '../faults/rule.ts'
 import { type Body, readBody } from '../fields/body.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { type Answer, containerAnswer, refusalAnswer, tomcatAnswer } from './answer.ts'
 import { authenticate } from './authentication.ts'
-import { type Credentials, hasEncodedSlash, isForbiddenPath, refuseStrangers } from './gate.ts'
+import {
+  type Credentials,
+  hasEncodedSlash,
+  isForbiddenPath,
+  refuseUnauthenticated,
+} from './gate.ts'
 import type { CommandPlan, Plan } from './plan.ts'
 import { containerError, Refusal, standard } from './refusal.ts'
 import { planOf } from './routes.ts'
@@ -25,7 +30,7 @@ export type Service = {
   turns: Turns
 }
 
-/** A connection that is cut, or left hanging, gets no answer. */
+/** `cut` closes the connection without an answer; `hang` leaves it open. */
 type Outcome = Answer | 'cut' | 'hang'
 
 export async function handle(
@@ -49,16 +54,20 @@ export async function handle(
     if (isForbiddenPath(pathname)) throw containerError(400)
     const path = pathBelow(pathname)
     const method = request.method ?? 'GET'
-    refuseStrangers({ method, pathname, query, headers: request.headers }, path, service.allowed)
+    refuseUnauthenticated(
+      { method, pathname, query, headers: request.headers },
+      path,
+      service.allowed,
+    )
     const plan = planFor(service, method, path, query)
     refuseContentType(request, text)
     const key = headerOf(request, 'idempotency-key')
     const sentAsJson = (request.headers['content-type'] ?? '').includes('application/json')
     const call: Call = { path: pathname, text, key, sentAsJson, startMs }
-    const fate = fateOf(service, request, plan, path, text)
+    const injection = injectionFor(service, request, plan, path, text)
     service.traffic.count('calls', plan.kind === 'command' ? plan.scope : plan.name)
     if (plan.kind === 'command') leave = enter(service, plan, call, response)
-    const outcome = await outcomeOf(service, plan, call, fate, query)
+    const outcome = await outcomeOf(service, plan, call, injection, query)
     if (call.logged) call.logged.endMs = Date.now()
     answered(outcome)
   } catch (error) {
@@ -72,15 +81,16 @@ async function outcomeOf(
   service: Service,
   plan: Plan,
   call: Call,
-  fate: Fate,
+  injection: Injection,
   query: URLSearchParams,
 ): Promise<Outcome> {
-  const { fault } = fate
+  const { fault } = injection
   if (fault) service.traffic.count('faults', fault.kind)
-  if (fate.delayBeforeMs + fate.delayAfterMs > 0) service.traffic.count('faults', 'latency')
+  if (injection.delayBeforeMs + injection.delayAfterMs > 0)
+    service.traffic.count('faults', 'latency')
   const instead = fault && insteadOf(plan, fault, call.path)
   if (instead) return instead
-  const answer = await answerOf(service, plan, call, fate, query)
+  const answer = await answerOf(service, plan, call, injection, query)
   if (answer.headers === FROM_STORE && answer.status !== 425) service.traffic.servedFromStore++
   if (fault?.kind === 'hang') return 'hang'
   if (fault?.kind === 'drop') return 'cut'
@@ -92,17 +102,17 @@ async function answerOf(
   { ledger, turns }: Service,
   plan: Plan,
   call: Call,
-  fate: Fate,
+  injection: Injection,
   query: URLSearchParams,
 ): Promise<Answer> {
-  if (plan.kind === 'command') return runCommand(ledger, turns, plan, call, fate)
-  if (fate.delayBeforeMs > 0) await sleep(fate.delayBeforeMs)
+  if (plan.kind === 'command') return runCommand(ledger, turns, plan, call, injection)
+  if (injection.delayBeforeMs > 0) await sleep(injection.delayBeforeMs)
   const body = plan.kind === 'query' ? plan.run(readBody(call.text)) : plan.run()
-  if (fate.delayAfterMs > 0) await sleep(fate.delayAfterMs)
+  if (injection.delayAfterMs > 0) await sleep(injection.delayAfterMs)
   return { status: 200, text: JSON.stringify(onlyFields(body, query.get('fields'))) }
 }
 
-/** The faults that keep a call from the ledger altogether. */
+/** The outcome of a fault that keeps the call from reaching the ledger. */
 function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefined {
   const { kind, status = 500 } = fault
   if (kind === 'reset') return 'cut'
@@ -136,21 +146,21 @@ function namesIn(path: string): string[] {
   }
 }
 
-function fateOf(
+function injectionFor(
   { faults }: Service,
   request: IncomingMessage,
   plan: Plan,
   path: string,
   text: string,
-): Fate {
-  const asked: Asked = {
+): Injection {
+  const facts: CallFacts = {
     method: request.method ?? 'GET',
     path: `/${path}`,
     write: plan.kind === 'command',
     externalId: () => /external-id\/([^/]+)/.exec(path)?.[1] ?? externalIdIn(text),
   }
   try {
-    return faults.fate(asked, headerOf(request, 'x-sandbox-fault'))
+    return faults.injectionFor(facts, headerOf(request, 'x-sandbox-fault'))
   } catch (error) {
     throw new Refusal(400, 'X-Sandbox-Fault', { error: String(error) })
   }
@@ -160,7 +170,8 @@ function enter({ traffic }: Service, plan: CommandPlan, call: Call, response: Se
   const externalId = subjectOf(plan, { externalId: externalIdIn(call.text) })
   if (plan.of !== 'loan' || externalId === undefined) return undefined
   const leave = traffic.enter(externalId, { scope: plan.scope, key: call.key ?? null })
-  // A caller that hung up is not waited for; one that is answered has left before it knows.
+  // A caller that hangs up has left too. An answered one leaves before the answer is sent, so that its next write never
+  // seems to overlap this one.
   response.on('close', leave)
   return leave
 }

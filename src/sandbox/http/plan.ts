@@ -11,8 +11,8 @@ export type Request = {
 export type Router = (ledger: Ledger, request: Request) => Plan
 
 /**
- * What a request asks for. What its URL names is looked up while the plan is made: a 404 or an
- * unknown command is told before the command, and so before its key, is looked at.
+ * What a request asks for. Whatever the URL names is looked up while planning: as in Fineract, a 404 or an unknown
+ * command is answered before the command and its idempotency key are considered.
  */
 export type Plan = ReadPlan | QueryPlan | CommandPlan
 
@@ -31,10 +31,10 @@ export type QueryPlan = {
 
 export type CommandPlan = {
   kind: 'command'
-  // Action and entity, within which an Idempotency-Key is unique.
+  // Action and entity; an Idempotency-Key is unique within them.
   scope: string
   of?: 'loan' | 'client'
-  // The external id of what is there already; a create has it in its body.
+  // The external id of the existing entity; a create has it in its body.
   externalId?: string | undefined
   bodyless?: boolean
   run(body: Body): object

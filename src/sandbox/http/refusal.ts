@@ -6,7 +6,7 @@ export type FieldError = {
   args: { value?: unknown }[]
 }
 
-/** An answer that is not 200. Without a body the container answers, in its own shape. */
+/** An answer other than 200. Without a body, it takes the servlet container's shape. */
 export class Refusal extends Error {
   status: number
   body: object | undefined
@@ -51,9 +51,9 @@ export function domainRule(code: string, message: string, ...args: unknown[]): R
 }
 
 export function notFound(code: string, message: string, ...args: unknown[]): Refusal {
-  const told = 'The requested resource is not available.'
+  const summary = 'The requested resource is not available.'
   const errors = [fieldError(code, 'id', message, ...args)]
-  return standard(404, told, told, 'error.msg.resource.not.found', errors)
+  return standard(404, summary, summary, 'error.msg.resource.not.found', errors)
 }
 
 export function integrityIssue(
@@ -67,7 +67,7 @@ export function integrityIssue(
   return standard(403, developer, message, code, errors)
 }
 
-/** Of a constraint of the database that the ledger has no words for. */
+/** For a violated database constraint that Fineract has no message for. */
 export function unknownIntegrityIssue(): Refusal {
   const message = 'Unknown data integrity issue with resource.'
   return integrityIssue('error.msg.unknown.data.integrity.issue', message)
@@ -83,9 +83,9 @@ export function containerError(status: number, message = 'No error message avail
   return new Refusal(status, message)
 }
 
-export function notPlayed(what: string): Refusal {
-  const told = `The sandbox ledger does not play ${what}.`
-  return standard(501, told, told, 'sandbox.not.played', [])
+export function notSupported(what: string): Refusal {
+  const message = `The sandbox ledger does not support ${what}.`
+  return standard(501, message, message, 'sandbox.not.supported', [])
 }
 
 export function standard(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fate } from '../faults/faults.ts'
+import type { Injection } from '../faults/faults.ts'
 import { type Body, readBody } from '../fields/body.ts'
 import type { JournalEntry, Ledger } from '../storage/ledger.ts'
 import type { LoggedWrite } from '../storage/write-log.ts'
@@ -15,13 +15,13 @@ export type Call = {
   key: string | undefined
   sentAsJson: boolean
   startMs: number
-  // Its place in the log, once it has had its effect.
+  // Its entry in the log, once it has taken effect.
   logged?: LoggedWrite
 }
 
 export const FROM_STORE = { 'x-served-from-cache': 'true' }
 
-/** The ledger itself tries for as long before it gives up on a key that is under way. */
+/** Fineract retries for this long before it gives up on a key that is in progress. */
 const UNDER_WAY_MS = 3_000
 
 export async function runCommand(
@@ -29,7 +29,7 @@ export async function runCommand(
   turns: Turns,
   plan: CommandPlan,
   call: Call,
-  fate: Fate,
+  injection: Injection,
 ): Promise<Answer> {
   const body = plan.bodyless ? {} : readBody(call.text)
   const { key } = call
@@ -41,16 +41,16 @@ export async function runCommand(
   if (earlier) return earlier
   if (key !== undefined) ledger.answers.begin(plan.scope, key)
   const loan = plan.of === 'loan' ? subjectOf(plan, body) : undefined
-  const slow = fate.delayBeforeMs > 0 || fate.delayAfterMs > 0
+  const slow = injection.delayBeforeMs > 0 || injection.delayAfterMs > 0
   if (!slow && (loan === undefined || turns.isFree(loan))) {
-    return carryOut(ledger, plan, call, fate, body)
+    return carryOut(ledger, plan, call, injection, body)
   }
   const endTurn = loan === undefined ? () => undefined : await turns.take(loan)
-  if (!endTurn) return carryOut(ledger, { ...plan, run: conflicts }, call, fate, body)
+  if (!endTurn) return carryOut(ledger, { ...plan, run: conflicts }, call, injection, body)
   try {
-    if (slow) await sleep(fate.delayBeforeMs)
-    const answer = await carryOut(ledger, plan, call, fate, body)
-    if (slow) await sleep(fate.delayAfterMs)
+    if (slow) await sleep(injection.delayBeforeMs)
+    const answer = await carryOut(ledger, plan, call, injection, body)
+    if (slow) await sleep(injection.delayAfterMs)
     return answer
   } finally {
     endTurn()
@@ -76,12 +76,12 @@ async function earlierAnswer(
   }
 }
 
-/** The effect, its stored answer and its place in the log are one line of the journal. */
+/** Writes the effect, its stored answer and its log entry as one line of the journal. */
 async function carryOut(
   ledger: Ledger,
   plan: CommandPlan,
   call: Call,
-  { fault }: Fate,
+  { fault }: Injection,
   body: Body,
 ): Promise<Answer> {
   const { scope } = plan
@@ -123,7 +123,7 @@ function perform(run: CommandPlan['run'], body: Body, call: Call) {
     const text = JSON.stringify(result)
     return { answer: { status: 200, text }, stored: call.sentAsJson ? text : withNulls(result) }
   } catch (error) {
-    // Anything else is a mistake of the sandbox itself, and nobody would see it in a 500.
+    // Anything else is a bug in the sandbox, which a 500 would hide.
     if (!(error instanceof Refusal)) throw error
     const answer = refusalAnswer(error, call.path)
     return { answer, stored: storedError(answer.status, error.message, error.body) }
@@ -164,8 +164,8 @@ function conflicts(): never {
   )
 }
 
-/** A 500 of the ledger's own is kept under the key; 502 and 503 come from before it. */
-function broken(plan: CommandPlan, fault: Fate['fault']): CommandPlan['run'] {
+/** Fineract stores its own 500 under the key; 502 and 503 come from a proxy in front of it. */
+function broken(plan: CommandPlan, fault: Injection['fault']): CommandPlan['run'] {
   if (fault?.kind !== 'error' || fault.when === 'after') return plan.run
   return () => {
     throw containerError(500)

@@ -3,7 +3,7 @@ const RESULT_MEMBERS =
   transactionId changes creditBureauReportData resourceIdentifier productId gsimId glimId
   rollbackTransaction resourceExternalId subResourceExternalId`.split(/\s+/)
 
-/** How the ledger keeps a result that its filter has not stored as it went out: with its nulls. */
+/** How Fineract stores a result where its filter did not capture the response: with null members. */
 export function withNulls(result: object): string {
   const members = result as Record<string, unknown>
   const all = RESULT_MEMBERS.map(name => [name, members[name] ?? null])

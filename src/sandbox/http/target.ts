@@ -5,7 +5,7 @@ export interface Target<T> {
   rest: string[]
 }
 
-/** …/external-id/{x} is looked up at once, …/{number} only when the command runs. */
+/** Like Fineract, resolves …/external-id/{x} at once, and …/{number} only when the command runs. */
 export function targetIn<T extends { id: number }>(
   path: string[],
   byExternalId: (externalId: string) => T,

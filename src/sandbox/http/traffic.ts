@@ -12,7 +12,7 @@ type Write = {
 
 const OVERLAPS_SHOWN = 100
 
-/** Counts the calls, and notices when two writes are under way on one loan. */
+/** Counts calls, and records when two writes to one loan overlap. */
 export class Traffic {
   calls: Record<string, number> = {}
   answers: Record<number, number> = {}
@@ -38,7 +38,7 @@ export class Traffic {
     this.overlapsOfSameKey = 0
   }
 
-  // Returns what to call when the write is answered, or its caller gone.
+  // Returns a function to call when the write is answered or its caller hangs up.
   enter(externalId: string, write: Write): () => void {
     const others = this.#underWay.get(externalId) ?? new Set()
     for (const other of others) this.#overlap(externalId, other, write)
@@ -58,7 +58,7 @@ export class Traffic {
     return { calls, answers, faults, servedFromStore, overlaps, overlapsOfSameKey, overlapping }
   }
 
-  // The same call sent again is not a second write: the key keeps it from being one.
+  // A repeat with the same key is not a second write.
   #overlap(externalId: string, first: Write, second: Write): void {
     if (first.key !== null && first.key === second.key && first.scope === second.scope) {
       this.overlapsOfSameKey++

@@ -1,7 +1,7 @@
-// Of four writes at once on one loan a real ledger refuses one: the others wait for each other.
-const AT_MOST_AT_ONCE = 3
+// Of four concurrent writes to one loan, Fineract refuses one; the others wait for each other.
+const MAX_CONCURRENT = 3
 
-/** Writes to one loan that take time are done one after the other. */
+/** Runs slow writes to one loan one after the other. */
 export class Turns {
   readonly #queues = new Map<string, { last: Promise<void>; length: number }>()
 
@@ -9,10 +9,10 @@ export class Turns {
     return !this.#queues.has(loan)
   }
 
-  // Resolves to what ends the turn; undefined where too many wait already.
+  // Resolves to a function that ends the turn, or to undefined if too many are waiting.
   async take(loan: string): Promise<(() => void) | undefined> {
     const queue = this.#queues.get(loan) ?? { last: Promise.resolve(), length: 0 }
-    if (queue.length >= AT_MOST_AT_ONCE) return undefined
+    if (queue.length >= MAX_CONCURRENT) return undefined
     const before = queue.last
     const { promise, resolve } = Promise.withResolvers<void>()
     queue.last = promise

@@ -1,13 +1,13 @@
 import { dateArray } from '../calendar.ts'
 import { Exact, type Paise } from '../money.ts'
 
-/** TypeScript does not know it yet; it is what lets 50000.000000 out as a number. */
+/** Not in TypeScript's types yet; it serializes 50000.000000 as a number with all its decimals. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 const known = new Map<Paise, unknown>()
 const MAX_KNOWN = 20_000
 
-/** The ledger's columns have six decimals, and its answers show them. */
+/** Fineract's columns have six decimals, and its answers show all of them. */
 export function amount(value: Paise): unknown {
   let raw = known.get(value)
   if (raw === undefined) {

@@ -38,7 +38,7 @@ function readApproval(loan: Loan, body: Body) {
   return { sent, net, amount, approvedOn, expectedOn, note: textOf(body, 'note') }
 }
 
-/** The dates are looked at before the state is told: a second approval may be 403 or 400. */
+/** As in Fineract, dates are checked before the state is reported: a second approval may be 403 or 400. */
 function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { approvedOn: string } {
   const check = checks('loanapplication')
   const approval = readApproval(loan, body)
@@ -52,7 +52,7 @@ function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { app
     const message = `Loan approval date ${approvedOn} can not be before its submittal date: ${loan.submittedOn}`
     throw refusal('approval.cannot.be.before.submittal.date', message, approvedOn, loan.submittedOn)
   }
-  // As it was sent, with all its decimals.
+  // Compared as sent, with all its decimals.
   if (sent?.gt(rupees(loan.proposedPrincipal))) {
     const message = `Loan approved amount can't be greater than loan amount demanded.`
     const amounts = [rupees(loan.proposedPrincipal), sent.toNumber()]
@@ -116,7 +116,7 @@ function changesOf(before: Loan, after: Loan, approval: Approval, body: Body) {
       : {
           principal: sent.toNumber(),
           approvedLoanAmount: sent.toNumber(),
-          // What it was before this approval.
+          // The value before this approval.
           netDisbursalAmount: rupees(before.netDisbursalAmount),
         }
   return {

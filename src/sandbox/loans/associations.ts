@@ -6,11 +6,12 @@ import { transactionView } from '../transactions/transaction-view.ts'
 import type { Loan, LoanCharge } from './loan.ts'
 import { scheduleView } from './schedule-view.ts'
 
-/** Without `associations` a loan comes without its schedule, transactions and charges. */
+/** A loan's schedule, transactions and charges are returned only if `associations` asks for them. */
 export function associationsOf(ledger: Ledger, loan: Loan, query: URLSearchParams) {
-  const asked = namesIn(query, 'associations')
-  const left = namesIn(query, 'exclude')
-  const wants = (name: string) => (asked.has(name) || asked.has('all')) && !left.has(name)
+  const requested = namesIn(query, 'associations')
+  const excluded = namesIn(query, 'exclude')
+  const wants = (name: string) =>
+    (requested.has(name) || requested.has('all')) && !excluded.has(name)
   const { books } = ledger
   const charges = wants('charges') && loan.charges.length > 0
   return {

@@ -9,19 +9,19 @@ import { chargesAsChanges, differ, readLoanCharges } from './loan-charges.ts'
 import type { LoanRequest } from './loan-request.ts'
 import { scheduleOf } from './schedule.ts'
 
-/** Where one of these differs, the charges are written again too. */
+/** If one of these changes, the charges are written again too. */
 const SCHEDULE = [
   'principal',
   'interestRatePerPeriod',
   'interestRateFrequencyType',
   ...SCHEDULE_TERMS,
 ]
-const ANEW = ['charges', 'expectedDisbursementDate', 'productId']
+const REBUILDING = ['charges', 'expectedDisbursementDate', 'productId']
 const MONTHS = 2
 
 /**
- * The loan as the request would have it, and what differs. The schedule is made anew from the
- * request alone where something of it differs, and always where it goes by months.
+ * The loan after the update, and what changed. If a change affects the schedule, it is rebuilt from the request alone;
+ * a monthly schedule is always rebuilt.
  */
 export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body) {
   const changes: Changes = {}
@@ -36,10 +36,10 @@ export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, bo
     changes.locale = textOf(body, 'locale')
   }
   const changed = { ...loan, ...ids, ...dates, terms, ...amounts(principal) }
-  const isAnew = ANEW.some(name => name in changes)
-  if (!isAnew) return { changed, changes, isAnew }
+  const isRebuilt = REBUILDING.some(name => name in changes)
+  if (!isRebuilt) return { changed, changes, isRebuilt }
   const kept = 'charges' in changes ? charges : loan.charges
-  return { changed: { ...changed, ...schedule(changed, request, kept) }, changes, isAnew }
+  return { changed: { ...changed, ...schedule(changed, request, kept) }, changes, isRebuilt }
 }
 
 function amounts(principal: Paise) {
@@ -65,7 +65,7 @@ function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]) {
 function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): number {
   const { principal } = request
   if (principal === undefined) return loan.principal
-  // As it was sent, with all its decimals.
+  // Compared as sent, with all its decimals.
   if (!principal.eq(rupees(loan.principal))) changes.principal = principal.toNumber()
   return paise(principal, loan.terms.rounding)
 }

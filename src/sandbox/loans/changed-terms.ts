@@ -4,10 +4,10 @@ import { PER_YEAR } from '../reference/options.ts'
 import type { LoanTerms } from './loan.ts'
 import type { LoanRequest } from './loan-request.ts'
 
-/** What an update changed, by the name of its field. */
+/** What an update changed, by field name. */
 export type Changes = Record<string, unknown>
 
-/** Of these a schedule is made, as of the amount and the rate. */
+/** The terms that determine a schedule, together with amount and rate. */
 export const SCHEDULE_TERMS = [
   'numberOfRepayments',
   'repaymentEvery',

@@ -6,12 +6,12 @@ import { newLoan } from './new-loan.ts'
 
 export function createLoan(ledger: Ledger, body: Body) {
   const { books } = ledger
-  const asked = newLoan(ledger, body)
+  const requested = newLoan(ledger, body)
   const loan = {
-    ...asked,
+    ...requested,
     id: books.nextId('loan'),
-    charges: numberCharges(ledger, asked.charges),
-    notes: asked.notes.map(({ note }) => ({ id: books.nextId('note'), note })),
+    charges: numberCharges(ledger, requested.charges),
+    notes: requested.notes.map(({ note }) => ({ id: books.nextId('note'), note })),
   }
   books.saveLoan(loan)
   return loanResult(loan)

@@ -51,8 +51,8 @@ export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
 }
 
 /**
- * The state is told with the fields, before amount and day are looked at; a day before the
- * approval is told before both.
+ * As in Fineract, a wrong state is reported together with invalid fields, before amount and day are checked; a day
+ * before the approval is reported before either.
  */
 function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
   const check = checks('loan.disbursement')

@@ -6,7 +6,7 @@ import { LIMITS } from '../reference/product-limits.ts'
 import { amountText } from './amount-text.ts'
 import type { LoanRequest } from './loan-request.ts'
 
-/** What the product allows. A principal that is not there is let through. */
+/** The product's limits. A missing principal passes. */
 export function checkLimits(check: Checks, request: LoanRequest, body: Body): void {
   const { principal, numberOfRepayments, interestRatePerPeriod } = request
   const [least, most] = LIMITS.numberOfRepayments
@@ -16,7 +16,7 @@ export function checkLimits(check: Checks, request: LoanRequest, body: Body): vo
   between(check, 'interestRatePerPeriod', interestRatePerPeriod, rate, LIMITS.interestRate)
 }
 
-/** No grace is ever asked for, and yet it must be shorter than the loan. */
+/** Fineract checks the grace against the number of repayments even if no grace was requested. */
 export function checkGrace(check: Checks, numberOfRepayments: number | undefined): void {
   if (numberOfRepayments === undefined || numberOfRepayments > 0) return
   const graces = ['graceOnPrincipalPayment', 'graceOnInterestPayment']

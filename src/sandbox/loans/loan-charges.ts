@@ -7,7 +7,7 @@ import { paise, rupees } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { LoanCharge } from './loan.ts'
 
-/** One with the id of a charge of this loan stays that charge; any other is a new one. */
+/** An item with the id of one of this loan's charges updates it; any other is a new charge. */
 export function readLoanCharges(ledger: Ledger, body: Body, kept: LoanCharge[]): LoanCharge[] {
   const sent = body.charges ?? []
   if (!Array.isArray(sent)) throw containerError(500, 'Not a JSON Array')
@@ -31,7 +31,7 @@ export function readLoanCharges(ledger: Ledger, body: Body, kept: LoanCharge[]):
   })
 }
 
-/** An empty list is no difference: it takes effect only beside one in the schedule. */
+/** An empty list counts as no change: it takes effect only if the schedule changes too. */
 export function differ(sent: LoanCharge[], kept: LoanCharge[]): boolean {
   const isKept = ({ id, amount, dueDate }: LoanCharge) =>
     kept.some(charge => charge.id === id && charge.amount === amount && charge.dueDate === dueDate)

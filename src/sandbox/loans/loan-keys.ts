@@ -12,7 +12,7 @@ const SCHEDULE = `dateFormat locale id clientId groupId loanType productId princ
   isEqualAmortization rates applicationId lastApplication daysInYearType
   fixedPrincipalPercentagePerInstallment`.split(/\s+/)
 
-/** An update is also read as a schedule, whose list is shorter. */
+/** Fineract also parses an update as a schedule, which allows fewer keys. */
 export const UPDATE_KEYS = new Set(SCHEDULE)
 export const CREATE_KEYS = new Set([
   ...SCHEDULE,
@@ -24,8 +24,8 @@ export const CREATE_KEYS = new Set([
   'enableDownPayment',
 ])
 
-/** These change a schedule in ways that no lender's product uses. */
-export const NOT_PLAYED_KEYS = `groupId isFloatingInterestRate interestRateDifferential
+/** These change the schedule in ways that no lender's product uses. */
+export const NOT_SUPPORTED_KEYS = `groupId isFloatingInterestRate interestRateDifferential
   repaymentFrequencyNthDayType repaymentFrequencyDayOfWeekType repaymentsStartingFromDate
   graceOnPrincipalPayment graceOnInterestPayment graceOnInterestCharged interestChargedFromDate
   disbursementData fixedEmiAmount isTopup isEqualAmortization rates collateral

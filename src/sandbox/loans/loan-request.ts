@@ -3,13 +3,13 @@ import type { Body } from '../fields/body.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf, idOf, integerOf, plainIntegerOf } from '../fields/number.ts'
 import { textOf } from '../fields/text.ts'
-import { notPlayed } from '../http/refusal.ts'
+import { notSupported } from '../http/refusal.ts'
 import type { LoanTerms } from './loan.ts'
-import { NOT_PLAYED_KEYS } from './loan-keys.ts'
+import { NOT_SUPPORTED_KEYS } from './loan-keys.ts'
 
 type Sent<T> = { [Name in keyof T]: T[Name] | undefined }
 
-/** A loan's body as read; what was not sent is undefined. */
+/** The parsed body of a loan; a member that was not sent is undefined. */
 export type LoanRequest = Sent<
   Omit<LoanTerms, 'interestRatePerPeriod' | 'interestRateFrequencyType' | 'rounding'>
 > & {
@@ -27,7 +27,7 @@ export type LoanRequest = Sent<
 export const LOAN_TYPES = ['individual', 'group', 'jlg', 'glim']
 const DAILY = 0
 
-/** In the ledger's order: the first field that cannot be read is the one that is told. */
+/** Reads in Fineract's order, because only the first field that cannot be parsed is reported. */
 export function readLoanRequest(body: Body): LoanRequest {
   const request = {
     loanType: textOf(body, 'loanType'),
@@ -49,12 +49,12 @@ export function readLoanRequest(body: Body): LoanRequest {
     submittedOnNote: textOf(body, 'submittedOnNote'),
     transactionProcessingStrategyCode: textOf(body, 'transactionProcessingStrategyCode'),
   }
-  const unplayed = NOT_PLAYED_KEYS.find(key => isAsked(body[key]))
-  if (unplayed !== undefined) throw notPlayed(`loans with ${unplayed}`)
-  if (request.interestCalculationPeriodType === DAILY) throw notPlayed('interest by days')
+  const unsupported = NOT_SUPPORTED_KEYS.find(key => isRequested(body[key]))
+  if (unsupported !== undefined) throw notSupported(`loans with ${unsupported}`)
+  if (request.interestCalculationPeriodType === DAILY) throw notSupported('daily interest')
   return request
 }
 
-function isAsked(value: unknown): boolean {
+function isRequested(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value) && value !== '0'
 }

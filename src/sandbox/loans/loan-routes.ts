@@ -1,6 +1,6 @@
 import type { Body } from '../fields/body.ts'
 import { command, type Plan, type Request, read } from '../http/plan.ts'
-import { containerError, notPlayed, unsupportedCommand } from '../http/refusal.ts'
+import { containerError, notSupported, unsupportedCommand } from '../http/refusal.ts'
 import { type Target, targetIn } from '../http/target.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { planForTransactions } from '../transactions/transaction-routes.ts'
@@ -30,11 +30,11 @@ const commands: Record<string, [scope: string, run: LoanCommand]> = {
   undodisbursal: ['DISBURSALUNDO/LOAN', undoDisbursal],
 }
 
-const NOT_PLAYED = new Set(
+const NOT_SUPPORTED = new Set(
   `disburseToSavings disburseWithoutAutoDownPayment undolastdisbursal assignloanofficer
   unassignloanofficer recoverGuarantees assigndelinquency`.split(/\s+/),
 )
-const PARTS_NOT_PLAYED = new Set(
+const PARTS_NOT_SUPPORTED = new Set(
   'charges collaterals guarantors schedule disbursements delinquencytags'.split(' '),
 )
 
@@ -43,7 +43,7 @@ export function planForLoans(ledger: Ledger, { method, path, query }: Request): 
   if (path[0] === 'template' && method === 'GET') {
     return read('GET loan template', () => loanTemplate(ledger, query))
   }
-  // Notes have no address by external id.
+  // Fineract does not serve notes by external id.
   if (path[0] === 'external-id' && path[2] === 'notes') throw containerError(404)
   const target = targetIn(
     path,
@@ -52,7 +52,7 @@ export function planForLoans(ledger: Ledger, { method, path, query }: Request): 
   )
   const plan = planForPart(ledger, method, query, target)
   if (plan.kind !== 'command') return plan
-  // The same name for a loan however it is addressed: its writes are watched for overlaps by it.
+  // One name per loan, however it is addressed, so that overlapping writes to it are noticed.
   const [first = '', second] = path
   const found = first === 'external-id' ? second : ledger.books.loans.get(Number(first))?.externalId
   return { ...plan, of: 'loan', externalId: found ?? `#${first}` }
@@ -79,7 +79,7 @@ function planForPart(
   if (part === 'notes' && rest.length === 0 && method === 'GET') {
     return read('GET loan notes', () => loanNotes(ledger, target.find()))
   }
-  if (part === 'notes' || PARTS_NOT_PLAYED.has(part)) throw notPlayed(`${part} of a loan`)
+  if (part === 'notes' || PARTS_NOT_SUPPORTED.has(part)) throw notSupported(`${part} of a loan`)
   throw containerError(404)
 }
 
@@ -98,7 +98,7 @@ function planForOne(
   const name = query.get('command')
   const known = name === null ? undefined : commands[name]
   if (known) return command(known[0], body => known[1](ledger, find(), body))
-  if (name !== null && NOT_PLAYED.has(name)) throw notPlayed(`the loan command ${name}`)
+  if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the loan command ${name}`)
   throw unsupportedCommand(name)
 }
 

@@ -94,7 +94,7 @@ function moneyView(ledger: Ledger, loan: Loan) {
   }
 }
 
-/** What `GET /clients/{id}/accounts` tells of a loan. */
+/** A loan in `GET /clients/{id}/accounts`. */
 export function loanAccountView(loan: Loan) {
   return {
     id: loan.id,

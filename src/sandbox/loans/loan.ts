@@ -1,7 +1,7 @@
 import type { Paise, Rounding } from '../money.ts'
 
 export type LoanTerms = {
-  // Where its product's currency is not rounded to paise.
+  // Set if the product's currency is not rounded to paise.
   rounding?: Rounding | undefined
   loanTermFrequency: number
   loanTermFrequencyType: number
@@ -9,7 +9,7 @@ export type LoanTerms = {
   repaymentEvery: number
   repaymentFrequencyType: number
   interestRatePerPeriod: string
-  // Only an update brings it, and only the loan's own view follows it.
+  // Set only by an update, and it affects only the loan's own view.
   interestRateFrequencyType?: number | undefined
   interestType: number
   interestCalculationPeriodType: number
@@ -36,7 +36,7 @@ export type Loan = {
   approvedPrincipal: Paise
   netDisbursalAmount: Paise
   terms: LoanTerms
-  // What the schedule was last made from: an update may leave principal or rate out of it.
+  // What the schedule was last built from: an update may have left out principal or rate.
   scheduled: { principal: Paise; interestRatePerPeriod: string; from: string }
   expectedMaturityDate?: string | undefined
   submittedOn: string

@@ -1,7 +1,7 @@
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { idOf } from '../fields/number.ts'
-import { domainRule, fieldError, invalid, notPlayed } from '../http/refusal.ts'
+import { domainRule, fieldError, invalid, notSupported } from '../http/refusal.ts'
 import { paise } from '../money.ts'
 import { refuseUnknownProduct } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
@@ -16,7 +16,7 @@ import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
 
-/** The loan that a body asks for, checked and with its schedule, not yet in the books. */
+/** Validates the body and builds the loan with its schedule, without saving it. */
 export function newLoan(ledger: Ledger, body: Body): Loan {
   refuseUnknownKeys(body, CREATE_KEYS)
   const productId = idOf(body, 'productId')
@@ -78,7 +78,7 @@ function checkFields(request: LoanRequest) {
 }
 
 function assemble(ledger: Ledger, request: Complete, body: Body): Loan {
-  if (request.loanType !== 'individual') throw notPlayed(`${request.loanType} loans`)
+  if (request.loanType !== 'individual') throw notSupported(`${request.loanType} loans`)
   refuseTerm(request)
   const rounding = ledger.roundings.get(request.productId)
   const principal = request.principal === undefined ? 0 : paise(request.principal, rounding)

@@ -13,7 +13,7 @@ type Shown = {
   today: string
 }
 
-/** Before it is stored a schedule shows nothing of payments in its totals. */
+/** A schedule that is not stored has no payments in its totals. */
 export function previewView({ account, principal, from, today }: Shown) {
   const [first, ...periods] = periodsView(account, principal, from, today)
   return {

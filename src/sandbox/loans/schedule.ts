@@ -13,13 +13,13 @@ export type Due = {
   balance: Paise
 }
 
-/** How the ledger numbers what a period is; years are what remains. */
+/** Fineract's period types; the remaining one is years. */
 const DAYS = 0
 const WEEKS = 1
 const MONTHS = 2
 const PERIODS_A_YEAR = [365, 52, 12, 1]
-/** The ledger calculates with 19 digits: 20 % a year, cut off as a month's, is no longer a whole sixtieth. */
-const Ledgers = Decimal.clone({ precision: 19, rounding: Decimal.ROUND_HALF_EVEN })
+/** Fineract calculates with 19 digits: 20 % a year, truncated to a monthly rate, is not exactly one sixtieth. */
+const LedgerDecimal = Decimal.clone({ precision: 19, rounding: Decimal.ROUND_HALF_EVEN })
 const EQUAL_PRINCIPAL = 0
 const FLAT = 1
 
@@ -43,10 +43,10 @@ export function makeSchedule(
   const part = partOfBalance(terms)
   const flat = terms.interestType === FLAT
   const wholeInterest = flat ? shareOf(principal, part.times(n), terms) : 0
-  const flatInterest = round(new Ledgers(wholeInterest).dividedBy(n), terms)
+  const flatInterest = round(new LedgerDecimal(wholeInterest).dividedBy(n), terms)
   const equalPrincipal = flat || terms.amortizationType === EQUAL_PRINCIPAL
   const instalment = equalPrincipal
-    ? round(new Ledgers(principal).dividedBy(n), terms)
+    ? round(new LedgerDecimal(principal).dividedBy(n), terms)
     : equalInstalment(principal, part, terms)
   const dues: Due[] = []
   let balance = principal
@@ -67,12 +67,12 @@ export function makeSchedule(
 
 function partOfBalance(terms: LoanTerms): Decimal {
   const periods = periodsAYear(terms.repaymentFrequencyType)
-  const rate = new Ledgers(terms.interestRatePerPeriod).dividedBy(periods).dividedBy(100)
+  const rate = new LedgerDecimal(terms.interestRatePerPeriod).dividedBy(periods).dividedBy(100)
   return new Exact(rate).times(terms.repaymentEvery)
 }
 
 function shareOf(amount: Paise, part: Decimal, terms: LoanTerms): Paise {
-  return round(new Ledgers(amount).times(part), terms)
+  return round(new LedgerDecimal(amount).times(part), terms)
 }
 
 function equalInstalment(principal: Paise, part: Decimal, terms: LoanTerms): Paise {
@@ -81,14 +81,14 @@ function equalInstalment(principal: Paise, part: Decimal, terms: LoanTerms): Pai
   return round(part.times(principal).dividedBy(discount), terms)
 }
 
-/** The ledger divides as a double here: 100.02 by 12 is a little less than 8.335. */
+/** Fineract divides doubles here: 100.02 / 12 is slightly less than 8.335. */
 function withoutInterest(principal: Paise, terms: LoanTerms): Paise {
   return paise(new Exact(rupees(principal) / terms.numberOfRepayments), terms.rounding)
 }
 
 /**
- * Months count from the first day, so that 31 January has 31 March behind 29 February;
- * years count from the one before, so that 29 February 2020 stays on the 28th ever after.
+ * Months count from the first day, so that 31 January leads to 29 February and then 31 March; years count from the
+ * previous due date, so that a schedule from 29 February 2020 stays on the 28th.
  */
 function dueDate(terms: LoanTerms, start: string, from: string, number: number): string {
   const every = terms.repaymentEvery

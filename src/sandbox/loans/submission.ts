@@ -1,7 +1,7 @@
 import type { Client } from '../clients/client.ts'
 import { domainRule } from '../http/refusal.ts'
 
-/** The day of submission against today, the client's activation and the expected disbursement. */
+/** Checks the day of submission against today, the client's activation and the expected disbursement. */
 export function refuseSubmission(
   submittedOn: string | undefined,
   expectedOn: string | undefined,
@@ -11,14 +11,15 @@ export function refuseSubmission(
   if (submittedOn === undefined) return
   const refusal = (code: string, message: string, other: string) =>
     domainRule(`error.msg.loan.submittal.${code}`, message, submittedOn, other)
-  const told = 'The date on which a loan is submitted cannot be'
-  if (submittedOn > today) throw refusal('cannot.be.a.future.date', `${told} in the future.`, today)
+  const prefix = 'The date on which a loan is submitted cannot be'
+  if (submittedOn > today)
+    throw refusal('cannot.be.a.future.date', `${prefix} in the future.`, today)
   if (client?.activatedOn !== undefined && submittedOn < client.activatedOn) {
     const code = 'cannot.be.before.client.activation.date'
-    throw refusal(code, `${told} earlier than client's activation date.`, client.activatedOn)
+    throw refusal(code, `${prefix} earlier than client's activation date.`, client.activatedOn)
   }
   if (expectedOn !== undefined && submittedOn > expectedOn) {
-    const message = `${told} after its expected disbursement date: ${expectedOn}`
+    const message = `${prefix} after its expected disbursement date: ${expectedOn}`
     throw refusal('cannot.be.after.expected.disbursement.date', message, expectedOn)
   }
 }

@@ -9,7 +9,7 @@ import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
 import { REJECTED, SUBMITTED, statusView, WITHDRAWN } from './status.ts'
 
-type Turn = {
+type Decline = {
   date: string
   status: number
   verb: string
@@ -17,7 +17,7 @@ type Turn = {
   notSubmitted: [code: string, message: string]
 }
 
-const reject: Turn = {
+const reject: Decline = {
   date: 'rejectedOnDate',
   status: REJECTED,
   verb: 'reject',
@@ -28,7 +28,7 @@ const reject: Turn = {
   ],
 }
 
-const withdraw: Turn = {
+const withdraw: Decline = {
   date: 'withdrawnOnDate',
   status: WITHDRAWN,
   verb: 'withdraw',
@@ -47,38 +47,38 @@ export function withdrawLoan(ledger: Ledger, loan: Loan, body: Body) {
   return turnDown(ledger, loan, body, withdraw)
 }
 
-function turnDown(ledger: Ledger, loan: Loan, body: Body, turn: Turn) {
-  refuseUnknownKeys(body, new Set([turn.date, 'note', 'locale', 'dateFormat']))
+function turnDown(ledger: Ledger, loan: Loan, body: Body, decline: Decline) {
+  refuseUnknownKeys(body, new Set([decline.date, 'note', 'locale', 'dateFormat']))
   const check = checks('loanapplication')
-  const closedOn = dateOf(body, turn.date)
+  const closedOn = dateOf(body, decline.date)
   const note = textOf(body, 'note')
-  check.required(turn.date, closedOn)
+  check.required(decline.date, closedOn)
   check.atMost('note', note, 1000)
   check.throwIfAny()
   if (loan.status !== SUBMITTED) {
-    const [code, message] = turn.notSubmitted
+    const [code, message] = decline.notSubmitted
     throw invalid([fieldError(code, 'id', message)])
   }
-  refuseDay(ledger, loan, turn, closedOn ?? '')
-  const closed = { ...loan, status: turn.status, closedOn }
+  refuseDay(ledger, loan, decline, closedOn ?? '')
+  const closed = { ...loan, status: decline.status, closedOn }
   ledger.books.saveLoan(withNote(ledger, closed, note))
   const changes = {
-    status: statusView(turn.status),
+    status: statusView(decline.status),
     locale: textOf(body, 'locale'),
     dateFormat: textOf(body, 'dateFormat'),
-    [turn.date]: textOf(body, turn.date),
-    closedOnDate: textOf(body, turn.date),
+    [decline.date]: textOf(body, decline.date),
+    closedOnDate: textOf(body, decline.date),
     note,
   }
   return loanResult(loan, { changes })
 }
 
-function refuseDay(ledger: Ledger, loan: Loan, turn: Turn, closedOn: string): void {
-  const code = `error.msg.loan.${turn.verb}.cannot.be`
-  const message = `The date on which a loan is ${turn.done} cannot be`
+function refuseDay(ledger: Ledger, loan: Loan, decline: Decline, closedOn: string): void {
+  const code = `error.msg.loan.${decline.verb}.cannot.be`
+  const message = `The date on which a loan is ${decline.done} cannot be`
   if (closedOn < loan.submittedOn) {
-    const told = `${message} before its submittal date: ${loan.submittedOn}`
-    throw domainRule(`${code}.before.submittal.date`, told, closedOn, loan.submittedOn)
+    const detail = `${message} before its submittal date: ${loan.submittedOn}`
+    throw domainRule(`${code}.before.submittal.date`, detail, closedOn, loan.submittedOn)
   }
   if (closedOn > today(ledger)) {
     throw domainRule(`${code}.a.future.date`, `${message} in the future.`, closedOn)

@@ -10,7 +10,7 @@ import { ACTIVE, APPROVED, statusView } from './status.ts'
 
 const KEYS = new Set(['note', 'locale', 'dateFormat'])
 
-/** Everything posted since is taken back: it leaves the loan's list, and keeps its external id. */
+/** Reverses everything posted since: the transactions leave the loan's list, but their external ids stay taken. */
 export function undoDisbursal(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, KEYS)
   if (loan.status !== ACTIVE) {

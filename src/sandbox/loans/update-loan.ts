@@ -23,7 +23,7 @@ import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
 
-/** A schedule is made anew from the request alone: what it leaves out is missing there. */
+/** A schedule is rebuilt from the request alone: whatever the request leaves out is missing from it. */
 export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, UPDATE_KEYS)
   if (loan.status !== SUBMITTED) {
@@ -32,8 +32,8 @@ export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
   }
   const request = readLoanRequest(body)
   checkUpdate(ledger, loan, request, body)
-  const { changed, changes, isAnew } = changedLoan(ledger, loan, request, body)
-  if (isAnew) refuseWithoutSchedule(request, changed)
+  const { changed, changes, isRebuilt } = changedLoan(ledger, loan, request, body)
+  if (isRebuilt) refuseWithoutSchedule(request, changed)
   else refuseTerm(changed.terms)
   ledger.books.saveLoan({ ...changed, charges: numberCharges(ledger, changed.charges) })
   return loanResult(changed, { changes })

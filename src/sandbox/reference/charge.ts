@@ -1,6 +1,6 @@
 import type { Paise } from '../money.ts'
 
-/** What a loan may be charged: a fixed amount on a day that the loan names. */
+/** A charge definition: a fixed amount, due on a day that the loan specifies. */
 export type Charge = {
   id: number
   name: string

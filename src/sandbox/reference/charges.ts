@@ -2,7 +2,7 @@ import type { Body } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { decimalOf, plainIntegerOf } from '../fields/number.ts'
 import { textOf } from '../fields/text.ts'
-import { notPlayed } from '../http/refusal.ts'
+import { notSupported } from '../http/refusal.ts'
 import { paise } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
 
@@ -20,7 +20,7 @@ export function createCharge(ledger: Ledger, body: Body) {
   const time = plainIntegerOf(body, 'chargeTimeType')
   const calculation = plainIntegerOf(body, 'chargeCalculationType')
   if (time !== ON_A_SPECIFIED_DAY || calculation !== FIXED) {
-    throw notPlayed('charges but for fixed amounts on a specified day')
+    throw notSupported('charges other than fixed amounts on a specified day')
   }
   const id = ledger.books.nextId('charge')
   if (name && amount) ledger.books.saveCharge({ id, name, amount: paise(amount) })

@@ -10,7 +10,7 @@ export const INR = {
   displayLabel: 'Indian Rupee (₹)',
 }
 
-/** The currency of a loan or a product, with its own decimals and multiples where it has some. */
+/** The currency of a loan or product, with its own decimals and multiples if it has any. */
 export const rupee = (rounding?: Rounding) =>
   rounding === undefined ? INR : { ...INR, ...rounding }
 

@@ -8,10 +8,10 @@ export type StoredAnswer = {
 export type KeyState =
   | { state: 'done'; answer: StoredAnswer }
   | { state: 'underWay'; settled: Promise<void> }
-  // Its call died between effect and answer: until it is freed, the key says 425.
+  // The call died between effect and answer: the key is answered with 425 until it is freed.
   | { state: 'stuck'; then: StoredAnswer | undefined }
 
-/** The Idempotency-Keys of the ledger: unique per action and entity, failures kept for ever. */
+/** Fineract's Idempotency-Keys: unique per action and entity; failures are stored for ever. */
 export class AnswerStore {
   readonly #keys = new Map<string, KeyState>()
   readonly #settle = new Map<string, () => void>()
@@ -31,7 +31,7 @@ export class AnswerStore {
     this.#wake(answer.scope, answer.key)
   }
 
-  // Without an answer to keep, the key may be used again.
+  // With no answer to store, the key may be used again.
   free(scope: string, key: string): void {
     this.#keys.delete(nameOf(scope, key))
     this.#wake(scope, key)
@@ -63,7 +63,7 @@ export class AnswerStore {
   }
 }
 
-/** A header cannot carry a line break. */
+/** The line break is a safe separator: a header cannot contain one. */
 function nameOf(scope: string, key: string): string {
   return `${scope}\n${key}`
 }

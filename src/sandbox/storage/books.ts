@@ -8,7 +8,7 @@ import type { Transaction } from '../transactions/transaction.ts'
 
 type Kind = 'client' | 'loan' | 'transaction' | 'paymentType' | 'charge' | 'loanCharge' | 'note'
 
-/** What one write changed: as one line of the journal it is applied whole or not at all. */
+/** What one write changed. It is one line of the journal, so it is applied in full or not at all. */
 export type Changes = {
   ids?: Partial<Record<Kind, number>>
   clients?: Client[]
@@ -19,7 +19,7 @@ export type Changes = {
   charges?: Charge[]
 }
 
-/** Enough for the loans that a test is at work on; the others are made again when they are read. */
+/** Enough for the loans that a test works on at a time; others are computed again when read. */
 const MAX_ACCOUNTS = 50_000
 
 export class Books {
@@ -102,7 +102,7 @@ export class Books {
     this.#changes.charges = [charge]
   }
 
-  // In order of day, and of posting within a day.
+  // By day, and within a day in order of posting.
   transactionsOf(loan: Loan): Transaction[] {
     const transactions = [...(this.#transactionsOfLoan.get(loan.id)?.values() ?? [])]
     return transactions

@@ -9,13 +9,13 @@ import {
 } from 'node:fs'
 
 export type Journal = {
-  // Resolves when the line is with the operating system, which a kill -9 does not take away.
+  // Resolves once the operating system has the line, which then survives a kill -9.
   append(entry: object): Promise<void>
   replaceBy(entries: Iterable<object>): void
   close(): void
 }
 
-/** The books hold clients' names and numbers. */
+/** The books contain clients' names and telephone numbers. */
 const PRIVATE = 0o600
 
 export function noJournal(): Journal {
@@ -28,7 +28,7 @@ export function* readJournal(file: string): Generator<unknown> {
   let start = 0
   for (;;) {
     const end = bytes.indexOf(10, start)
-    // What follows the last line break was torn by a kill, and was never answered.
+    // Anything after the last line break was cut off by a kill, and was never answered.
     if (end < 0) return
     yield JSON.parse(bytes.toString('utf8', start, end))
     start = end + 1
@@ -54,7 +54,7 @@ export function openJournal(file: string): Journal {
   }
 
   return {
-    // All calls of one turn of the event loop share one write.
+    // All calls in one turn of the event loop share one write.
     append(entry) {
       lines.push(`${JSON.stringify(entry)}\n`)
       if (!written) {

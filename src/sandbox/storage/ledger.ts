@@ -18,7 +18,7 @@ export type Ledger = {
   journal: Journal
   calendarDay(): string
   businessDate: string | undefined
-  /** Of the products whose currency is not rounded to paise, by their ids. Unlike the books it is not kept on disk. */
+  /** By product id, for products whose currency is not rounded to paise. Unlike the books, this is not kept on disk. */
   roundings: Map<number, Rounding>
 }
 

@@ -8,10 +8,10 @@ export type LoggedWrite = {
   endMs: number | null
 }
 
-/** A longer run reads it page by page while it goes. */
+/** A run with more writes reads the log page by page as it goes. */
 const MAX_WRITES = 250_000
 
-/** The applied writes, in order. */
+/** The writes that took effect, in order. */
 export class WriteLog {
   readonly #writes: LoggedWrite[] = []
   #first = 0
@@ -28,7 +28,7 @@ export class WriteLog {
     this.#sequence = Math.max(this.#sequence, write.sequence)
     if (this.#writes.length - this.#first <= MAX_WRITES) return
     this.#first++
-    // Moving the array once in a while is cheaper than shifting it each time.
+    // Compacting the array now and then is cheaper than shifting it each time.
     if (this.#first < MAX_WRITES / 4) return
     this.#writes.splice(0, this.#first)
     this.#first = 0

@@ -11,7 +11,7 @@ export type Instalment = Due & {
   metOn?: string
 }
 
-/** What is paid and due on one loan: made from its schedule, and moved by each repayment in order. */
+/** What is paid and due on one loan: built from its schedule, then updated by each repayment in order. */
 export type Account = {
   instalments: Instalment[]
   open: number
@@ -50,7 +50,7 @@ export function openAccount(dues: Due[]): Account {
   }
 }
 
-/** Instalment by instalment in the order they fall due; in each, fees, interest, then principal. */
+/** Pays instalments in order of due date; within each, fees, then interest, then principal. */
 export function allocate(account: Account, amount: Paise, date: string): Split {
   const split = { principal: 0, interest: 0, fees: 0 }
   let rest = amount

@@ -12,7 +12,7 @@ import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
 import { postRepayment, refuseRepayment, refuseTransactionExternalId } from './post-repayment.ts'
-import { settleLoan, splitAnew } from './settle-loan.ts'
+import { reallocate, settleLoan } from './settle-loan.ts'
 import type { Transaction } from './transaction.ts'
 
 const KEYS = new Set([
@@ -22,7 +22,7 @@ const KEYS = new Set([
   ),
 ])
 
-/** Amount 0 takes a repayment back; any other puts a new one beside it. */
+/** Reverses a repayment; an amount other than 0 also posts a new one in its place. */
 export function adjustTransaction(
   ledger: Ledger,
   loan: Loan,
@@ -35,7 +35,7 @@ export function adjustTransaction(
   refuseAdjustment(transaction)
   const note = textOf(body, 'note')
   const externalId = textOf(body, 'externalId')
-  // The day is looked at even where nothing is posted on it.
+  // Fineract checks the day even if nothing is posted on it.
   refuseRepayment(ledger, loan, date)
   if (amount > 0) refuseTransactionExternalId(ledger, externalId)
   const reversalExternalId = textOf(body, 'reversalExternalId')
@@ -104,5 +104,5 @@ function undo(
     reversedOn: today(ledger),
     reversalExternalId,
   })
-  splitAnew(ledger, loan)
+  reallocate(ledger, loan)
 }

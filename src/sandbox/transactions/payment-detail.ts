@@ -21,7 +21,7 @@ export function checkPayment(check: Checks, body: Body): void {
   for (const name of DETAILS) check.atMost(name, textOf(body, name), 50)
 }
 
-/** Without a payment type its details vanish, the receipt number with them. */
+/** Without a payment type, Fineract drops all payment details, including the receipt number. */
 export function readPayment(ledger: Ledger, body: Body): PaymentDetail | undefined {
   const paymentTypeId = integerOf(body, 'paymentTypeId')
   if (paymentTypeId === undefined) return undefined

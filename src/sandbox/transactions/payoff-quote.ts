@@ -5,7 +5,7 @@ import { rupee } from '../reference/currency.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { transactionType } from './transaction-type.ts'
 
-/** Paying early saves nothing: the quote is all that is outstanding. */
+/** Paying early saves nothing: the quote is everything outstanding. */
 export function payoffQuote(ledger: Ledger, loan: Loan) {
   const account = ledger.books.accountOf(loanById(ledger, loan.id))
   return {

@@ -7,7 +7,7 @@ type Details = {
   payment: PaymentDetail | undefined
 }
 
-/** Beside the disbursement the ledger posts what will be earned, charge by charge, then the interest. */
+/** Besides the disbursement, Fineract posts accruals: one per charge, then one for the interest. */
 export function postDisbursement(ledger: Ledger, loan: Loan, details: Details): number {
   const { books } = ledger
   const common = {

@@ -5,7 +5,7 @@ import { isDisbursed } from '../loans/status.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { allocate } from './account.ts'
-import { settleLoan, splitAnew } from './settle-loan.ts'
+import { reallocate, settleLoan } from './settle-loan.ts'
 import { NO_SPLIT, type PaymentDetail } from './transaction.ts'
 
 export type NewRepayment = {
@@ -41,7 +41,7 @@ export function refuseRepayment(ledger: Ledger, loan: Loan, date: string): void 
   }
 }
 
-/** The database has the last word on the external id. */
+/** Length and uniqueness of the external id are database constraints. */
 export function refuseTransactionExternalId(ledger: Ledger, externalId: string | undefined): void {
   if (externalId === undefined) return
   if (externalId.length > 100) {
@@ -69,7 +69,7 @@ export function postRepayment(ledger: Ledger, loan: Loan, repayment: NewRepaymen
     ...repayment,
     ...(isLast ? allocate(account, amount, date) : NO_SPLIT),
   })
-  if (!isLast) splitAnew(ledger, loan)
+  if (!isLast) reallocate(ledger, loan)
   settleLoan(ledger, loan, date)
   return id
 }

@@ -6,8 +6,8 @@ import type { Ledger } from '../storage/ledger.ts'
 import { allocate, openAccount } from './account.ts'
 import type { Split, Transaction } from './transaction.ts'
 
-/** After a repayment in between, or one undone, those behind it are split again. */
-export function splitAnew(ledger: Ledger, loan: Loan): void {
+/** Allocates all repayments again, after one was reversed or posted before an existing one. */
+export function reallocate(ledger: Ledger, loan: Loan): void {
   const { books } = ledger
   const account = openAccount(scheduleOf(loan))
   for (const transaction of books.transactionsOf(loan)) {

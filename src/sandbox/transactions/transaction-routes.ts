@@ -1,5 +1,5 @@
 import { command, type Plan, read } from '../http/plan.ts'
-import { containerError, notPlayed, unsupportedCommand } from '../http/refusal.ts'
+import { containerError, notSupported, unsupportedCommand } from '../http/refusal.ts'
 import type { Loan } from '../loans/loan.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { adjustTransaction } from './adjust-transaction.ts'
@@ -9,7 +9,7 @@ import { repayLoan } from './repay-loan.ts'
 import type { Transaction } from './transaction.ts'
 import { transactionView } from './transaction-view.ts'
 
-const NOT_PLAYED = new Set(
+const NOT_SUPPORTED = new Set(
   `merchantIssuedRefund payoutRefund goodwillCredit creditBalanceRefund refundByCash refundByTransfer
   chargeRefund recoverypayment interestPaymentWaiver waiveinterest writeoff undowriteoff foreclosure
   close close-rescheduled charge-off undo-charge-off downPayment reAge undoReAge reAmortize
@@ -36,7 +36,7 @@ export function planForTransactions(
     return read('GET transaction', () => transactionView(ledger, find(), transaction(find())))
   }
   if (method !== 'POST') throw containerError(405)
-  if (name === 'chargeback') throw notPlayed('chargebacks')
+  if (name === 'chargeback') throw notSupported('chargebacks')
   return command('ADJUST/LOAN', body => {
     const loan = find()
     return adjustTransaction(ledger, loan, transaction(loan), body)
@@ -44,12 +44,12 @@ export function planForTransactions(
 }
 
 function planForAll(ledger: Ledger, method: string, name: string | null, find: () => Loan): Plan {
-  if (method === 'GET') throw notPlayed('the list of transactions, but as an association')
+  if (method === 'GET') throw notSupported('listing transactions other than as an association')
   if (method !== 'POST') throw containerError(405)
   if (name === 'repayment') {
     return command('REPAYMENT/LOAN', body => repayLoan(ledger, find(), body))
   }
-  if (name !== null && NOT_PLAYED.has(name)) throw notPlayed(`the transaction ${name}`)
+  if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the transaction ${name}`)
   throw unsupportedCommand(name)
 }
 
@@ -60,6 +60,6 @@ function planForTemplate(
   find: () => Loan,
 ): Plan {
   if (method !== 'GET') throw containerError(405)
-  if (name !== 'prepayLoan') throw notPlayed(`the transaction template ${name}`)
+  if (name !== 'prepayLoan') throw notSupported(`the transaction template ${name}`)
   return read('GET payoff quote', () => payoffQuote(ledger, find()))
 }

@@ -30,7 +30,7 @@ export type Transaction = Split & {
   manuallyReversed: boolean
   reversedOn?: string | undefined
   reversalExternalId?: string | undefined
-  // An undone disbursement takes its transactions out of the loan's list, not out of the books.
+  // Undoing a disbursal removes its transactions from the loan's list, not from the books.
   unlisted?: boolean | undefined
 }
 

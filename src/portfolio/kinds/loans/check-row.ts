@@ -5,10 +5,10 @@ import { shortenedNumbers } from '../shortened-number.ts'
 import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
 
-/** Texts, even where they are nothing but digits. */
+/** Texts, even if they consist of digits only. */
 const CODES = ['client_external_id', 'loan_external_id', 'client_mobile_no', 'utr_payment_id']
 const MAX_ID_CHARACTERS = 100
-/** Each not before the one above it. */
+/** None may be before the one above it. */
 const DAYS = [
   'client_activation_date',
   'submitted_on_date',
@@ -34,27 +34,27 @@ export function checkRow(fields: Fields, steps: Step[]): CheckedRow {
   }
 }
 
-/** A longer one is no external id, and longer than PostgreSQL's index takes. */
+/** A longer one is not a valid external id, and may be too long for PostgreSQL's index. */
 const indexable = (id: string | undefined) =>
   id === undefined || id.length > MAX_ID_CHARACTERS ? null : id
 
-/** A day may be written in two ways, and is the same. */
+/** The same day may be written in either format. */
 const sameForm = (cell: string | undefined) =>
   cell === undefined ? null : (dayOf(cell)?.iso ?? cell)
 
 function incomplete(fields: Fields): string[] {
   const errors: string[] = []
   if (fields.disbursed_on_date && !fields.approved_on_date)
-    errors.push('approved_on_date is required where disbursed_on_date is filled')
+    errors.push('approved_on_date is required if disbursed_on_date is filled')
   for (const name of ['disbursed_amount', 'utr_payment_id']) {
     if (fields[name] && !fields.disbursed_on_date)
-      errors.push(`${name} has no place where disbursed_on_date is empty`)
+      errors.push(`${name} must be empty if disbursed_on_date is empty`)
   }
   const [disbursed, principal] = [fields.disbursed_amount, fields.principal].map(text =>
     numberOf(text ?? ''),
   )
   if (typeof disbursed === 'number' && typeof principal === 'number' && disbursed > principal)
-    errors.push('disbursed_amount must not be above principal')
+    errors.push('disbursed_amount must not be greater than principal')
   return errors
 }
 

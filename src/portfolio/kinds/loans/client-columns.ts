@@ -1,4 +1,4 @@
-/** In this order in `client_fields`. */
+/** In the order of `client_fields`. */
 export const CLIENT_COLUMNS = [
   'client_firstname',
   'client_lastname',

@@ -6,7 +6,7 @@ import { lookAtLoans } from './look.ts'
 import { loanRules } from './rules.ts'
 import { loanSteps } from './steps.ts'
 
-/** Loans with their clients, as far as submitted, approved or disbursed. */
+/** Loans that are submitted, approved or disbursed, and their clients. */
 export const loans: Kind = {
   type: 'loans',
   columns: loanColumns,
@@ -24,7 +24,7 @@ export const loans: Kind = {
   look: lookAtLoans,
 }
 
-/** Said outright, so that the disbursement can be held against the ledger's. */
+/** Always filled in, so that the disbursement can be compared with the ledger's. */
 const withAmount = (fields: Fields): Fields => ({
   ...fields,
   disbursed_amount: fields.disbursed_amount ?? (fields.principal as string),

@@ -3,7 +3,7 @@ import { roundingRefusal } from '../../../operations/exact-amount.ts'
 import { hold } from '../hold.ts'
 import type { Finding, Found, Looker, RowToLookAt } from '../looker.ts'
 
-/** Asks, step by step, what the ledger holds of a loan and its client. */
+/** Looks up step by step what the ledger holds of a loan and its client. */
 export function lookAtLoans(looker: Looker, rows: RowToLookAt[]): Promise<Found[]> {
   return Promise.all(
     rows.map(async ({ line, steps }) => ({ line, ...(await lookAtRow(looker, steps)) })),
@@ -20,7 +20,7 @@ async function lookAtRow(looker: Looker, steps: NewOperation[]): Promise<Finding
   if (heldLoan.state === 'differs') return differs(loan, heldLoan.how)
   if (heldLoan.state === 'absent') {
     const isClientThere = heldClient.state === 'there'
-    return { finding: 'new', reason: isClientThere ? 'its client is in the ledger already' : null }
+    return { finding: 'new', reason: isClientThere ? 'the ledger already has its client' : null }
   }
   for (const step of later) {
     const held = await hold(looker, step)
@@ -28,7 +28,7 @@ async function lookAtRow(looker: Looker, steps: NewOperation[]): Promise<Finding
     if (held.state === 'absent')
       return {
         finding: 'new',
-        reason: `the loan is in the ledger already; ${step.operationType} is next`,
+        reason: `the ledger already has the loan; ${step.operationType} is next`,
       }
   }
   return { finding: 'in_ledger', reason: null }

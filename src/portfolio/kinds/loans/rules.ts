@@ -9,18 +9,18 @@ const clientOtherwise: Rule = id => sql`
   select u.line,
          (select string_agg(name, ', ') from unnest(${CLIENT_COLUMNS}::text[], u.said, other.client_fields)
                    as t (name, ours, theirs) where ours is distinct from theirs)
-           || ': this client is described otherwise in line ' || other.line
+           || ': line ' || other.line || ' has other data for this client'
     from (${unlike(id, sql`client_external_id`, sql`client_fields`)}) u
     join loanops.migration_row other on other.migration_id = ${id} and other.line = u.other`
 
 const mobileOfTwo: Rule = id => sql`
-  select line, 'client_mobile_no: another client has this number, in line ' || other
+  select line, 'client_mobile_no: line ' || other || ' has this number for another client'
     from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
 
 /**
- * The rows that share something and do not all say the same: the first one beside the first that says otherwise, every
- * other beside the first one that differs from it. Each row is looked at a fixed number of times: a placeholder may
- * stand in all of them.
+ * The rows that share one value but disagree on another. A row that agrees with the first row of its group is paired with
+ * the first one that does not, any other row with the first row. Each row is handled a fixed number of times, because
+ * every row of a file may have the same placeholder.
  */
 const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknown>) => sql`
   select line, said, case when said = first_said then first_other else first_line end as other
@@ -37,5 +37,5 @@ const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknow
                    where said is not null
                   window same as (partition by shared order by line)) ordered) paired`
 
-/** No loan comes twice, and all rows of a client say the same of it. */
+/** A loan appears only once, and all rows of a client have the same data of it. */
 export const loanRules: Rule[] = [loanTwice, clientOtherwise, mobileOfTwo]

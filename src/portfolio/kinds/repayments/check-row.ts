@@ -58,6 +58,6 @@ function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: Fields)
   return [...first.values()]
 }
 
-/** A gateway's payment is one whatever its loan. */
+/** A gateway's payment id is unique, whichever loan the row names. */
 const paymentKeyOf = ({ gateway, payment_reference }: Fields) =>
   gateway === undefined ? null : `${gateway}\n${payment_reference}`

@@ -8,12 +8,12 @@ export const repaymentColumns = [
   required(
     'payment_reference',
     'pay_29QQoUBi66xm2f',
-    'unique per loan in its first 50 characters; where gateway is filled, that gateway’s payment id',
+    'unique per loan in its first 50 characters; if gateway is filled, that gateway’s payment id',
   ),
   optional(
     'gateway',
     'gateway_a',
-    'gateway_a or gateway_b: then this row and the gateway’s webhook are one repayment; else empty',
+    'gateway_a or gateway_b if it was paid through one, so that this row and the gateway’s webhook are one repayment; otherwise empty',
   ),
-  optional('note', 'EMI 1', 'kept with the repayment, at most 1000 characters'),
+  optional('note', 'EMI 1', 'stored with the repayment; at most 1000 characters'),
 ]

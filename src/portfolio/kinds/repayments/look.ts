@@ -4,22 +4,24 @@ import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/exact-amount.ts'
 import { dayOf } from '../day-text.ts'
-import type { Found, Looker, RowToLookAt } from '../looker.ts'
+import type { ComingLoan, Found, Looker, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
-/** Holds a loan's repayments against all its transactions, which are read at once. */
+/** Compares a loan's repayments with all its transactions, which are read in one call. */
 export async function lookAtRepayments(
   { ledger }: Looker,
   rows: RowToLookAt[],
   loanExternalId: string,
 ): Promise<Found[]> {
   const loan = await findLoanWithTransactions(ledger, loanExternalId)
-  return rows.map(({ line, isLoanComing, steps }) => {
+  return rows.map(({ line, comingLoan, steps }) => {
     const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
     const held = repaymentAmong(loan?.transactions ?? [], repayment)
     if (held.state === 'there') return { line, finding: 'in_ledger', reason: null }
     if (held.state === 'differs') return { line, finding: 'differs', reason: held.how }
-    const reason = isLoanComing ? null : objection(loan, repayment)
+    const reason = comingLoan
+      ? objectionToComing(comingLoan, repayment)
+      : objection(loan, repayment)
     return { line, finding: reason === null ? 'new' : 'refused', reason }
   })
 }
@@ -30,10 +32,20 @@ function objection(loan: LedgerLoan | undefined, { day, amount }: LedgerRepaymen
   if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)
     return `the loan is not disbursed: ${loan.status.value}`
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
-    return `the loan takes no repayment: ${loan.status.value}`
+    return `the loan accepts no repayments: ${loan.status.value}`
   const rounded = roundingRefusal(loan.currency, amount)
   if (rounded !== undefined) return rounded.body.defaultUserMessage
-  const disbursedOn = dayText(actualDisbursementDate)
-  const isBefore = (dayOf(day)?.iso ?? '') < (dayOf(disbursedOn)?.iso ?? '')
-  return isBefore ? `the loan was disbursed later, on ${disbursedOn}` : null
+  return before(dayText(actualDisbursementDate), day)
+}
+
+function objectionToComing({ disbursedOn }: ComingLoan, { day }: LedgerRepayment): string | null {
+  return disbursedOn === null
+    ? 'its loans file does not disburse the loan'
+    : before(disbursedOn, day)
+}
+
+function before(disbursedOn: string, day: string): string | null {
+  const [disbursed, repaid] = [dayOf(disbursedOn), dayOf(day)]
+  const isBefore = (repaid?.iso ?? '') < (disbursed?.iso ?? '')
+  return isBefore ? `the loan was disbursed later, on ${disbursed?.text}` : null
 }

@@ -15,14 +15,14 @@ import {
 } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/exact-amount.ts'
 
-/** A repayment that a file brings. Callers cannot ask for it: it is in the runner's catalogue only. */
+/** A repayment from a file. Callers cannot request it, because only the runner's catalogue has it. */
 export const migratedRepayment = operation({
   name: 'MIGRATED_REPAYMENT',
-  summary: 'Posts a repayment of an uploaded file',
+  summary: 'Posts a repayment from an uploaded file',
   schema: Type.Object(
     {
       external_loan_id: ExternalId,
-      /** What it is called at the ledger. */
+      /** The repayment's own external id at the ledger. */
       external_id: Type.String(),
       date: Day,
       amount: Type.String(),
@@ -41,12 +41,12 @@ export const migratedRepayment = operation({
   holds: (run, data) => heldRepayment(run, repaymentOf(data)),
 })
 
-/** What is true of a loan as long as only its rows run. */
+/** What stays true of a loan while only its rows run. */
 type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
 /**
- * The loan's rows run one after the other: as long as nothing else of ours comes between, the first one's look at the
- * loan holds for all of them.
+ * The rows of a loan run one after the other. What the first one reads of the loan is valid for all of them, as long as
+ * no other operation of ours comes in between.
  */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)

@@ -11,7 +11,7 @@ import { repaymentRules } from './rules.ts'
 
 const HASH_DIGITS = 32
 
-/** Repayments on loans that the ledger has, or that an earlier loans file brought there. */
+/** Repayments on loans that the ledger has, or that a loans file has created there. */
 export const repayments: Kind = {
   type: 'repayments',
   columns: repaymentColumns,
@@ -29,7 +29,7 @@ export const repayments: Kind = {
 function externalIdOf(fields: Fields): string {
   const { gateway, loan_external_id, payment_reference } = fields
   if (gateway) return repaymentExternalId(gateway, payment_reference as string)
-  // No part has a line break in it, so no two are alike.
+  // Neither part can contain a line break, so no two payments share a key.
   const key = `${loan_external_id}\n${payment_reference}`
   return `migration-${hash('sha256', key).slice(0, HASH_DIGITS)}`
 }

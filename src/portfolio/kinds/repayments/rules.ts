@@ -6,14 +6,13 @@ const THIS_PAYMENT = 'payment_reference: this payment'
 const receiptTwice = twice(sql`loan_external_id, receipt_number`, THIS_PAYMENT)
 const paymentTwice = twice(sql`payment_key`, THIS_PAYMENT)
 
-/** Only where a file of ours brings or brought the loan; of another the ledger itself knows. */
+/**
+ * Only for loans that a running or finished file of ours disburses. Any other loan may have been disbursed without us,
+ * and only the ledger knows.
+ */
 const beforeDisbursement: Rule = id => sql`
-  select r.line,
-         case when loan.disbursed_on is null
-           then 'loan_external_id: the loan is not disbursed, says line ' || loan.line || ' of its loans file'
-           else 'transaction_date: the loan was disbursed later, on ' || loan.disbursed_on
-         end
-    from (select distinct on (l.loan_external_id) l.loan_external_id, l.disbursed_on, l.line
+  select r.line, 'transaction_date: the loan was disbursed later, on ' || loan.disbursed_on
+    from (select distinct on (l.loan_external_id) l.loan_external_id, l.disbursed_on
             from loanops.migration m
             join loanops.migration_row l on l.migration_id = m.id
            where m.type = 'loans' and l.state in ('running', 'done')
@@ -21,11 +20,7 @@ const beforeDisbursement: Rule = id => sql`
                           where named.migration_id = ${id} and named.loan_external_id = l.loan_external_id)
            order by l.loan_external_id, m.uploaded_at desc) loan
     join loanops.migration_row r on r.migration_id = ${id} and r.loan_external_id = loan.loan_external_id
-   where loan.disbursed_on > r.on_date
-      or loan.disbursed_on is null
-         and not exists (select from loanops.operation o
-                          where o.external_id = r.loan_external_id and o.operation_type = 'LOAN_DISBURSE'
-                            and o.status = 'success')`
+   where loan.disbursed_on > r.on_date`
 
-/** No payment comes twice, and none before its loan was disbursed. */
+/** A payment appears only once, and not before its loan was disbursed. */
 export const repaymentRules: Rule[] = [receiptTwice, paymentTwice, beforeDisbursement]

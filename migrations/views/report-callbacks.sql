@@ -1,0 +1,106 @@
+-- Notes a change for the receiver, if it wants to hear of such.
+create or replace function loanops.note_callback(type text, subject text, about uuid, occurred_at timestamptz, snapshot json)
+  returns void language sql volatile as $$
+  insert into loanops.callback (type, subject, about, occurred_at, snapshot)
+  select note_callback.type, note_callback.subject, note_callback.about, note_callback.occurred_at, note_callback.snapshot
+    from loanops.callback_receiver r
+   where note_callback.type = any(r.types)
+$$;
+
+create or replace function loanops.report_operation() returns trigger language plpgsql as $$
+begin
+  perform loanops.note_callback(case new.status when 'success' then 'operation.succeeded' else 'operation.failed' end,
+    new.subject, new.id, new.processed_at, null);
+  return null;
+end
+$$;
+
+create or replace function loanops.report_migration() returns trigger language plpgsql as $$
+begin
+  perform loanops.note_callback('migration.' || new.status, 'migration:' || new.id, new.id, coalesce(new.ended_at, now()),
+    (select to_json(v) from ops.migration v where v.migration_id = new.id));
+  return null;
+end
+$$;
+
+-- What the receiver hears of a payment in this state, and what it should have heard before; both null for nothing.
+create or replace function core.report_of(state text, reason text, objection text)
+  returns table (type text, key text) language sql immutable as $$
+  select case when state = 'posted' and objection is not null then 'payment.objected'
+              when state = 'suspense' then 'payment.suspended'
+              else 'payment.' || state end,
+         concat_ws(' ', state, case when state = 'suspense' then reason when state = 'posted' then objection end)
+$$;
+
+create or replace function core.report_payment() returns trigger language plpgsql as $$
+declare
+  payment core.transaction;
+  report record;
+  subject text;
+begin
+  if not exists (select from loanops.callback_receiver where types <> '{}') then
+    return null;
+  end if;
+  -- As it is at the end of the transaction.
+  select * into payment from core.transaction t where t.id = new.id;
+  if payment.state not in ('posted', 'suspense', 'returned', 'handled', 'dismissed') then
+    return null;
+  end if;
+  select * into report from core.report_of(payment.state, payment.reason, payment.objection);
+  if payment.reported is not distinct from report.key then
+    return null;
+  end if;
+  subject := case when payment.external_loan_id is null
+    then 'payment:' || payment.gateway || '/' || payment.gateway_payment_id else 'loan:' || payment.external_loan_id end;
+  if report.type = 'payment.objected' and (payment.reported is null or payment.reported not like 'posted%') then
+    perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment.id, false));
+  end if;
+  -- An objection that was cleared leaves the payment posted, as was reported.
+  if report.key <> 'posted' or payment.reported is null or payment.reported not like 'posted%' then
+    perform loanops.note_callback(report.type, subject, payment.id,
+      case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment.id, true));
+  end if;
+  update core.transaction t set reported = report.key where t.id = payment.id;
+  return null;
+end
+$$;
+
+-- The columns of ops.payment that hold no personal data.
+create or replace function core.payment_snapshot(payment uuid, with_objection boolean) returns json language sql stable as $$
+  select json_build_object('gateway', p.gateway, 'gateway_payment_id', p.gateway_payment_id, 'kind', p.kind,
+           'of_payment_id', p.of_payment_id, 'lender', p.lender, 'external_loan_id', p.external_loan_id,
+           'amount', p.amount::text, 'currency', p.currency, 'paid_at', p.paid_at, 'state', p.state, 'reason', p.reason,
+           'verified', p.verified, 'ledger_transaction_id', p.ledger_transaction_id::text, 'raw_table', p.raw_table,
+           'raw_id', p.raw_id, 'received_at', p.received_at, 'posted_at', p.posted_at,
+           'objection', case when with_objection then p.objection end)
+    from ops.payment p where p.id = payment
+$$;
+
+-- Callbacks are numbered, and the next of each subject is chosen, by one transaction at a time: of two concurrent ones,
+-- each would miss the other's. The lock may have any number that nothing else uses.
+create or replace function loanops.lock_callbacks() returns void language sql volatile as $$
+  select pg_advisory_xact_lock(7405318)
+$$;
+
+-- Makes the first pending callback of each of these subjects the next one, where none is.
+create or replace function loanops.choose_next_callbacks(subjects text[]) returns void language sql volatile as $$
+  update loanops.callback c
+     set is_next = true
+    from (select distinct on (p.subject) p.id
+            from loanops.callback p
+           where p.subject = any(subjects) and p.state = 'pending' and p.body is not null
+           order by p.subject, p.sequence) first
+   where c.id = first.id
+     and not exists (select from loanops.callback n where n.subject = c.subject and n.state = 'pending' and n.is_next)
+$$;
+
+create or replace view ops.callback as
+select id as callback_id, type, subject, state, attempts,
+       case when state = 'pending' then next_try_at end as next_try_at,
+       last_status, last_error, created_at, delivered_at, sequence, seq
+  from loanops.callback;
+comment on view ops.callback is 'Each callback to the LOS, and whether it was delivered';
+
+create or replace view ops.callback_attempt as
+select callback_id, attempt, started_at, ended_at, http_status, error from loanops.callback_attempt;
+comment on view ops.callback_attempt is 'Each attempt to deliver a callback';

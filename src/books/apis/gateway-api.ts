@@ -1,0 +1,55 @@
+/** Both bounds included. */
+export type Window = { from: Date; to: Date }
+
+/** A payment as its gateway says it. Amounts are in major units, as decimal text. */
+export type ApiPayment = {
+  id: string
+  amount: string
+  currency: string
+  status: 'captured' | 'refunded' | 'failed' | 'pending'
+  paidAt: Date
+  fee: string | null
+  tax: string | null
+  orderId: string | null
+  /** Whether the item itself may name the loan; otherwise its order does. */
+  hasTags: boolean
+  /** The gateway's item, with every digit. */
+  item: unknown
+}
+
+/** A refund or a dispute. */
+export type ApiReversal = {
+  kind: 'refund' | 'chargeback'
+  id: string
+  paymentId: string
+  item: unknown
+}
+
+/** How a payment was settled. */
+export type ApiSettlement = {
+  paymentId: string
+  settlementId: string
+  settledAt: Date | null
+  utr: string | null
+  fee: string
+  tax: string
+}
+
+export type ApiPage = {
+  payments: ApiPayment[]
+  reversals: ApiReversal[]
+  settlements: ApiSettlement[]
+}
+
+/** One gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
+export type GatewayApi = {
+  /** What happened within a window, page by page; an item may come twice. */
+  pages(window: Window): AsyncGenerator<ApiPage>
+  /** One payment; undefined where the gateway has none. `orderId` is what the event or item named. */
+  payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
+  /** The order, which may name the loan where the payment does not. */
+  order(orderId: string): Promise<unknown>
+  /** Where the gateway has settled what, of the days of a window. */
+  settled(window: Window): AsyncGenerator<ApiSettlement[]>
+  close(): Promise<void>
+}

@@ -1,0 +1,172 @@
+import { at } from './exact-json.ts'
+import type {
+  ApiPage,
+  ApiPayment,
+  ApiReversal,
+  ApiSettlement,
+  GatewayApi,
+  Window,
+} from './gateway-api.ts'
+import { GatewayRefused, openGatewayCaller } from './gateway-call.ts'
+import { shape } from './shape.ts'
+
+const ROWS_PER_PAGE = 1_000
+
+const STATUSES: Record<string, ApiPayment['status']> = {
+  SUCCESS: 'captured',
+  FAILED: 'failed',
+  USER_DROPPED: 'failed',
+  CANCELLED: 'failed',
+  VOID: 'failed',
+}
+const REVERSALS: Record<string, ApiReversal['kind']> = {
+  REFUND: 'refund',
+  DISPUTE: 'chargeback',
+  CHARGEBACK: 'chargeback',
+}
+
+/** @param url up to and with /pg */
+export function openGatewayB(
+  url: string,
+  { key, secret, version }: { key: string; secret: string; version: string },
+): GatewayApi {
+  const caller = openGatewayCaller(url, {
+    'x-client-id': key,
+    'x-client-secret': secret,
+    'x-api-version': version,
+  })
+  const get = (path: string) => caller.call({ method: 'GET', path })
+  const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
+
+  return {
+    async *pages(window) {
+      for await (const rows of recon('/recon', window)) yield pageOf(rows)
+    },
+    async payment(id, orderId) {
+      // Without its order, no call of this gateway finds a payment.
+      if (orderId === null) return undefined
+      const path = `${orderPath(orderId)}/payments/${encodeURIComponent(id)}`
+      const item = await found(get(path))
+      return item === undefined ? undefined : entityOf(item)
+    },
+    order: orderId => found(get(orderPath(orderId))),
+    async *settled(window) {
+      for await (const rows of recon('/settlement/recon', window))
+        yield rows.filter(isPayment).flatMap(settlementOf)
+    },
+    close: caller.close,
+  }
+
+  /** The last page is the one without a cursor, or an empty one: a short page is not. */
+  async function* recon(path: string, { from, to }: Window) {
+    const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
+    for (let cursor: string | null = null; ; ) {
+      const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
+      const answer = await caller.call({ method: 'POST', path, body })
+      const rows = shape.list(answer, 'data')
+      yield rows
+      cursor = shape.maybe(answer, 'cursor')
+      if (cursor === null || rows.length === 0) return
+    }
+  }
+}
+
+async function found(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof GatewayRefused && error.status === 404) return undefined
+    throw error
+  }
+}
+
+/** Rows are nested since 2026-01-01, and flat before; an event's type decides what it is. */
+function pageOf(rows: unknown[]): ApiPage {
+  const reversals = rows.flatMap(reversalOf)
+  return { payments: rows.filter(isPayment).map(paymentOf), reversals, settlements: [] }
+}
+
+const part = (row: unknown, name: string) => at(row, name) ?? row
+const eventOf = (row: unknown) => part(row, 'event_details')
+const isPayment = (row: unknown) => at(eventOf(row), 'event_type') === 'PAYMENT'
+
+function paymentOf(row: unknown): ApiPayment {
+  const event = eventOf(row)
+  const payment = part(row, 'payment_details')
+  const order = part(row, 'order_details')
+  const hasAmount = shape.maybe(payment, 'payment_amount') !== null
+  return {
+    id: shape.text(payment, 'cf_payment_id'),
+    // Rows of payments without their own amount have been seen.
+    amount: hasAmount
+      ? shape.amount(payment, 'payment_amount')
+      : shape.amount(event, 'event_amount'),
+    currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
+    status: 'captured',
+    paidAt: shape.isoTime(payment, 'payment_time'),
+    ...feesOf(row),
+    orderId: shape.maybe(order, 'order_id'),
+    hasTags: namesLoan(at(order, 'order_tags')),
+    item: row,
+  }
+}
+
+/** As GET …/payments/{cf_payment_id} answers. */
+function entityOf(item: unknown): ApiPayment {
+  return {
+    id: shape.text(item, 'cf_payment_id'),
+    amount: shape.amount(item, 'payment_amount'),
+    currency: shape.text(item, 'payment_currency'),
+    status: STATUSES[shape.text(item, 'payment_status')] ?? 'pending',
+    paidAt: shape.isoTime(item, 'payment_time'),
+    fee: null,
+    tax: null,
+    orderId: shape.maybe(item, 'order_id'),
+    hasTags: false,
+    item,
+  }
+}
+
+function namesLoan(tags: unknown): boolean {
+  return ['external_loan_id', 'loan_id'].some(name => shape.maybe(tags, name) !== null)
+}
+
+function feesOf(row: unknown): { fee: string | null; tax: string | null } {
+  const event = eventOf(row)
+  const first = (...names: string[]) => names.find(name => shape.maybe(event, name) !== null)
+  const fee = first('event_service_charge', 'payment_service_charge')
+  const tax = first('event_service_tax', 'payment_service_tax')
+  return { fee: fee ? shape.amount(event, fee) : null, tax: tax ? shape.amount(event, tax) : null }
+}
+
+function reversalOf(row: unknown): ApiReversal[] {
+  const event = eventOf(row)
+  const kind = REVERSALS[shape.maybe(event, 'event_type') ?? '']
+  const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
+  // A flat row of a dispute names no payment; an unknown type is kept with its page and ignored.
+  if (kind === undefined || paymentId === null) return []
+  const refundId = shape.maybe(part(row, 'refund_details'), 'refund_id')
+  const id = (kind === 'refund' ? refundId : null) ?? shape.text(event, 'event_id')
+  return [{ kind, id, paymentId, item: row }]
+}
+
+function settlementOf(row: unknown): ApiSettlement[] {
+  const details = part(row, 'settlement_details')
+  const settlementId = shape.maybe(details, 'cf_settlement_id')
+  const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
+  if (settlementId === null || paymentId === null) return []
+  const { fee, tax } = feesOf(row)
+  return [
+    {
+      paymentId,
+      settlementId,
+      settledAt:
+        shape.maybe(details, 'settlement_date') === null
+          ? null
+          : shape.isoTime(details, 'settlement_date'),
+      utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
+      fee: fee ?? '0.00',
+      tax: tax ?? '0.00',
+    },
+  ]
+}

@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { parseExact } from './exact-json.ts'
+
+const TIMEOUT_MS = 30_000
+/** A page of a thousand rows of some kilobytes each. */
+const MOST_BODY_BYTES = 16 * 1_048_576
+/** So long in all a gateway that is overloaded or down is given before a fetch stops; the next one goes on. */
+const RETRY_AFTER_MS = [1_000, 2_000, 5_000, 15_000, 30_000]
+const LONGEST_PAUSE_MS = 60_000
+
+/** The gateway cannot be asked now. */
+export class GatewayUnavailable extends Error {}
+/** The gateway refuses the call: its path, parameters or our credentials. */
+export class GatewayRefused extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+/** An answer has not the shape that its documentation says. */
+export class UnexpectedAnswer extends Error {}
+
+type Call = { method: 'GET' | 'POST'; path: string; body?: string }
+export type GatewayCaller = {
+  /**
+   * Makes one call after the other, each again while the gateway is overloaded or down.
+   * @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer
+   */
+  call(call: Call): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** @param headers carry the credentials, which no message repeats */
+export function openGatewayCaller(
+  url: string,
+  headers: Record<string, string>,
+  retryAfterMs = RETRY_AFTER_MS,
+): GatewayCaller {
+  const { origin, pathname } = new URL(url)
+  const pool = new Pool(origin, { connections: 1, pipelining: 1 })
+  const stopping = new AbortController()
+  let last: Promise<unknown> = Promise.resolve()
+
+  return {
+    call(call) {
+      const next = last.catch(() => undefined).then(() => untilAnswered(call))
+      last = next
+      return next
+    },
+    async close() {
+      stopping.abort()
+      await pool.destroy()
+    },
+  }
+
+  async function untilAnswered(call: Call): Promise<unknown> {
+    for (let tries = 0; ; tries++) {
+      const answer = await once(call).catch((error: Error) => error)
+      const isOver = !(answer instanceof Busy) || tries >= retryAfterMs.length
+      if (!isOver) {
+        const ms = Math.max(retryAfterMs[tries] as number, answer.retryAfterMs)
+        await pause(Math.min(ms, LONGEST_PAUSE_MS), undefined, { signal: stopping.signal })
+        continue
+      }
+      if (answer instanceof Busy) throw new GatewayUnavailable(answer.message)
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+  }
+
+  async function once({ method, path, body }: Call): Promise<unknown> {
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stopping.signal])
+    const response = await pool
+      .request({
+        method,
+        path: pathname + path,
+        headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+        body: body ?? null,
+        signal,
+      })
+      .catch((error: Error) => {
+        throw new Busy(
+          error.name === 'TimeoutError' ? 'it does not answer in time' : 'it cannot be reached',
+        )
+      })
+    const text = await textOf(response.body)
+    const { statusCode: status } = response
+    if (status === 429 || status >= 500)
+      throw new Busy(`it answers ${status}`, retryAfterOf(response.headers))
+    if (status !== 200) throw new GatewayRefused(status, `it answers ${status}${codeOf(text)}`)
+    try {
+      return parseExact(text)
+    } catch {
+      throw new UnexpectedAnswer('it answers no JSON')
+    }
+  }
+}
+
+/** Overloaded or down: worth another try. */
+class Busy extends Error {
+  readonly retryAfterMs: number
+  constructor(message: string, retryAfterMs = 0) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > MOST_BODY_BYTES) throw new UnexpectedAnswer('its answer is too large')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof UnexpectedAnswer) throw error
+    throw new Busy('its answer broke off')
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** Gateway B says it in a header of its own, in seconds as well. */
+function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
+  const seconds = Number(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? 0)
+  return Number.isFinite(seconds) ? seconds * 1_000 : 0
+}
+
+/** The gateway's own code, which is a constant; its message may repeat what was sent. */
+function codeOf(text: string): string {
+  const [, code] = /"code"\s*:\s*"([A-Za-z_]{1,60})"/.exec(text) ?? []
+  return code === undefined ? '' : ` (${code})`
+}

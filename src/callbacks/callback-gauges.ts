@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { Gauge, type Registry } from 'prom-client'
+import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
+import type { Job } from '../queue/job.ts'
+import { DOWN_AFTER_FAILURES } from './claim-callbacks.ts'
+
+type Measured = { pending: number; failed: number; oldest: number; isDown: boolean }
+/** More is as bad, and takes longer to count. */
+const MOST_COUNTED = 100_000
+
+/** How many callbacks wait, for how long, how many were given up, and whether their receiver is there. */
+export function callbackGauges(
+  registry: Registry,
+  db: Database,
+  log: { warn(object: object, message: string): void },
+): Job {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+  const pending = gauge(
+    'loanops_callbacks_pending',
+    `Callbacks that are not delivered yet, counted up to ${MOST_COUNTED}`,
+  )
+  const failed = gauge(
+    'loanops_callbacks_failed',
+    `Callbacks whose retries are used up, counted up to ${MOST_COUNTED}`,
+  )
+  const oldest = gauge('loanops_callback_lag_seconds', 'Age of the oldest pending callback')
+  const isDown = gauge(
+    'loanops_callback_receiver_down',
+    '1 while the receiver of callbacks fails, or after it answered 410',
+  )
+  return measureEvery(async () => {
+    const measured = await measure(db)
+    pending.set(measured.pending)
+    failed.set(measured.failed)
+    oldest.set(measured.oldest)
+    isDown.set(Number(measured.isDown))
+  }, log)
+}
+
+async function measure(db: Database): Promise<Measured> {
+  const { rows } = await sql<Measured>`
+    select (select count(*)::integer from (
+             select from loanops.callback where state = 'pending' limit ${MOST_COUNTED}) p) as pending,
+           (select count(*)::integer from (
+             select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) f) as failed,
+           coalesce(extract(epoch from now() - (
+             select created_at from loanops.callback where state = 'pending' and is_next order by seq limit 1)), 0)::float8 as oldest,
+           r.failures >= ${DOWN_AFTER_FAILURES} or r.stopped_at is not null as "isDown"
+      from loanops.callback_receiver r`.execute(db)
+  return rows[0] as Measured
+}

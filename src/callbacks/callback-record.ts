@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../http/fields.ts'
+import { CALLBACK_TYPES } from '../setting-formats.ts'
+
+export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
+
+const NullableText = nullable(Type.String())
+
+/** The columns of `ops.callback`. */
+const columns = {
+  callback_id: Type.String({ description: 'the webhook-id of each attempt' }),
+  type: oneOf(CALLBACK_TYPES),
+  subject: Type.String(),
+  state: oneOf(CALLBACK_STATES),
+  attempts: Type.Integer(),
+  next_try_at: NullableText,
+  last_status: nullable(Type.Integer()),
+  last_error: NullableText,
+  created_at: Type.String(),
+  delivered_at: NullableText,
+}
+export const CallbackItem = Type.Object(columns)
+
+export const CallbackWithAttempts = Type.Object({
+  ...columns,
+  body: nullable(Type.Object({}, { additionalProperties: true })),
+  attempts: Type.Array(
+    Type.Object({
+      attempt: Type.Integer(),
+      started_at: Type.String(),
+      ended_at: Type.String(),
+      http_status: nullable(Type.Integer()),
+      error: NullableText,
+      answer: NullableText,
+    }),
+  ),
+})

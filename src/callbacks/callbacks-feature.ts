@@ -1,0 +1,22 @@
+import type { Feature, WorkerContext } from '../engine/feature.ts'
+import type { Job } from '../queue/job.ts'
+import { callbackGauges } from './callback-gauges.ts'
+import { chooseTypes } from './choose-types.ts'
+import { deliverCallbacks } from './deliver-callbacks.ts'
+import { purgeCallbacks } from './purge-callbacks.ts'
+
+/** Triggers in the database note what is to be reported, in the transaction in which it becomes true. */
+export const callbacksFeature: Feature = {
+  jobs: [deliver],
+  gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],
+  onPurge: purgeCallbacks,
+}
+
+async function deliver({ db, config, metrics, log }: WorkerContext): Promise<Job> {
+  await chooseTypes(db, config.callbacks)
+  if (config.callbacks === undefined) return { stop() {} }
+  return deliverCallbacks(db, config.callbacks, {
+    log,
+    onResult: outcome => metrics.callbackAttempts.inc({ outcome }),
+  })
+}

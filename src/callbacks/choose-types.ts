@@ -1,0 +1,15 @@
+import { sql } from 'kysely'
+import type { CallbackSettings } from '../config.ts'
+import type { Database } from '../database/database.ts'
+
+/** Copies the wanted types from the settings to the database, whose triggers note what the receiver should hear. */
+export async function chooseTypes(
+  db: Database,
+  settings: CallbackSettings | undefined,
+): Promise<void> {
+  const types = settings?.types ?? []
+  await sql`
+    update loanops.callback_receiver set types = ${types} where types <> ${types}::text[]`.execute(
+    db,
+  )
+}

@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { LEASE_SECONDS } from '../database/lease.ts'
+
+/** So many failed attempts in a row, of whatever callbacks, and the receiver counts as down. */
+export const DOWN_AFTER_FAILURES = 5
+
+/** A callback that only this process sends until its lease ends. */
+export type ClaimedCallback = {
+  id: string
+  claim: number
+  body: string
+  /** Retries of the schedule that are used up. */
+  retries: number
+  dueAt: Date
+  /** The attempt is a probe ahead of the schedule, which then stays as it is. */
+  isAhead: boolean
+}
+
+const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
+const waiting = sql`state = 'pending' and is_next`
+
+/**
+ * Claims callbacks to send. Of a receiver that is down, one callback at a time, as a probe; of one that said 410, none.
+ */
+export async function claimCallbacks(db: Database, most: number): Promise<ClaimedCallback[]> {
+  const { rows } = await sql<{ failures: number }>`
+    select failures from loanops.callback_receiver where stopped_at is null`.execute(db)
+  if (rows[0] === undefined) return []
+  return rows[0].failures < DOWN_AFTER_FAILURES ? claimDue(db, most) : claimProbe(db)
+}
+
+/**
+ * First attempts before retries, but always a retry too. Half of the first attempts are the newest: after an outage, what
+ * happens now does not wait for all that happened during it.
+ */
+function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
+  const due = (isRetry: string, order: string, limit: RawBuilder<unknown>) => sql`
+    select id, next_try_at from loanops.callback
+     where ${waiting} and (attempts > 0) = ${sql.raw(isRetry)} and next_try_at <= now()
+     order by next_try_at ${sql.raw(order)} limit ${limit} for update skip locked`
+  return claim(
+    db,
+    sql`newest as (${due('false', 'desc', sql`${Math.ceil(most / 2)}`)}),
+        oldest as (${due('false', 'asc', sql`${most} - (select count(*) from newest)`)}),
+        again as (${due('true', 'asc', sql`greatest(${most} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
+        -- One may be among the newest and the oldest.
+        chosen as (select * from newest union select * from oldest union select * from again)`,
+  )
+}
+
+/** What is due goes first; where nothing is, what will be. */
+function claimProbe(db: Database): Promise<ClaimedCallback[]> {
+  return claim(
+    db,
+    sql`probe as (
+          update loanops.callback_receiver set next_probe_at = ${lease} where next_probe_at <= now() and stopped_at is null
+          returning 1),
+        chosen as (
+          select id, next_try_at from loanops.callback
+           where ${waiting} and exists (select from probe)
+           order by next_try_at > now(), attempts > 0, next_try_at limit 1 for update skip locked)`,
+  )
+}
+
+async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<ClaimedCallback[]> {
+  const { rows } = await sql<ClaimedCallback>`
+    with ${chosen}
+    update loanops.callback c
+       set claim = c.claim + 1, next_try_at = ${lease}
+      from chosen
+     where c.id = chosen.id
+    returning c.id, c.claim, c.body, c.retries,
+              chosen.next_try_at as "dueAt", chosen.next_try_at > now() as "isAhead"`.execute(db)
+  return rows
+}
+
+/** Keeps what is being sent from being claimed by others. */
+export async function renewCallbacks(db: Database, claimed: ClaimedCallback[]): Promise<void> {
+  if (claimed.length === 0) return
+  await sql`
+    with mine as (
+      select * from json_to_recordset(${JSON.stringify(claimed.map(({ id, claim }) => ({ id, claim })))}) as (id uuid, claim integer)
+    ), probing as (
+      update loanops.callback_receiver set next_probe_at = ${lease} where failures >= ${DOWN_AFTER_FAILURES}
+    )
+    update loanops.callback c set next_try_at = ${lease}
+      from mine where c.id = mine.id and c.claim = mine.claim and c.state = 'pending'`.execute(db)
+}

@@ -1,0 +1,83 @@
+import type { CallbackSettings } from '../config.ts'
+import { crashPoint } from '../crash-point.ts'
+import type { Database } from '../database/database.ts'
+import { groupCommit } from '../database/group-commit.ts'
+import { keepRenewing } from '../database/lease.ts'
+import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
+import { type ClaimedCallback, claimCallbacks, renewCallbacks } from './claim-callbacks.ts'
+import { numberCallbacks } from './number-callbacks.ts'
+import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
+import { openCallbackSender } from './send-callback.ts'
+
+/** Attempts under way in one process: enough for a thousand a second at a receiver that takes 30 ms. */
+const ATTEMPTS_AT_ONCE = 32
+/** While callbacks come in, half of this is what the first attempt waits on average. */
+const LOOK_EVERY_MS = 40
+/** After a quiet second. */
+const LOOK_WHEN_QUIET_EVERY_MS = 200
+const QUIET_AFTER_MS = 1_000
+
+/** Of the 25 s that a stop may take. */
+const ATTEMPTS_MAY_FINISH_MS = 15_000
+
+type Hooks = {
+  log: { error(object: object, message: string): void }
+  onResult(outcome: string): void
+}
+
+/** Numbers new callbacks and sends those that are due, with slots and connections of its own: it delays no other work. */
+export function deliverCallbacks(
+  db: Database,
+  settings: CallbackSettings,
+  { log, onResult }: Hooks,
+): Job {
+  const sender = openCallbackSender(settings, ATTEMPTS_AT_ONCE)
+  const underWay = new Map<ClaimedCallback, Promise<void>>()
+  const recorder = groupCommit(async (results: CallbackResult[]) => {
+    await recordCallbacks(db, results)
+    return results
+  })
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'callbacks cannot be delivered; retrying')
+  const renewal = keepRenewing(() => renewCallbacks(db, [...underWay.keys()]), onError)
+  let busyAt = performance.now()
+  const loop = startLoop(look, { everyMs: QUIET_AFTER_MS, onError })
+
+  return {
+    async stop() {
+      await loop.stop()
+      const cutOff = setTimeout(() => void sender.close(), ATTEMPTS_MAY_FINISH_MS)
+      await Promise.all(underWay.values())
+      clearTimeout(cutOff)
+      renewal.stop()
+      await sender.close()
+    },
+  }
+
+  async function look(): Promise<number> {
+    const isMore = await numberCallbacks(db)
+    const free = ATTEMPTS_AT_ONCE - underWay.size
+    const claimed = free > 0 ? await claimCallbacks(db, free) : []
+    if (claimed.length > 0) crashPoint('callback.claimed')
+    for (const callback of claimed) underWay.set(callback, attempt(callback))
+    if (isMore) return 0
+    if (claimed.length > 0) busyAt = performance.now()
+    const isQuiet = performance.now() - busyAt > QUIET_AFTER_MS
+    return isQuiet ? LOOK_WHEN_QUIET_EVERY_MS : LOOK_EVERY_MS
+  }
+
+  async function attempt(callback: ClaimedCallback): Promise<void> {
+    const sent = await sender.send(callback.id, callback.body)
+    crashPoint('callback.answered')
+    try {
+      await recorder.submit({ callback, sent })
+      onResult(sent.outcome)
+    } catch (error) {
+      // Its lease ends, and it is sent again.
+      onError(error)
+    }
+    underWay.delete(callback)
+    loop.wake()
+  }
+}

@@ -1,0 +1,64 @@
+import type { Static } from '@sinclair/typebox'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
+import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { NotFound } from '../http/problem.ts'
+import type { CallbackItem, CallbackWithAttempts } from './callback-record.ts'
+
+export type CallbackFilter = {
+  state?: string
+  type?: string
+  subject?: string
+  /** Both inclusive, of the time at which a callback was created. */
+  from?: string
+  to?: string
+}
+
+const columns = sql`callback_id, type, subject, state, attempts, next_try_at, last_status, last_error, created_at,
+  delivered_at`
+
+/** The conditions on `ops.callback`, or on its table. */
+export function matching(filter: CallbackFilter): RawBuilder<unknown> {
+  const where = [sql`true`]
+  // A literal, so that the partial index on this state is used.
+  if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
+  if (filter.type !== undefined) where.push(sql`type = ${filter.type}`)
+  if (filter.subject !== undefined) where.push(sql`subject = ${filter.subject}`)
+  if (filter.from !== undefined) where.push(sql`created_at >= ${filter.from}::timestamptz`)
+  // What callers read has milliseconds.
+  if (filter.to !== undefined)
+    where.push(sql`created_at < ${filter.to}::timestamptz + interval '1 millisecond'`)
+  return sql.join(where, sql` and `)
+}
+
+/** Newest first. */
+export async function listCallbacks(
+  db: Database,
+  { limit, cursor, ...filter }: CallbackFilter & { limit: number; cursor?: string },
+) {
+  const before = cursor === undefined ? null : decodeCursor(cursor, ['bigint'])[0]
+  const { rows } = await sql<{ seq: string }>`
+    select seq, ${columns} from ops.callback
+     where ${matching(filter)} and (${before}::bigint is null or seq < ${before})
+     order by seq desc limit ${limit + 1}`.execute(db)
+  const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
+  return { callbacks: page.map(asJson<Static<typeof CallbackItem>>), next_cursor }
+}
+
+/** @throws NotFound */
+export async function findCallback(db: Database, id: string) {
+  const { rows } = await sql<{ body: object | null }>`
+    select ${columns}, (select body::json from loanops.callback where id = callback_id) as body
+      from ops.callback where callback_id = ${id}`.execute(db)
+  if (rows[0] === undefined) throw noCallback()
+  const { rows: attempts } = await sql<object>`
+    select attempt, started_at, ended_at, http_status, error, answer
+      from loanops.callback_attempt where callback_id = ${id} order by attempt`.execute(db)
+  return asJson<Static<typeof CallbackWithAttempts>>({
+    ...rows[0],
+    attempts: attempts.map(asJson<Static<typeof CallbackWithAttempts>['attempts'][number]>),
+  })
+}
+
+export const noCallback = () => new NotFound('There is no such callback')

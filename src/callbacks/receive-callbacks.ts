@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isSigned } from './sign.ts'
+
+const MOST_BODY_BYTES = 1_048_576
+const SECRET_BYTES = 32
+/** As the libraries of Standard Webhooks check it. */
+const TOLERANCE_SECONDS = 300
+
+export type TestReceiver = { url: string; secret: string; close(): Promise<void> }
+
+/**
+ * Takes callbacks on this machine and prints each one, for trying them out.
+ * @param secrets as CALLBACK_SECRET; without any, a new one is made
+ */
+export async function receiveCallbacks(
+  { port, secrets = '' }: { port: number; secrets: string | undefined },
+  print: (line: string) => void,
+): Promise<TestReceiver> {
+  const secret = secrets === '' ? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` : secrets
+  const keys = secret
+    .split(',')
+    .map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) {
+      body += chunk
+      if (body.length > MOST_BODY_BYTES) return request.destroy()
+    }
+    const problem = problemOf(keys, request.headers, body)
+    print(`${problem === undefined ? 'signature valid' : problem}: ${body}`)
+    response.writeHead(problem === undefined ? 204 : 400).end()
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    secret,
+    close: () => new Promise(resolve => server.close(() => resolve()).closeAllConnections()),
+  }
+}
+
+function problemOf(keys: Buffer[], headers: IncomingHttpHeaders, body: string): string | undefined {
+  const given = {
+    'webhook-id': String(headers['webhook-id'] ?? ''),
+    'webhook-timestamp': String(headers['webhook-timestamp'] ?? ''),
+    'webhook-signature': String(headers['webhook-signature'] ?? ''),
+  }
+  if (!isSigned(keys, given, body)) return 'SIGNATURE NOT VALID'
+  const ageSeconds = Math.abs(Date.now() / 1_000 - Number(given['webhook-timestamp']))
+  return ageSeconds <= TOLERANCE_SECONDS ? undefined : 'TIMESTAMP TOO OLD OR IN THE FUTURE'
+}

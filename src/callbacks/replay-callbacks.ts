@@ -1,0 +1,62 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { type CallbackFilter, matching, noCallback } from './find-callbacks.ts'
+
+/** Sends one callback again, whatever became of it. @throws NotFound */
+export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
+  return db.transaction().execute(async trx => {
+    if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback()
+    await audit(trx, { ...asker, action: 'callback.resend', subject: id })
+  })
+}
+
+type Replay = CallbackFilter & { from: string; to: string; dry_run?: boolean }
+
+/** @returns how many callbacks are queued again, or would be */
+export function replayCallbacks(db: Database, replay: Replay, asker: Asker): Promise<number> {
+  const { dry_run: isDryRun = false, state = 'failed', ...filter } = replay
+  const wanted = matching({ ...filter, state })
+  return db.transaction().execute(async trx => {
+    if (isDryRun) return countOf(trx, wanted)
+    const count = await queueAgain(trx, wanted)
+    const detail = { ...filter, state, callbacks: count }
+    await audit(trx, { ...asker, action: 'callback.replay', subject: 'callbacks', detail })
+    return count
+  })
+}
+
+async function countOf(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from loanops.callback where ${wanted}`.execute(trx)
+  return rows[0]?.count ?? 0
+}
+
+/** From the beginning of the schedule. */
+async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
+  await sql`select loanops.lock_callbacks()`.execute(trx)
+  const { rows } = await sql<{ count: number; subjects: string[] }>`
+    with queued as (
+      update loanops.callback
+         set state = 'pending', retries = 0, delivered_at = null, next_try_at = now()
+       where ${wanted} and body is not null
+      returning subject
+    )
+    select count(*)::integer as count, coalesce(array_agg(distinct subject), '{}') as subjects from queued`.execute(
+    trx,
+  )
+  const { count = 0, subjects = [] } = rows[0] ?? {}
+  await sql`select loanops.choose_next_callbacks(${subjects})`.execute(trx)
+  return count
+}
+
+/** Lets callbacks flow again after the receiver answered 410. */
+export function resumeCallbacks(db: Database, asker: Asker): Promise<void> {
+  return db.transaction().execute(async trx => {
+    await sql`
+      update loanops.callback_receiver set stopped_at = null, failures = 0, next_probe_at = now()`.execute(
+      trx,
+    )
+    await audit(trx, { ...asker, action: 'callback.resume', subject: 'callbacks' })
+  })
+}

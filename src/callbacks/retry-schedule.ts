@@ -1,0 +1,45 @@
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** How long after the previous attempt each retry follows. */
+const RETRY_AFTER_MS = [
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+]
+/** Keeps callbacks that failed together from being retried together. */
+const JITTER = 0.2
+/** A receiver's Retry-After delays a retry by at most this much beyond the schedule. */
+const LONGEST_EXTENSION_MS = 2 * HOUR_MS
+
+/**
+ * When the next retry is due, from now; undefined where the schedule is exhausted.
+ * @param retries how many retries are used up
+ * @param askedMs what the receiver's Retry-After asks for
+ */
+export function nextRetryMs(
+  retries: number,
+  askedMs = 0,
+  random = Math.random(),
+): number | undefined {
+  const scheduled = RETRY_AFTER_MS[retries]
+  if (scheduled === undefined) return undefined
+  const ms = scheduled + scheduled * JITTER * (2 * random - 1)
+  return Math.max(ms, Math.min(askedMs, scheduled + LONGEST_EXTENSION_MS))
+}
+
+/** A Retry-After header, in seconds or as a date, as milliseconds from now; 0 where there is none that can be read. */
+export function retryAfterMs(header: string | undefined, now = Date.now()): number {
+  if (header === undefined) return 0
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * SECOND_MS
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now)
+}

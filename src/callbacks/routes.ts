@@ -1,0 +1,98 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
+import type { Database } from '../database/database.ts'
+import { closed, nullable, oneOf, Time } from '../http/fields.ts'
+import { listQuery } from '../http/list-query.ts'
+import { UUID } from '../ids.ts'
+import { CALLBACK_TYPES } from '../setting-formats.ts'
+import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
+import { findCallback, listCallbacks, noCallback } from './find-callbacks.ts'
+import { replayCallbacks, resendCallback, resumeCallbacks } from './replay-callbacks.ts'
+
+const tags = ['callbacks']
+const IS_UUID = new RegExp(UUID)
+const params = Type.Object({ id: Type.String({ description: 'a callback’s id' }) })
+const filter = {
+  state: Type.Optional(oneOf(CALLBACK_STATES)),
+  type: Type.Optional(oneOf(CALLBACK_TYPES)),
+}
+
+const listSchema = {
+  tags,
+  summary: 'Lists callbacks, newest first',
+  querystring: Type.Object(
+    {
+      ...filter,
+      subject: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$' }),
+      ),
+      from: Type.Optional(Time),
+      to: Type.Optional(Time),
+      ...listQuery,
+    },
+    closed,
+  ),
+  response: {
+    200: Type.Object({ callbacks: Type.Array(CallbackItem), next_cursor: nullable(Type.String()) }),
+  },
+}
+const itemSchema = {
+  tags,
+  summary: 'Returns a callback with its body and each attempt to deliver it',
+  params,
+  response: { 200: CallbackWithAttempts },
+}
+const resendSchema = {
+  tags,
+  summary: 'Sends a callback again, also a delivered one, under the same id',
+  params,
+  response: { 202: CallbackItem },
+}
+const replaySchema = {
+  tags,
+  summary: 'Sends again the callbacks of a time; without a state, those that failed',
+  body: Type.Object(
+    { from: Time, to: Time, ...filter, dry_run: Type.Optional(Type.Boolean()) },
+    closed,
+  ),
+  response: { 202: Type.Object({ callbacks: Type.Integer() }) },
+}
+const resumeSchema = {
+  tags,
+  summary: 'Lets callbacks flow again after the receiver answered 410',
+  response: { 202: Type.Object({}) },
+}
+
+/** What the LOS was told, and again. */
+export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/callbacks', { schema: listSchema }, request => listCallbacks(db, request.query))
+
+    app.get('/callbacks/:id', { schema: itemSchema }, request =>
+      findCallback(db, known(request.params.id)),
+    )
+
+    app.post('/callbacks/:id/resend', { schema: resendSchema }, async (request, reply) => {
+      const id = known(request.params.id)
+      await resendCallback(db, id, await askerOf(request))
+      const { body, attempts, ...item } = await findCallback(db, id)
+      return reply.code(202).send({ ...item, attempts: attempts.length })
+    })
+
+    app.post('/callbacks/replay', { schema: replaySchema }, async (request, reply) => {
+      const callbacks = await replayCallbacks(db, request.body, await askerOf(request))
+      return reply.code(202).send({ callbacks })
+    })
+
+    app.post('/callbacks/resume', { schema: resumeSchema }, async (request, reply) => {
+      await resumeCallbacks(db, await askerOf(request))
+      return reply.code(202).send({})
+    })
+  }
+}
+
+function known(id: string): string {
+  if (!IS_UUID.test(id)) throw noCallback()
+  return id
+}

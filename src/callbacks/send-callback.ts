@@ -1,0 +1,103 @@
+import { Agent, type Dispatcher } from 'undici'
+import type { CallbackSettings } from '../config.ts'
+import { publicError } from '../public-error.ts'
+import { retryAfterMs } from './retry-schedule.ts'
+import { signedHeaders } from './sign.ts'
+
+/** Of a response, kept for whoever looks for the cause of a failure. */
+const MOST_ANSWER_BYTES = 4_096
+const GONE = 410
+
+/** How one attempt ended. */
+export type SentCallback = {
+  startedAt: Date
+  endedAt: Date
+  /** 'gone': the receiver wants no more callbacks. */
+  outcome: 'delivered' | 'failed' | 'gone'
+  status: number | null
+  error: string | null
+  answer: string | null
+  retryAfterMs: number
+}
+
+export type CallbackSender = {
+  /** Makes one attempt. Never throws. */
+  send(id: string, body: string): Promise<SentCallback>
+  /** Aborts what is under way. */
+  close(): Promise<void>
+}
+
+/** @param connections how many attempts may be under way */
+export function openCallbackSender(
+  { url, keys, timeoutMs }: CallbackSettings,
+  connections: number,
+): CallbackSender {
+  const agent = new Agent({ connections, pipelining: 1, connect: { timeout: timeoutMs } })
+  const { origin, pathname, search } = new URL(url)
+
+  return {
+    async send(id, body) {
+      const startedAt = new Date()
+      const ended = await attempt(id, body).catch(failure)
+      return { startedAt, endedAt: new Date(), ...ended }
+    },
+    close: () => agent.destroy(),
+  }
+
+  async function attempt(id: string, body: string) {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await agent.request({
+      origin,
+      path: pathname + search,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'LoanOps',
+        ...signedHeaders(keys, id, body),
+      },
+      body,
+      signal,
+    })
+    const status = response.statusCode
+    const isDelivered = status >= 200 && status < 300
+    const retryAfter = [response.headers['retry-after']].flat()[0]
+    return {
+      outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
+      status,
+      error: isDelivered ? null : `The receiver answered ${status}`,
+      answer: await beginningOf(response.body),
+      retryAfterMs: retryAfterMs(retryAfter),
+    }
+  }
+}
+
+const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('failed' as const))
+
+/** The status has decided already: a body that breaks off or never ends is kept as far as it came. */
+async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= MOST_ANSWER_BYTES) break
+    }
+  } catch {
+    // As far as it came.
+  }
+  const text = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString()
+  // PostgreSQL keeps no NUL.
+  return text.replaceAll('\0', '�')
+}
+
+function failure(error: Error) {
+  const isTimeout = error.name === 'TimeoutError'
+  return {
+    outcome: 'failed' as const,
+    status: null,
+    error: isTimeout ? 'The receiver did not answer in time' : publicError(error).message,
+    answer: null,
+    retryAfterMs: 0,
+  }
+}

@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { onRequestAsyncHookHandler } from 'fastify'
+import { askerOf } from '../../accounts/actor.ts'
+import { auditAlone } from '../../accounts/audit.ts'
+import type { Databases } from '../../database/database.ts'
+import { findLayout } from '../find-migration.ts'
+import { type Kinds, kindOf, kinds as known } from '../kinds/kinds.ts'
+import { MigrationTypeName, ofOneMigration } from '../record.ts'
+import { errorsCsv } from './errors-csv.ts'
+import { describeColumns, template } from './template.ts'
+
+const CSV = 'text/csv; charset=utf-8'
+const tags = ['migration']
+const templateSchema = {
+  tags,
+  summary: 'Returns the header row of a file and one example row',
+  description: known.map(describeColumns).join('\n\n'),
+  params: Type.Object({ type: MigrationTypeName }),
+  produces: ['text/csv'],
+  response: { 200: Type.String() },
+}
+const errorsSchema = {
+  tags,
+  summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
+  params: ofOneMigration,
+  produces: ['text/csv'],
+  response: { 200: Type.Unsafe<Readable>(Type.String()) },
+}
+
+export function downloadRoutes(
+  { db, patient }: Databases,
+  kinds: Kinds,
+  limitLongCalls: onRequestAsyncHookHandler,
+): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get(
+      '/migration/templates/:type.csv',
+      { schema: templateSchema },
+      async (request, reply) => {
+        const { type } = request.params
+        return reply
+          .type(CSV)
+          .header('content-disposition', `attachment; filename="${type}.csv"`)
+          .send(template(kindOf(kinds.values(), type)))
+      },
+    )
+
+    app.get(
+      '/migration/:id/errors.csv',
+      { schema: errorsSchema, onRequest: limitLongCalls },
+      async (request, reply) => {
+        const layout = await findLayout(db, request.params.id)
+        const asker = await askerOf(request)
+        await auditAlone(db, {
+          ...asker,
+          action: 'migration.download',
+          subject: layout.id,
+          detail: { file: 'errors.csv' },
+        })
+        return reply
+          .type(CSV)
+          .header('content-disposition', 'attachment; filename="errors.csv"')
+          .send(Readable.from(errorsCsv(patient, layout)))
+      },
+    )
+  }
+}

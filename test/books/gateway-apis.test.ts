@@ -1,0 +1,168 @@
+import t, { type Test } from 'tap'
+import { openGatewayA } from '../../src/books/apis/gateway-a-api.ts'
+import type { ApiPayment, GatewayApi } from '../../src/books/apis/gateway-api.ts'
+import { openGatewayB } from '../../src/books/apis/gateway-b-api.ts'
+import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
+
+const KEY = 'sandbox-key'
+const SECRET = 'sandbox-secret'
+const DAY = { from: new Date('2026-11-01T00:00:00Z'), to: new Date('2026-11-01T23:59:59Z') }
+
+/** Both gateways' APIs, asked by our clients. */
+async function gateways(t: Test) {
+  const sandbox = await startSandboxGateways({ port: 0 })
+  const a = openGatewayA(sandbox.urlA, KEY, SECRET)
+  const b = openGatewayB(sandbox.urlB, { key: KEY, secret: SECRET, version: '2026-01-01' })
+  const old = openGatewayB(sandbox.urlB, { key: KEY, secret: SECRET, version: '2025-01-01' })
+  t.teardown(async () => {
+    await Promise.all([a.close(), b.close(), old.close()])
+    await sandbox.close()
+  })
+  const put = (path: string, body: object) =>
+    fetch(sandbox.controlUrl + path, { method: 'PUT', body: JSON.stringify(body) })
+  const calls = async () => (await fetch(`${sandbox.controlUrl}/calls`)).json()
+  return { a, b, old, put, calls, sandbox }
+}
+
+async function paymentsOf(api: GatewayApi): Promise<ApiPayment[]> {
+  const all: ApiPayment[] = []
+  for await (const page of api.pages(DAY)) all.push(...page.payments)
+  return all
+}
+
+const payments = (gateway: string, count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    gateway,
+    id: gateway === 'gateway_a' ? `pay_${n}` : `9007199254${740_993 + n}`,
+    amount: 17_000 + n,
+    created_at: '2026-11-01T10:00:00Z',
+    notes: { loan_id: `L-${n}` },
+    fee: 118,
+    tax: 18,
+  }))
+
+t.test(
+  'every payment of a window is listed, with each digit, whatever the page’s size',
+  async t => {
+    const { a, b, old, put } = await gateways(t)
+    await put('/payments', payments('gateway_a', 250))
+    await put('/payments', payments('gateway_b', 1_200))
+    const listedA = await paymentsOf(a)
+    t.equal(new Set(listedA.map(({ id }) => id)).size, 250)
+    t.match(
+      listedA.find(({ id }) => id === 'pay_7'),
+      {
+        amount: '170.07',
+        currency: 'INR',
+        status: 'captured',
+        fee: '1.18',
+        tax: '0.18',
+        hasTags: true,
+        paidAt: new Date('2026-11-01T10:00:00Z'),
+      },
+    )
+    for (const [api, hasTags] of [
+      [b, true],
+      [old, false],
+    ] as const) {
+      const listed = await paymentsOf(api)
+      t.equal(new Set(listed.map(({ id }) => id)).size, 1_200)
+      t.match(
+        listed.find(({ id }) => id === '9007199254740993'),
+        {
+          amount: '170.00',
+          status: 'captured',
+          hasTags,
+        },
+      )
+      t.match(JSON.stringify(listed[0]?.item), /"payment_amount":170\.00/)
+    }
+  },
+)
+
+t.test('one payment is found, or not, and its order names the loan', async t => {
+  const { a, b, put } = await gateways(t)
+  await put('/payments', { gateway: 'gateway_a', id: 'pay_1', order_notes: { loan_id: 'L-1' } })
+  await put('/payments', { gateway: 'gateway_b', id: '1453002795', status: 'failed' })
+  t.match(await a.payment('pay_1', null), { id: 'pay_1', orderId: 'order_pay_1', hasTags: false })
+  t.match(await a.order('order_pay_1'), { notes: { loan_id: 'L-1' } })
+  t.equal(await a.payment('pay_2', null), undefined)
+  t.match(await b.payment('1453002795', 'order_1453002795'), { status: 'failed' })
+  t.equal(await b.payment('1', 'order_1'), undefined)
+})
+
+t.test('refunds and disputes are listed with their payment', async t => {
+  const { a, b, put } = await gateways(t)
+  for (const [gateway, id] of [
+    ['gateway_a', 'pay_1'],
+    ['gateway_b', '1453002795'],
+  ]) {
+    const created_at = '2026-11-01T10:00:00Z'
+    await put('/payments', { gateway, id, created_at })
+    const more = { gateway, paymentId: id, amount: 500, created_at }
+    await put('/refunds', { ...more, id: `refund-${id}`, status: 'processed' })
+    await put('/disputes', { ...more, id: `dispute-${id}`, status: 'open' })
+  }
+  for (const [api, paymentId] of [
+    [a, 'pay_1'],
+    [b, '1453002795'],
+  ] as const) {
+    const found: unknown[] = []
+    for await (const page of api.pages(DAY)) found.push(...page.reversals)
+    t.match(found, [
+      { kind: 'refund', id: `refund-${paymentId}`, paymentId },
+      { kind: 'chargeback', paymentId },
+    ])
+  }
+})
+
+t.test('settlements are listed with fee, tax and UTR', async t => {
+  const { a, b, put } = await gateways(t)
+  const settlement = { id: 'setl_1', at: '2026-11-01T12:00:00Z', utr: 'UTR1' }
+  await put('/payments', { ...payments('gateway_a', 1)[0], settlement })
+  await put('/payments', { ...payments('gateway_b', 1)[0], settlement })
+  for (const [api, fee] of [
+    [a, '1.18'],
+    [b, '1.00'],
+  ] as const) {
+    const found: unknown[] = []
+    for await (const rows of api.settled(DAY)) found.push(...rows)
+    t.match(found, [
+      {
+        settlementId: 'setl_1',
+        utr: 'UTR1',
+        fee,
+        tax: '0.18',
+        settledAt: new Date(settlement.at),
+      },
+    ])
+  }
+})
+
+t.test(
+  'a gateway that is overloaded or down is asked again, and then said to be unavailable',
+  async t => {
+    const { put, sandbox, calls } = await gateways(t)
+    const patient = openGatewayA(sandbox.urlA, KEY, SECRET)
+    t.teardown(() => patient.close())
+    await put('/payments', payments('gateway_a', 1))
+    await put('/faults', [
+      { kind: 'tooMany', times: 1, retryAfter: '0' },
+      { kind: 'error', status: 502, times: 1 },
+    ])
+    t.match(await patient.payment('pay_0', null), { id: 'pay_0' })
+    t.equal(((await calls()) as unknown[]).length, 3)
+  },
+)
+
+t.test(
+  'an answer of another shape, and wrong credentials, end the fetch with a reason',
+  async t => {
+    const { a, put, sandbox } = await gateways(t)
+    await put('/faults', [{ kind: 'garbage', times: 1 }])
+    await t.rejects(paymentsOf(a), { message: 'items is no list' })
+    const wrong = openGatewayA(sandbox.urlA, KEY, 'another-secret')
+    t.teardown(() => wrong.close())
+    await t.rejects(paymentsOf(wrong), { message: 'it answers 401 (BAD_REQUEST_ERROR)' })
+  },
+)

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { callbackReceiver } from '../support/callback-receiver.ts'
+import { callbackSecret } from '../support/callback-secret.ts'
+import { capturedA, refundA } from '../support/gateway-events.ts'
+import { clientData } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
+import { ending, submit } from '../support/operations.ts'
+import { paymentService } from '../support/payments.ts'
+import type { TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+
+t.test(
+  'each operation that ends is reported once, signed, numbered per subject, and without personal data',
+  async t => {
+    const receiver = await callbackReceiver(t)
+    const service = await paymentService(t, receiver.settings)
+    const client = {
+      ...clientData('C-1'),
+      firstname: 'CLIENT',
+      lastname: 'Chandrika',
+      mobileNo: '9198765432',
+    }
+    const first = await submit(service.call, 'CLIENT_CREATE', client)
+    const record = await ending(service.call, first)
+    const second = await submit(service.call, 'CLIENT_CREATE', client)
+    await ending(service.call, second)
+    await receiver.attempts(2)
+    t.same(receiver.refused, [])
+    matchEach(
+      t,
+      receiver.received.map(({ body }) => body),
+      [
+        {
+          type: 'operation.succeeded',
+          sequence: 1,
+          timestamp: `${record.processed_at}Z`,
+          data: {
+            tracking_id: first,
+            status: 'success',
+            external_id: 'C-1',
+            success_response: { clientId: record.success_response.clientId },
+            failure_response: null,
+          },
+        },
+        {
+          type: 'operation.failed',
+          sequence: 2,
+          data: { tracking_id: second, status: 'failed', failure_response: Object },
+        },
+      ],
+    )
+    const texts = receiver.received.map(({ text }) => text).join()
+    t.notMatch(texts, /Chandrika|9198765432/)
+    await until(async () => (await states(service)).every(state => state === 'delivered'))
+    t.equal(receiver.received.length, 2)
+  },
+)
+
+t.test('the states of a payment are reported as they become true, each once', async t => {
+  const receiver = await callbackReceiver(t)
+  const service = await paymentService(t, receiver.settings)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ loan: 'L-none' }), LENDER)
+  await service.batch()
+  // Tried again, and suspended for the same reason.
+  await sql`update core.transaction set next_try_at = now()`.execute(service.db)
+  await service.batch()
+  await service.assign('pay_1', 'L-1')
+  await service.batch()
+  await service.webhook('gateway_a', refundA(), LENDER)
+  await service.batch()
+  await receiver.attempts(4)
+  await until(async () => (await states(service)).every(state => state === 'delivered'))
+  matchEach(
+    t,
+    receiver.received
+      .filter(({ body }) => body.data.kind === 'payment')
+      .map(({ body: { type, data } }) => ({ type, state: data.state, objection: data.objection })),
+    [
+      { type: 'payment.suspended', state: 'suspense', objection: null },
+      { type: 'payment.posted', state: 'posted', objection: null },
+      { type: 'payment.objected', state: 'posted', objection: 'refund' },
+    ],
+  )
+  matchEach(
+    t,
+    receiver.received
+      .filter(({ body }) => body.data.kind === 'refund')
+      .map(({ body: { type, data } }) => ({ type, of: data.of_payment_id })),
+    [{ type: 'payment.suspended', of: 'pay_1' }],
+  )
+})
+
+t.test('every secret in rotation signs, and types that are not wanted create no row', async t => {
+  const receiver = await callbackReceiver(t)
+  const service = await paymentService(t, {
+    CALLBACK_URL: receiver.url,
+    CALLBACK_SECRET: `${callbackSecret()},${receiver.secret}`,
+    CALLBACK_EVENTS: 'operation.failed',
+  })
+  const client = clientData('C-1')
+  await ending(service.call, await submit(service.call, 'CLIENT_CREATE', client))
+  await ending(service.call, await submit(service.call, 'CLIENT_CREATE', client))
+  await receiver.attempts(1)
+  t.same(
+    receiver.received.map(({ body }) => [body.type, body.sequence]),
+    [['operation.failed', 1]],
+  )
+  t.match(receiver.received[0]?.headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
+  t.equal((await states(service)).length, 1)
+})
+
+async function states({ db }: Pick<TestService, 'db'>) {
+  const { rows } = await sql<{ state: string }>`select state from ops.callback`.execute(db)
+  return rows.map(({ state }) => state)
+}

@@ -1,0 +1,206 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { nextRetryMs, retryAfterMs } from '../../src/callbacks/retry-schedule.ts'
+import type { Database } from '../../src/database/database.ts'
+import { callbackReceiver } from '../support/callback-receiver.ts'
+import { clientData } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
+import { ending, submit } from '../support/operations.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** A service whose callbacks come to a receiver of the test's. */
+async function reporting(t: Test) {
+  const receiver = await callbackReceiver(t)
+  const service = await startTestService(t, receiver.settings)
+  return { receiver, service }
+}
+
+/** One client's operation that ends. */
+async function endOne({ call }: TestService, externalId: string): Promise<void> {
+  await ending(call, await submit(call, 'CLIENT_CREATE', clientData(externalId)))
+}
+
+const allDue = (db: Database) =>
+  sql`update loanops.callback set next_try_at = now() where state = 'pending'`.execute(db)
+
+const recorded = (db: Database, attempts: number) =>
+  until(async () => {
+    const { rows } = await sql`select from ops.callback_attempt`.execute(db)
+    return rows.length >= attempts
+  }, `${attempts} attempts are recorded`)
+
+t.test('a retry has the same id and body, and is signed anew', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond(response => response.writeHead(500).end('not today'))
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  receiver.respond(response => response.end())
+  await allDue(service.db)
+  const [first, second] = await receiver.attempts(2)
+  t.equal(second?.id, first?.id)
+  t.equal(second?.text, first?.text)
+  t.same(receiver.refused, [])
+  await recorded(service.db, 2)
+  const { body } = await service.call('GET', `/api/callbacks/${first?.id}`)
+  t.match(body, { state: 'delivered', last_status: 200, body: first?.body })
+  matchEach(t, body.attempts, [
+    { attempt: 1, http_status: 500, answer: 'not today', error: 'The receiver answered 500' },
+    { attempt: 2, http_status: 200, answer: '', error: null },
+  ])
+})
+
+t.test('a callback waits for the one before it on its subject, and for no other', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond((response, { body }) =>
+    response.writeHead(body.data.external_id === 'C-1' ? 503 : 200).end(),
+  )
+  await endOne(service, 'C-1')
+  await endOne(service, 'C-1')
+  await endOne(service, 'C-2')
+  await recorded(service.db, 2)
+  receiver.respond(response => response.end())
+  await allDue(service.db)
+  await receiver.attempts(4)
+  t.same(
+    receiver.received.map(({ body }) => [body.data.external_id, body.sequence]),
+    [
+      ['C-1', 1],
+      ['C-2', 1],
+      ['C-1', 1],
+      ['C-1', 2],
+    ],
+  )
+})
+
+t.test('a redirect is not followed: it is a failed attempt', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond(response => response.writeHead(307, { location: receiver.url }).end())
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  t.equal(receiver.received.length, 1)
+  const { body } = await service.call('GET', '/api/callbacks?state=pending')
+  matchEach(t, body.callbacks, [{ last_status: 307, attempts: 1 }])
+})
+
+t.test('410 stops everything, keeps what comes, and resume lets it flow', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond(response => response.writeHead(410).end())
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  await endOne(service, 'C-2')
+  await allDue(service.db)
+  await until(async () => {
+    const { body } = await service.call('GET', '/api/callbacks')
+    return body.callbacks.length === 2
+  })
+  receiver.respond(response => response.end())
+  t.equal(receiver.received.length, 1)
+  t.equal((await service.call('POST', '/api/callbacks/resume')).status, 202)
+  await receiver.attempts(3)
+  t.same(receiver.received.map(({ body }) => body.data.external_id).sort(), ['C-1', 'C-1', 'C-2'])
+})
+
+t.test(
+  'a receiver that fails five times in a row is probed with one call at a time; the schedule of what is not due stays',
+  async t => {
+    const { receiver, service } = await reporting(t)
+    let most = 0
+    let open = 0
+    receiver.respond(response => {
+      most = Math.max(most, ++open)
+      setImmediate(() => {
+        open--
+        response.writeHead(500).end()
+      })
+    })
+    for (let i = 0; i < 5; i++) await endOne(service, `C-${i}`)
+    await recorded(service.db, 5)
+    await until(() => isDown(service.db))
+    most = 0
+    for (let i = 5; i < 15; i++) await endOne(service, `C-${i}`)
+    await sql`update loanops.callback_receiver set next_probe_at = now()`.execute(service.db)
+    await recorded(service.db, 6)
+    t.equal(receiver.received.length, 6)
+    t.equal(most, 1)
+    const { rows } = await sql<{ due: Date; retries: number }>`
+      update loanops.callback set next_try_at = now() + interval '1 hour' where state = 'pending'
+      returning next_try_at as due, retries`.execute(service.db)
+    await sql`update loanops.callback_receiver set next_probe_at = now()`.execute(service.db)
+    await recorded(service.db, 7)
+    const after = await sql<{ retries: number; isLater: boolean }>`
+      select retries, next_try_at > now() + interval '59 minutes' as "isLater" from loanops.callback`.execute(
+      service.db,
+    )
+    t.ok(after.rows.every(({ isLater }) => isLater))
+    const sum = (list: { retries: number }[]) => list.reduce((all, one) => all + one.retries, 0)
+    t.equal(sum(after.rows), sum(rows))
+    receiver.respond(response => response.end())
+    await sql`update loanops.callback_receiver set next_probe_at = now()`.execute(service.db)
+    await allDue(service.db)
+    await until(async () => {
+      const { body } = await service.call('GET', '/api/callbacks?state=delivered')
+      return body.callbacks.length === 15
+    }, 'all are delivered')
+  },
+)
+
+t.test('a callback whose retries are used up has failed, and replay sends it again', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond(response => response.writeHead(400).end())
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  await sql`update loanops.callback set retries = 10, next_try_at = now()`.execute(service.db)
+  const failed = await until(async () => {
+    const { body } = await service.call('GET', '/api/callbacks?state=failed')
+    return body.callbacks[0]
+  })
+  t.match(failed, { next_try_at: null, attempts: 2 })
+  const ready = await (await fetch(`${service.url}/readyz`)).json()
+  t.match(ready, { status: 'ready', callbacks: { failed: 1 } })
+  receiver.respond(response => response.end())
+  const window = { from: failed.created_at, to: failed.created_at }
+  const count = await service.call('POST', '/api/callbacks/replay', { ...window, dry_run: true })
+  t.match(count, { status: 202, body: { callbacks: 1 } })
+  t.match(await service.call('POST', '/api/callbacks/replay', window), {
+    status: 202,
+    body: { callbacks: 1 },
+  })
+  await receiver.attempts(3)
+  await until(
+    async () => (await service.call('GET', '/api/callbacks?state=delivered')).body.callbacks[0],
+  )
+  const again = await service.call('POST', `/api/callbacks/${failed.callback_id}/resend`)
+  t.match(again, { status: 202, body: { callback_id: failed.callback_id, state: 'pending' } })
+  const received = await receiver.attempts(4)
+  t.equal(new Set(received.map(({ id }) => id)).size, 1)
+})
+
+t.test('each retry follows after its time, with at most a fifth of jitter', async t => {
+  const scheduled = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS].concat(
+    [2, 5, 10, 14, 20, 24].map(hours => hours * HOUR_MS),
+  )
+  t.same(
+    scheduled.map((_, retries) => nextRetryMs(retries, 0, 0.5)),
+    scheduled,
+  )
+  t.same([nextRetryMs(0, 0, 0), nextRetryMs(0, 0, 1)], [4_000, 6_000])
+  t.equal(nextRetryMs(10), undefined)
+})
+
+t.test('Retry-After delays a retry where it is longer, by two hours at most', async t => {
+  t.equal(nextRetryMs(0, retryAfterMs('60'), 0.5), 60_000)
+  t.equal(nextRetryMs(1, retryAfterMs('3'), 0.5), MINUTE_MS)
+  t.equal(nextRetryMs(0, retryAfterMs('99999'), 0.5), 2 * HOUR_MS + 5_000)
+  const now = Date.parse('2026-11-20T10:00:00Z')
+  t.equal(retryAfterMs('Fri, 20 Nov 2026 10:00:30 GMT', now), 30_000)
+  t.equal(retryAfterMs('soon', now), 0)
+})
+
+async function isDown(db: Database): Promise<boolean> {
+  const { rows } = await sql`select from loanops.callback_receiver where failures >= 5`.execute(db)
+  return rows.length === 1
+}

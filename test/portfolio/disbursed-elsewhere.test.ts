@@ -1,0 +1,35 @@
+import t from 'tap'
+import { migrateCsv } from '../support/migrate.ts'
+import { disburse, withLedger } from '../support/payments.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { operate, startTestService } from '../support/service.ts'
+
+t.test('a loan that an operation disbursed accepts the repayments of a file', async t => {
+  const service = await startTestService(t)
+  await migrateCsv(
+    service,
+    'loans',
+    loansCsv({ client_external_id: 'I', loan_external_id: 'I-1', disbursed_on_date: '' }),
+  )
+  await operate(service.call, 'LOAN_DISBURSE', {
+    external_loan_id: 'I-1',
+    actualDisbursementDate: '12 January 2024',
+  })
+  t.match(await migrateCsv(service, 'repayments', repaymentsCsv({ loan_external_id: 'I-1' })), {
+    done: 1,
+  })
+})
+
+t.test(
+  'a loan that was disbursed at the ledger itself accepts the repayments of a file',
+  async t => {
+    const service = await startTestService(t)
+    const approved = { loan_external_id: 'J-1', client_external_id: 'J', disbursed_on_date: '' }
+    await migrateCsv(service, 'loans', loansCsv(approved))
+    const csv = repaymentsCsv({ loan_external_id: 'J-1' })
+    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry_run, { refused: 1, findings: [{ reason: 'the loan is not disbursed: Approved' }] })
+    await disburse(withLedger(service), 'J-1')
+    t.match(await migrateCsv(service, 'repayments', csv), { invalid_rows: 0, done: 1 })
+  },
+)

@@ -1,0 +1,186 @@
+import t from 'tap'
+import { textOf, uploadCsv } from '../support/migrate.ts'
+import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+t.test(
+  'a file may have a BOM, CRLF, semicolons, tabs, quotes, blank lines and any order of columns',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const plain = repaymentsCsv({ note: 'paid' }, { payment_reference: 'p-2' })
+    const reversed = plain
+      .trim()
+      .split('\n')
+      .map(line => line.split(',').reverse().join(','))
+      .join('\n')
+    const variants = {
+      bom: `\ufeff${plain}`,
+      crlf: plain.replaceAll('\n', '\r\n'),
+      semicolons: plain.replaceAll(',', ';'),
+      tabs: plain.replaceAll(',', '\t'),
+      quotes: plain.replaceAll(/[^,\n]+/g, '"$&"'),
+      blank: plain.replaceAll('\n', '\n\n'),
+      reversed,
+      unended: plain.trim(),
+      upperCase: plain.replace(REPAYMENT_COLUMNS, REPAYMENT_COLUMNS.toUpperCase()),
+      without: plain.replaceAll(/,[^,]*$/gm, ''),
+      otherDelimitersInCells: plain.replaceAll(',', ';').replace('paid', 'a, '.repeat(20)),
+      otherEnds: plain.replace('\n', '\r\n'),
+    }
+    for (const [name, csv] of Object.entries(variants)) {
+      const { body } = await uploadCsv(service, 'repayments', csv)
+      t.match(body, { rows: 2, valid_rows: 2, invalid_rows: 0 }, name)
+    }
+  },
+)
+
+t.test('a Windows-1252 file is converted to the characters that were meant', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const csv = loansCsv({ client_firstname: 'José', principal: 'none' })
+  const { body } = await uploadCsv(service, 'loans', new Uint8Array(Buffer.from(csv, 'latin1')))
+  const errors = await textOf(service, `/api/migration/${body.migration_id}/errors.csv`)
+  t.match(errors, /José/)
+  t.equal(
+    errors.charCodeAt(0),
+    0xfeff,
+    'errors.csv starts with a BOM, which tells Excel that it is UTF-8',
+  )
+})
+
+t.test('a large file can be read, whatever its first line and its rows start with', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rows = Array.from({ length: 1_000 }, (_, i) => ({ payment_reference: `p-${i}` }))
+  const plain = repaymentsCsv(...rows)
+  const variants = {
+    emptyFirstColumn: plain.replaceAll(/^.*$/gm, line =>
+      line === '' ? '' : `${line === REPAYMENT_COLUMNS ? 'reason' : ''},${line}`,
+    ),
+    blankLinesFirst: `\ufeff\n\n\r\n${plain}`,
+    indented: plain.replaceAll(/^(?=L)/gm, ' '),
+  }
+  for (const [name, csv] of Object.entries(variants)) {
+    t.ok(csv.length > 20_000, name)
+    for (const delimiter of [',', '\t']) {
+      const { body } = await uploadCsv(service, 'repayments', csv.replaceAll(',', delimiter))
+      t.match(body, { rows: 1_000, valid_rows: 1_000 }, `${name} ${JSON.stringify(delimiter)}`)
+    }
+  }
+})
+
+t.test('lines are counted as an editor counts them, whatever line endings are used', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const plain = repaymentsCsv({ note: 'two\nlines' }, { amount: 'x', payment_reference: 'p-2' })
+  const variants = {
+    lf: plain,
+    crlf: plain.replaceAll('\n', '\r\n'),
+    onlyHeaderLf: plain.replaceAll('\n', '\r\n').replace('\r\n', '\n'),
+    onlyHeaderCrlf: plain.replace('\n', '\r\n'),
+    cr: plain.replaceAll('\n', '\r'),
+  }
+  for (const [name, csv] of Object.entries(variants)) {
+    const { body } = await uploadCsv(service, 'repayments', csv)
+    t.match(body, { rows: 2, errors: [{ line: 4 }] }, name)
+  }
+})
+
+t.test(
+  'a file that cannot be read is refused with a message that names the line and the column',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const good = repaymentsCsv({}, { payment_reference: 'p-2' })
+    const lines = good.split('\n')
+    const withLine3 = (line: string) => [lines[0], lines[1], line].join('\n')
+    const refused: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
+      [
+        'unknown column',
+        good.replace('gateway', 'gatway'),
+        /Line 1: column 5 \("gatway"\) is not a column of repayments/,
+      ],
+      [
+        'missing column',
+        good.replaceAll(/^[^,]*,/gm, ''),
+        /Line 1: the column loan_external_id is missing/,
+      ],
+      ['column twice', good.replace('note', 'amount'), /Line 1: column 6 repeats amount/],
+      [
+        'open quote',
+        withLine3('L-1,2024-02-12,"100,p-2,,'),
+        /Line 3, column amount: a quote is opened but never closed/,
+      ],
+      [
+        'open quote with more lines below',
+        `${repaymentsCsv({ note: 'two\nlines' })}\nL-1,2024-02-12,"100,p-2,,\n\nL-1\n`.replaceAll(
+          '\n',
+          '\r\n',
+        ),
+        /Line 5, column amount: a quote is opened but never closed/,
+      ],
+      [
+        'quote inside',
+        withLine3('L-1,2024-02-12,1"00,p-2,,'),
+        /Line 3, column amount: there is a quote inside an unquoted cell/,
+      ],
+      [
+        'text after a quote',
+        withLine3('L-1,2024-02-12,"1"00,p-2,,'),
+        /Line 3, column amount: there is text after a closing quote/,
+      ],
+      [
+        'UTF-16',
+        new Uint8Array(Buffer.from(`\ufeff${good}`, 'utf16le')),
+        /UTF-16: save it as CSV UTF-8/,
+      ],
+      [
+        'two encodings',
+        mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,'), 'é'),
+        /Line 4, character 5: the file is UTF-8 up to here/,
+      ],
+      [
+        'two encodings with more text after them',
+        mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,2024-02-12,1,'), 'é,,\n'),
+        /Line 4, character 18: the file is UTF-8 up to here/,
+      ],
+      [
+        'two encodings after a replacement character',
+        mixed(withLine3('L-1,2024-02-12,1,\ufffd,,\nL-1,'), 'é'),
+        /Line 4, character 5: the file is UTF-8 up to here/,
+      ],
+      [
+        'two encodings, Windows-1252 first',
+        mixed(good, 'L-1,2024-02-12,1,Ren\xe9,,\n', 'L-1,आशा'),
+        /Line 5, character 5: the file is Windows-1252 up to here, and UTF-8 from here/,
+      ],
+      [
+        'two encodings in one line, far into a Windows-1252 file',
+        mixed('', `${good}${'L-1,2024-02-12,1,Ren\xe9,,\n'.repeat(10_000)}Ren\xe9 `, 'José'),
+        /Line 10004, character 9: the file is Windows-1252 up to here/,
+      ],
+      ['nothing', '', /The file is empty/],
+      ['only a header', REPAYMENT_COLUMNS, /no rows below its header/],
+      ['not a CSV file', new Uint8Array(50_000).fill(7), /Line 1: the header does not end/],
+    ]
+    for (const [name, csv, sentence] of refused) {
+      const { status, body } = await uploadCsv(service, 'repayments', csv)
+      t.equal(status, 400, name)
+      t.match(body, { code: 'INVALID_PAYLOAD', detail: sentence }, name)
+    }
+    const { rows } = await kept(service)
+    t.equal(rows, 0, 'nothing of them is stored')
+  },
+)
+
+async function kept({ db }: TestService) {
+  const { count } = await db
+    .selectFrom('loanops.migration')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('status', '=', 'uploading')
+    .executeTakeFirstOrThrow()
+  return { rows: Number(count) }
+}
+
+/** The second part is in Latin-1, the others in UTF-8. */
+function mixed(utf8: string, latin1: string, after = '') {
+  const parts = [Buffer.from(utf8), Buffer.from(latin1, 'latin1'), Buffer.from(after)]
+  return new Uint8Array(Buffer.concat(parts))
+}

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import t from 'tap'
+import { uploadCsv } from '../support/migrate.ts'
+import { LOAN_COLUMNS } from '../support/portfolio.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
+
+t.test('a huge cell in any column is an error of its row', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const huge = randomBytes(20_000).toString('hex')
+  for (const column of LOAN_COLUMNS.split(',')) {
+    const { status, body } = await uploadCsv(service, 'loans', loansCsv({ [column]: huge }))
+    t.match(
+      { status, rows: body.rows, invalid: body.invalid_rows },
+      { status: 201, rows: 1, invalid: 1 },
+      column,
+    )
+  }
+})
+
+t.test('every error of every row is reported by column name', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const csv = loansCsv(
+    {},
+    {
+      loan_external_id: 'L 2',
+      client_external_id: 'C-2',
+      client_firstname: 'x'.repeat(51),
+      principal: '1,000.00',
+      interest_rate_per_period: '-1',
+      loan_term_frequency: '11',
+      submitted_on_date: '31 February 2024',
+      lender: 'LENDER_77',
+    },
+    { loan_external_id: 'L-3', loan_term_frequency: '13' },
+    { loan_external_id: 'L-4', approved_on_date: '09 January 2024' },
+    { loan_external_id: 'L-5', approved_on_date: '' },
+    { loan_external_id: 'L-6', disbursed_amount: '1200.01' },
+    { loan_external_id: 'L-7', disbursed_on_date: '', utr_payment_id: 'UTR' },
+    { loan_external_id: 'L-8', client_lastname: '', client_external_id: 'C-8' },
+    { loan_external_id: 'L-9', principal: '0.1000000000000000000001' },
+  )
+  const { body } = await uploadCsv(service, 'loans', csv)
+  t.match(body, { rows: 9, valid_rows: 1, invalid_rows: 8 })
+  const reasons = Object.fromEntries(body.errors.map((one: any) => [one.line, one.reason]))
+  for (const column of [
+    'loan_external_id must be',
+    'client_firstname must be a text of 1 to 50',
+    'principal must be a number above 0',
+    'interest_rate_per_period must be',
+    'submitted_on_date must be a valid date, such as 05 March 2026 or 2026-03-05',
+    'lender must be a lender',
+  ])
+    t.match(reasons[3], column)
+  t.match(reasons[4], /^loan_term_frequency must be a multiple of number_of_repayments$/)
+  t.match(reasons[5], 'approved_on_date must not be before submitted_on_date')
+  t.match(reasons[6], 'approved_on_date is required if disbursed_on_date is filled')
+  t.match(reasons[7], 'disbursed_amount must not be greater than principal')
+  t.match(reasons[8], 'utr_payment_id must be empty if disbursed_on_date is empty')
+  t.match(reasons[9], 'client_lastname is required')
+  t.match(reasons[10], 'principal must be a number above 0')
+})
+
+t.test('scientific notation is an error in ids, references and telephone numbers', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const shortened = [
+    '9.19877E+11',
+    '4.01235e+11',
+    '4.01235E11',
+    '4,01235E+11',
+    '4E+11',
+    '1e-05',
+    '9.E+11',
+    '.5E+11',
+    "'9.19877E+11",
+    '9.19877E +11',
+    '9.19877\u00a0E+11\u200b',
+    '９.１９８７７Ｅ＋１１',
+  ]
+  const loans = shortened.map((text, i) => ({
+    loan_external_id: `SN-${i}`,
+    client_external_id: `SN-${i}`,
+    client_mobile_no: text,
+    utr_payment_id: text,
+  }))
+  const { body } = await uploadCsv(service, 'loans', loansCsv(...loans))
+  t.equal(body.invalid_rows, shortened.length)
+  const sentence = (column: string) => new RegExp(`${column} is in scientific notation`)
+  for (const { reason } of body.errors) {
+    t.match(reason, sentence('client_mobile_no'))
+    t.match(reason, sentence('utr_payment_id'))
+  }
+  const ids = loansCsv({ loan_external_id: '4.01235E11', client_external_id: '9.19877e11' })
+  const [{ reason }] = (await uploadCsv(service, 'loans', ids)).body.errors
+  t.match(reason, sentence('loan_external_id'))
+  t.match(reason, sentence('client_external_id'))
+  const repayments = shortened.map(text => ({ payment_reference: text }))
+  const told = (await uploadCsv(service, 'repayments', repaymentsCsv(...repayments))).body
+  t.equal(told.invalid_rows, shortened.length)
+  for (const one of told.errors) t.match(one.reason, sentence('payment_reference'))
+})
+
+t.test('an id that only resembles scientific notation is valid', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const ids = ['LOAN-1E5', '1E5', '12E3', '４ E 5', '4.01235E11-A', '1.5', '-E+1', "'-E+1'"]
+  const csv = repaymentsCsv(...ids.map(id => ({ payment_reference: id, note: '1.5E+11' })))
+  t.match((await uploadCsv(service, 'repayments', csv)).body, { invalid_rows: 0 })
+})
+
+t.test(
+  'a repeated loan, a client with two names and a number of two clients are errors',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const csv = loansCsv(
+      { loan_external_id: 'L-1' },
+      { loan_external_id: 'L-1', principal: '5.00' },
+      {
+        loan_external_id: 'L-2',
+        client_external_id: 'C-2',
+        client_activation_date: '2024-01-05',
+      },
+      { loan_external_id: 'L-3', client_external_id: 'C-2' },
+      { loan_external_id: 'L-4', client_external_id: 'C-3' },
+      {
+        loan_external_id: 'L-5',
+        client_external_id: 'C-3',
+        client_firstname: 'Usha',
+        client_mobile_no: '99',
+      },
+      { loan_external_id: 'L-6', client_external_id: 'C-6', client_mobile_no: '99' },
+    )
+    const { body } = await uploadCsv(service, 'loans', csv)
+    t.same(body.errors, [
+      { line: 2, reason: 'loan_external_id: this loan is also in line 3' },
+      { line: 3, reason: 'loan_external_id: this loan is also in line 2' },
+      {
+        line: 6,
+        reason: 'client_firstname, client_mobile_no: line 7 has other data for this client',
+      },
+      {
+        line: 7,
+        reason:
+          'client_firstname, client_mobile_no: line 6 has other data for this client; client_mobile_no: line 8 has this number for another client',
+      },
+      { line: 8, reason: 'client_mobile_no: line 7 has this number for another client' },
+    ])
+  },
+)
+
+t.test(
+  'a repayment that is repeated or before the disbursement is invalid; one on a loan that no file disburses is not',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const { body: loans } = await uploadCsv(
+      service,
+      'loans',
+      loansCsv({ loan_external_id: 'D-1' }, { loan_external_id: 'D-2', disbursed_on_date: '' }),
+    )
+    await sql`
+      update loanops.migration_row set state = 'done'
+       where migration_id = ${loans.migration_id}`.execute(service.db)
+    const { body } = await uploadCsv(
+      service,
+      'repayments',
+      repaymentsCsv(
+        { loan_external_id: 'D-1' },
+        { loan_external_id: 'D-1', amount: '1.00' },
+        { loan_external_id: 'D-9' },
+        {
+          loan_external_id: 'D-1',
+          payment_reference: 'p-2',
+          transaction_date: '11 January 2024',
+        },
+        { loan_external_id: 'D-2', payment_reference: 'p-3' },
+        { loan_external_id: 'D-1', payment_reference: 'pay_1', gateway: 'gateway_a' },
+        { loan_external_id: 'D-9', payment_reference: 'pay_1', gateway: 'gateway_a' },
+        { loan_external_id: 'D-8', payment_reference: 'pay_1', gateway: 'gateway_b' },
+        {
+          loan_external_id: 'D-9',
+          payment_reference: '',
+          gateway: 'paypal',
+          amount: '0',
+          transaction_date: '',
+        },
+      ),
+    )
+    t.same(
+      body.errors.map(({ line }: any) => line),
+      [2, 3, 5, 7, 8, 10],
+    )
+    const reasons = Object.fromEntries(body.errors.map((one: any) => [one.line, one.reason]))
+    t.equal(reasons[2], 'payment_reference: this payment is also in line 3')
+    t.equal(reasons[5], 'transaction_date: the loan was disbursed later, on 2024-01-12')
+    t.equal(reasons[8], 'payment_reference: this payment is also in line 7')
+    for (const column of [
+      'payment_reference is required',
+      'gateway must be gateway_a or gateway_b',
+      'amount must be',
+      'transaction_date is required',
+    ])
+      t.match(reasons[10], column)
+  },
+)
+
+t.test(
+  'a row with too few cells and one with a NUL are invalid, and named by the line where they begin',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const csv = `${repaymentsCsv({ note: 'two\nlines' })}L-1,2024-02-12\nL-1,2024-02-12,1,p\0,,\n`
+    const { body } = await uploadCsv(service, 'repayments', csv)
+    t.same(body.errors, [
+      { line: 4, reason: 'the row has 2 cells, but the header has 6 columns' },
+      { line: 5, reason: 'payment_reference contains a NUL character' },
+    ])
+  },
+)

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { sql } from 'kysely'
+import t from 'tap'
+import { readConfig } from '../src/config.ts'
+import { logger } from '../src/log.ts'
+import { startRole } from '../src/role.ts'
+import { freshDatabase } from './support/fresh-database.ts'
+import { testEnv } from './support/service.ts'
+
+const LEDGER = 'http://127.0.0.1:9/api/v1'
+/** Many times what a process with nothing left to do takes to end. */
+const ENDS_WITHIN_MS = 30_000
+
+t.test('a worker of which one job fails to start stops the jobs already started', async t => {
+  const { url } = await freshDatabase(t)
+  const child = spawn(process.execPath, ['test/support/failed-worker.ts'], {
+    env: { ...testEnv(url, LEDGER), PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: ENDS_WITHIN_MS,
+    killSignal: 'SIGKILL',
+  })
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  t.match(output, /already been registered/)
+  t.equal(code, 0, 'it ends by itself, because no job keeps it running')
+})
+
+const BROKEN = {
+  'whose database is behind': sql`delete from loanops.migration_applied`,
+  'whose queue cannot be opened': sql`drop schema pgboss cascade`,
+  'whose schedules cannot be set': sql`alter table pgboss.schedule add check (false) not valid`,
+}
+
+for (const [which, breakIt] of Object.entries(BROKEN)) {
+  t.test(`a role ${which} refuses to start and closes its connections`, async t => {
+    const { url, db } = await freshDatabase(t)
+    await breakIt.execute(db)
+    await db.destroy()
+    const before = openSockets()
+    const config = readConfig(testEnv(url, LEDGER))
+    await t.rejects(startRole(config, logger('silent')))
+    t.equal(openSockets(), before)
+  })
+}
+
+const openSockets = () =>
+  process.getActiveResourcesInfo().filter(resource => /^(TCP|PipeWrap)/.test(resource)).length
