@@ -49,18 +49,18 @@ export function groupCommit<In, Out>(
     const group = waiting.slice(0, MAX_PER_COMMIT)
     waiting = waiting.slice(MAX_PER_COMMIT)
     isCommitting = true
-    await settle(group)
+    await commitGroup(group)
     isCommitting = false
     if (waiting.length > 0) void commitNext()
   }
 
-  async function settle(group: Waiting<In, Out>[]): Promise<void> {
+  async function commitGroup(group: Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await commit(group.map(({ item }) => item))
       for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
     } catch (error) {
       const rejectAll = group.length === 1 || isTransient(error)
-      for (const one of group) rejectAll ? one.reject(error) : await settle([one])
+      for (const one of group) rejectAll ? one.reject(error) : await commitGroup([one])
     }
   }
 }
@@ -73,7 +73,7 @@ function inTime<T>(
   start(resolve, reject)
   if (ms === undefined) return promise
   const timer = setTimeout(() => reject(new Unavailable('the database is slow')), ms)
-  const settled = () => clearTimeout(timer)
-  promise.then(settled, settled)
+  const stopTimer = () => clearTimeout(timer)
+  promise.then(stopTimer, stopTimer)
   return promise
 }

@@ -12,21 +12,21 @@ import {
   success,
 } from './current-attempt.ts'
 import {
+  afterFailedLook,
   brokenOff,
+  type Decision,
   deadlineRefusal,
   decide,
-  type Ending,
   keepingKey,
   operatorsRefusal,
   stillUnapproved,
-  unsettled,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Operation } from './operation.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
-/** Makes one attempt: looks first if an earlier one may have arrived, then writes, and decides what becomes of the operation. */
+/** Makes one attempt: looks first if an earlier one may have arrived, then writes, and decides what happens next. */
 export async function runAttempt(
   context: AttemptContext,
   operation: Operation,
@@ -44,7 +44,7 @@ export async function runAttempt(
   }
 }
 
-/** Keeps us from repeating what an earlier attempt did. */
+/** Prevents repeating what an earlier attempt has already done. */
 async function lookFirst(current: CurrentAttempt): Promise<Ended | undefined> {
   const { claim, calls } = current
   if (!claim.lookFirst) return undefined
@@ -66,15 +66,15 @@ function refuseEarly(current: CurrentAttempt): Ended | undefined {
 async function afterTheWrite(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
   if (answer.outcome === 'refused') return afterARefusal(current, answer)
   if (isContainers500(answer)) return afterAContainers500(current, answer)
-  const ending = decide(current.claim, current.key, answer)
-  return ended(current, answer, current.hasMovedOn ? keepingKey(ending, answer) : ending)
+  const decision = decide(current.claim, current.key, answer)
+  return ended(current, answer, current.hasMovedOn ? keepingKey(decision, answer) : decision)
 }
 
 /** Believes a refusal only if the ledger does not hold what was requested. */
 async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
   const { operation, claim, calls, attempt } = current
-  // It may be that of a duplicate: an earlier attempt may have arrived after our look or, if something was remembered,
-  // this write may have arrived twice.
+  // It may be the refusal of a duplicate: an earlier attempt may have arrived after our look, or this write itself may
+  // have arrived twice, which matters only if something was remembered.
   const mayHaveComeTwice = attempt.seen !== null && calls.written() !== null
   if (claim.lookFirst || mayHaveComeTwice) {
     const held = await look(current)
@@ -91,7 +91,7 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
   return decided(current, answer)
 }
 
-/** A write with wrong credentials gets a 500 before Fineract checks them; a read tells that from a real failure. */
+/** Fineract answers a write with wrong credentials with a 500; a read distinguishes that from a real failure. */
 async function afterAContainers500(current: CurrentAttempt, answer: Answer): Promise<Ended> {
   try {
     const held = await look(current)
@@ -107,7 +107,7 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
   if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
-  const left = (ending: Ending) => (isLooking ? unsettled(ending) : ending)
+  const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
   if (error instanceof LedgerTrouble)
     return ended(current, written ?? error.answer, left(decide(claim, key, error.answer)))
@@ -125,7 +125,7 @@ function isPastDeadline(
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || waitingFor === 'ledger_approval') return false
-  // It has only waited behind others: that is no reason to fail it as long as the ledger can be called.
+  // It has only been waiting behind others, which is no reason to fail it while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
   return Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
 }

@@ -4,7 +4,7 @@ import { LEASE_SECONDS } from '../database/lease.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
-/** A wake-up that is this late was lost: its worker died, or the database was down. */
+/** A wake-up this late must have been lost: its worker died, or the database was down. */
 const LATE_SECONDS = 2
 
 /** An operation that only this process may work on until the lease ends. */
@@ -19,9 +19,9 @@ export type Claim = {
   subject: string
   externalId: string
   data: Data
-  /** How often the operation has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
+  /** How often the operation has been claimed: whoever writes under an older number has lost its lease. Column `attempt`. */
   number: number
-  /** Whether the start of its attempt is on record; until then nothing may be written. */
+  /** Whether the start of its attempt has been recorded; until then nothing may be written. */
   isStarted: boolean
   lookFirst: boolean
   /** Whether an earlier attempt has ended. */
@@ -38,7 +38,7 @@ export type Claim = {
   tooEarly: { key: string; since: string } | null
 }
 
-/** Tells claims of the same operation apart: a process may claim again what it had lost. */
+/** Distinguishes claims of the same operation: a process may reclaim an operation whose lease it lost. */
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
@@ -66,7 +66,7 @@ export async function claimHeads(
          and o.next_try_at <= now()
          and o.claimed_by is null
          and not exists (${clientsUnfinished('o')})
-      -- Whoever has locked the row is claiming or finishing it, and goes on to the next one.
+      -- Whoever has locked the row is claiming or finishing it, and then goes on to the next one.
          for update of o skip locked
     ), claimed as (
       update loanops.operation o
@@ -102,18 +102,27 @@ export async function startClaims(
   claims: ClaimKey[],
 ): Promise<ClaimKey[]> {
   const { rows } = await sql<ClaimKey>`
+    with starting as (
+      select o.id
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
+               as held (id, attempt)
+        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
+       where o.claimed_by = ${worker} and o.status = 'processing'
+       -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+       order by o.id
+         for no key update of o
+    )
     update loanops.operation o set unstarted_attempt = null
-      from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
-        as starting (id, attempt)
-     where o.id = starting.id and o.attempt = starting.attempt and o.claimed_by = ${worker} and o.status = 'processing'
+      from starting
+     where o.id = starting.id
     returning o.id, o.attempt as number`.execute(db)
   return rows
 }
 
 /**
- * Renews what is still ours. A row that somebody has locked is left out until the next time: its attempt's start or end
- * is being recorded. To wait for it would hold up the others, and end in a deadlock where two wait for each other.
- * @returns what is still ours, and whether it was renewed; the rest was claimed again, and the fence protects it
+ * Renews the claims that are still ours. A row that is locked is skipped until the next time: its attempt's start or end
+ * is being recorded, and waiting for it would delay the other renewals and could deadlock.
+ * @returns the claims that are still ours, and whether each was renewed; the others have been reclaimed and are fenced off
  */
 export async function renewClaims(
   db: Database,
@@ -163,21 +172,21 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-/** One part of the walk over all subjects. */
-export type Stretch = {
+/** One page of the scan over all subjects. */
+export type SubjectPage = {
   /** The subjects found. */
   subjects: string[]
-  /** Where the next stretch begins; null after the last. */
+  /** Where the next page begins; null after the last. */
   next: string | null
 }
 
-/** Subjects beyond `after` whose oldest unfinished operation is due, though nobody was woken for it. */
+/** Subjects after `after` whose oldest unfinished operation is due although no wake-up came for it. */
 export function overdueSubjects(
   db: Database,
   origins: Origin[],
   limit: number,
   after = '',
-): Promise<Stretch> {
+): Promise<SubjectPage> {
   return headsWhere(
     db,
     origins,
@@ -187,14 +196,14 @@ export function overdueSubjects(
   )
 }
 
-/** Subjects beyond `after` whose oldest unfinished operation is claimed by a worker that did not renew its lease. */
-export function expiredSubjects(db: Database, limit: number, after: string): Promise<Stretch> {
+/** Subjects after `after` whose oldest unfinished operation is claimed by a worker that has stopped renewing its lease. */
+export function expiredSubjects(db: Database, limit: number, after: string): Promise<SubjectPage> {
   return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
 /**
- * Subjects beyond `after` whose oldest unfinished operation needs no call to end: its deadline has passed with nothing
- * sent, or an operator failed it.
+ * Subjects after `after` whose oldest unfinished operation can end without a call: its deadline has passed with nothing
+ * sent, or an operator declared it failed.
  */
 export function endableSubjects(
   db: Database,
@@ -202,7 +211,7 @@ export function endableSubjects(
   deadlineSeconds: number,
   limit: number,
   after = '',
-): Promise<Stretch> {
+): Promise<SubjectPage> {
   return headsWhere(
     db,
     origins,
@@ -215,18 +224,28 @@ export function endableSubjects(
   )
 }
 
-/** Records why these subjects' operations wait, though none of them was tried. */
+/** Records why these subjects' operations are waiting, although none of them was tried. */
 export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
   await sql`
-    update loanops.operation set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
-     where id in (select oldest.id from unnest(${subjects}::text[]) as wanted (subject) cross join lateral (
-                    select id from loanops.operation
-                     where subject = wanted.subject and status = 'processing' order by seq limit 1) oldest)
-       and status = 'processing' and claimed_by is null and waiting_for is null`.execute(db)
+    with waiting as (
+      select o.id
+        from unnest(${subjects}::text[]) as wanted (subject)
+       cross join lateral (
+         select id from loanops.operation
+          where subject = wanted.subject and status = 'processing'
+          order by seq limit 1) oldest
+        join loanops.operation o on o.id = oldest.id
+       where o.status = 'processing' and o.claimed_by is null and o.waiting_for is null
+       order by o.id
+         for no key update of o
+    )
+    update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
+      from waiting
+     where o.id = waiting.id`.execute(db)
 }
 
-/** Takes some hundredths of a second: the statement must not time out because a million subjects wait. */
-const SUBJECTS_PER_STRETCH = 5_000
+/** Takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
+const SUBJECTS_PER_PAGE = 5_000
 
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
 async function headsWhere(
@@ -235,10 +254,10 @@ async function headsWhere(
   condition: RawBuilder<unknown>,
   limit: number,
   after: string,
-): Promise<Stretch> {
+): Promise<SubjectPage> {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
     look_first, resolution`
-  const { rows } = await sql<Stretch>`
+  const { rows } = await sql<SubjectPage>`
     with recursive head as (
       (select ${columns} from loanops.operation
         where status = 'processing' and subject > ${after} order by subject, seq limit 1)
@@ -247,14 +266,14 @@ async function headsWhere(
         select ${columns} from loanops.operation
          where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
     ), walked as (
-      select * from head limit ${SUBJECTS_PER_STRETCH}
+      select * from head limit ${SUBJECTS_PER_PAGE}
     )
     select array(select subject from walked head
                   where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
                   limit ${limit}) as subjects,
-           case when count(*) = ${SUBJECTS_PER_STRETCH} then max(subject) end as next
+           case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next
       from walked`.execute(db)
-  return rows[0] as Stretch
+  return rows[0] as SubjectPage
 }
 
 /** The client's operations that this one must wait for. */

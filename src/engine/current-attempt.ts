@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/client.ts'
 import { type Held, there } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Claim } from './claim.ts'
-import { decide, type Ending } from './decide.ts'
+import { type Decision, decide } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Attempt, Operation } from './operation.ts'
@@ -16,7 +16,7 @@ export type AttemptContext = {
   ledger: Ledger
   reference: Reference
   deadlineSeconds: number
-  /** Whether a write may be sent: its start is on record, and the lease covers it. Somebody else may have claimed it by now. */
+  /** Whether a write may be sent: its start is recorded and the lease covers it. Another worker may have claimed it. */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   log: { error(object: object, message: string): void }
@@ -30,7 +30,7 @@ export type CurrentAttempt = {
   calls: WatchedLedger
   attempt: Attempt
   isLooking: boolean
-  /** What the last look found: only the key can show whether our write came first. */
+  /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn: boolean
 }
 
@@ -65,7 +65,7 @@ export async function look(current: CurrentAttempt): Promise<Held> {
   const held = await operation.find(attempt, claim.data)
   current.isLooking = false
   current.hasMovedOn = held.state === 'moved_on'
-  // The ledger had accepted it for approval: whoever approved it may have gone on from there.
+  // The ledger had accepted it for approval: whoever approved it may have taken it further since.
   const wasTaken = claim.waitingFor === 'ledger_approval'
   return held.state === 'moved_on' && wasTaken ? there(held.body) : held
 }
@@ -73,16 +73,16 @@ export async function look(current: CurrentAttempt): Promise<Held> {
 export function ended(
   { claim, key }: CurrentAttempt,
   answer: Answer | Refusal | null,
-  ending: Ending,
+  decision: Decision,
 ): Ended {
-  return { claim, key, answer, ending }
+  return { claim, key, answer, decision }
 }
 
 export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ended {
   return ended(current, answer, decide(current.claim, current.key, answer))
 }
 
-/** @param answer the ledger's, if the reason is ours */
+/** @param answer the ledger's own answer, if the reason is ours */
 export function refused(
   current: CurrentAttempt,
   reason: Refusal,
@@ -91,7 +91,7 @@ export function refused(
   return ended(current, answer, decide(current.claim, current.key, reason))
 }
 
-export const success = (held: Held & { state: 'there' }): Ending => ({
+export const success = (held: Held & { state: 'there' }): Decision => ({
   status: 'success',
   response: held.body,
 })

@@ -9,8 +9,8 @@ export type WaitingFor =
   | 'ledger_approval'
   | 'outcome_unknown'
 
-/** What becomes of an operation after an attempt. */
-export type Ending =
+/** What happens to an operation after an attempt. */
+export type Decision =
   | { status: 'success'; response: object }
   | { status: 'failed'; response: object; errorMessage: string; reason?: string }
   | {
@@ -21,7 +21,7 @@ export type Ending =
       /** The ledger may hold its effect now. */
       lookFirst: boolean
       isUnknown: boolean
-      /** Under the old key the ledger would only repeat its failure. */
+      /** Under the old key the ledger would only repeat its stored failure. */
       wantsNewKey: boolean
       /** False for "not now", which says nothing about the operation. */
       countsAsAttempt: boolean
@@ -29,14 +29,14 @@ export type Ending =
 
 const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 30_000
-/** A person has to correct our settings, or to give the approval. */
+/** Someone has to correct our settings or give the approval. */
 const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
 const TOO_EARLY = 425
 
-/** Writing again would put a second request before the approver. */
-export const stillUnapproved: Ending = {
+/** Writing again would send the approver a second request. */
+export const stillUnapproved: Decision = {
   status: 'processing',
   waitingFor: 'ledger_approval',
   lastError: 'the ledger holds it for a second person’s approval',
@@ -56,7 +56,7 @@ export function decide(
   key: string,
   answer: Answer | Refusal,
   now = new Date(),
-): Ending {
+): Decision {
   if (isRefusal(answer))
     return {
       status: 'failed',
@@ -96,10 +96,13 @@ export function decide(
         ...keepWaitingForApproval(claim, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
         lookFirst: claim.lookFirst || !answer.leftNothing,
+        wantsNewKey: answer.isFromStore,
       }
     case 'unknown':
       return {
         ...retryLater(claim, answer),
+        // The operator is waiting.
+        ...(claim.resolution === 'retry' && answer.status === TOO_EARLY ? { nextTryMs: 0 } : {}),
         waitingFor: 'outcome_unknown',
         lookFirst: true,
         isUnknown: true,
@@ -109,19 +112,19 @@ export function decide(
 }
 
 /**
- * If the look found that the ledger has moved on, only the key can show whether our write came first: it is given up
- * only for a failure that the ledger has stored under it.
+ * After a look that found `moved_on`, only the key can show whether our write came first: it is given up only for a
+ * failure that the ledger has stored under it.
  */
-export function keepingKey(ending: Ending, answer: Answer | Refusal): Ending {
-  if (ending.status !== 'processing' || isRefusal(answer)) return ending
+export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
+  if (decision.status !== 'processing' || isRefusal(answer)) return decision
   // A "still processing" counts as stored too.
   const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
   const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
-  return { ...ending, wantsNewKey: ending.wantsNewKey && isFailureKept }
+  return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
-/** For an attempt that met something unforeseen: a body that is not as declared, a bug of ours. */
-export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Ending {
+/** For an attempt that failed unexpectedly: a body that is not as declared, or a bug of ours. */
+export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
   return {
     ...retryLater(claim, { message }),
     ...(mayHaveArrived
@@ -132,26 +135,26 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
 }
 
 /**
- * For a look that failed. It was due because an earlier attempt may have arrived: until a look says otherwise, the
- * outcome is unknown, whatever the failure itself says.
+ * For a look that failed. It was needed because an earlier attempt may have arrived: until a look succeeds, the
+ * outcome is unknown, whatever the failure itself was.
  */
-export function unsettled(ending: Ending): Ending {
-  if (ending.status !== 'processing') return ending
-  const { waitingFor } = ending
+export function afterFailedLook(decision: Decision): Decision {
+  if (decision.status !== 'processing') return decision
+  const { waitingFor } = decision
   // The other reasons stay: an operator can resolve them too.
   const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
   return isUnknown
-    ? { ...ending, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
-    : { ...ending, lookFirst: true }
+    ? { ...decision, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
+    : { ...decision, lookFirst: true }
 }
 
-/** The deadline has passed; only if the ledger cannot hold any effect. */
+/** For an operation past its deadline that cannot have had any effect at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not take it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
 }
 
-/** Failed because an operator said so. */
+/** For an operation that an operator declared failed. */
 export const operatorsRefusal: Refusal = {
   ...refusal(
     '409',
@@ -167,8 +170,8 @@ export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_appr
 }
 
 /**
- * A failed look must not end the wait for approval, or a second request would go to the approver. Only an operator's
- * `retry` ends it; what became of the first request is then unknown.
+ * A failed look must not end the wait for approval, or the approver would get a second request. Only an operator's
+ * `retry` ends it, and the outcome of the first request is then unknown.
  */
 function keepWaitingForApproval(
   claim: Claim,
@@ -192,19 +195,20 @@ function retryLater(claim: Claim, { message }: { message: string }) {
   }
 }
 
-/** Doubles with each claim; the random half keeps thousands of them from coming at once. */
+/** Doubles with each claim; the random half keeps thousands of retries from coming at once. */
 function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(claims - 1, 16))
   return full / 2 + (Math.random() * full) / 2
 }
 
-/** Counted from the first "still processing" under this key: an older unknown outcome says nothing about a new call. */
-function isStuck({ tooEarly }: Claim, key: string, { status }: Answer, now: Date): boolean {
-  return (
-    status === TOO_EARLY &&
-    tooEarly?.key === key &&
-    now.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
-  )
+/**
+ * Counted from the first "still processing" under this key: an older unknown outcome says nothing about a new call. An
+ * operator's retry does not wait so long.
+ */
+function isStuck({ tooEarly, resolution }: Claim, key: string, answer: Answer, now: Date): boolean {
+  if (answer.status !== TOO_EARLY) return false
+  if (resolution === 'retry') return true
+  return tooEarly?.key === key && now.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
 }
 
 function isRefusal(

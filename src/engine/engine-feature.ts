@@ -6,7 +6,7 @@ export const engineFeature: Feature = {
   queues: [liveQueue, bulkQueue],
   jobs: [runOperations],
   async onFinal(_, ended, metrics) {
-    for (const { claim, ending } of ended)
-      metrics.operations.inc({ operation_type: claim.operationType, status: ending.status })
+    for (const { claim, decision } of ended)
+      metrics.operations.inc({ operation_type: claim.operationType, status: decision.status })
   },
 }

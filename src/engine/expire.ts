@@ -5,20 +5,20 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
-import { expiredSubjects, type Stretch } from './claim.ts'
+import { expiredSubjects, type SubjectPage } from './claim.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 
-/** A dead worker's lease ends within 10 s; with this its work goes on within 11 s. */
+/** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
 const LOOK_EVERY_MS = 1_000
-/** Enough for all that a few dead processes held; the rest is found at once. */
+/** Enough for everything that a few dead processes held; any more is found by the next look, which follows at once. */
 const MAX_AT_ONCE = 200
-/** What expires while the ledger is down is tried soon after it is back. */
+/** An operation whose claim expires while the ledger is down is tried soon after it is back. */
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 
 /**
- * Ends the claims of dead workers, whoever they were. It runs beside the sweep, which waits for its probe as long as a
- * hanging ledger lets it wait, and which looks for nothing while its lanes are full.
+ * Ends the claims of dead workers. It runs separately from the sweep, which waits for its probe for as long as a
+ * hanging ledger keeps it waiting, and which looks for nothing while its lanes are full.
  */
 export function startExpiry(
   db: Database,
@@ -30,7 +30,7 @@ export function startExpiry(
       const startedAt = performance.now()
       const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
       const isMore = await endExpiredClaims(db, boss, nextTryMs)
-      // A look walks over all subjects that wait.
+      // Each look scans all waiting subjects.
       return isMore ? 0 : restAfter(startedAt, LOOK_EVERY_MS)
     },
     {
@@ -55,7 +55,7 @@ export async function endExpiredClaims(
   nextTryMs: number,
 ): Promise<boolean> {
   for (let after: string | null = ''; after !== null; ) {
-    const { subjects, next }: Stretch = await expiredSubjects(db, MAX_AT_ONCE, after)
+    const { subjects, next }: SubjectPage = await expiredSubjects(db, MAX_AT_ONCE, after)
     if (subjects.length > 0) await endExpired(db, boss, subjects, nextTryMs)
     if (subjects.length === MAX_AT_ONCE) return true
     after = next
@@ -91,8 +91,8 @@ async function endExpired(
              attempts = o.attempts + was_started::integer,
              look_first = o.look_first or was_started,
              unknown_since = coalesce(o.unknown_since, case when was_started then o.claimed_at end),
-             -- What is due at once waits for nothing: a batch run waits for its end. And a second request must not go to
-             -- the approver.
+             -- An operation that is due at once waits for nothing: a batch run waits for its end. And the approver must not
+             -- get a second request.
              waiting_for = case when not was_started or ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
                                 else 'outcome_unknown' end,
              last_error = case when was_started then 'the worker stopped before it recorded how its attempt ended'

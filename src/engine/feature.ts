@@ -41,7 +41,7 @@ export type Feature = {
   operations?(db: Database, config: Config): Operation[]
   jobs?: StartJob[]
   gauges?: StartJob[]
-  /** Runs in the transaction that makes operations final: what depends on them becomes true at the same moment. */
+  /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
   onFinal?(trx: Trx, ended: Ended[], metrics: Metrics): Promise<void>
   /** Removes what is kept for so many days only, once a day. */
   onPurge?(db: Database, retentionDays: number): Promise<void>

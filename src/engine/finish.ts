@@ -5,18 +5,23 @@ import type { Database, Trx } from '../database/database.ts'
 import type { Answer } from '../ledger/answer.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
-import { type Ending, recordedOutcome } from './decide.ts'
+import { type Decision, recordedOutcome } from './decide.ts'
 import { keepableJson } from './keepable-json.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 
-/** An attempt at its end: what it was, what came back, and how it leaves the operation. */
-export type Ended = { claim: Claim; key: string; answer: Answer | Refusal | null; ending: Ending }
+/** A finished attempt: its claim, its key, the ledger's answer, and what was decided about the operation. */
+export type Ended = {
+  claim: Claim
+  key: string
+  answer: Answer | Refusal | null
+  decision: Decision
+}
 
 /**
  * Records how attempts ended, in one transaction.
- * @param onFinal runs in it for those that became final, so that what depends on them is true at the same moment
- * @returns per attempt whether it counted: not where its lease had been lost to somebody else
+ * @param onFinal runs in it for those that became final, so that whatever depends on them changes at the same moment
+ * @returns per attempt whether it counted, which it does not if its lease had been lost
  */
 export async function finishAttempts(
   db: Database,
@@ -29,11 +34,12 @@ export async function finishAttempts(
     const effective = ended.filter(({ claim }) => nextTries.has(claimKey(claim)))
     await onFinal(
       trx,
-      effective.filter(({ ending }) => ending.status !== 'processing'),
+      effective.filter(({ decision }) => decision.status !== 'processing'),
     )
     for (const queue of [liveQueue, bulkQueue]) {
       const again = effective.filter(
-        ({ claim, ending }) => ending.status === 'processing' && queueOf(claim.origin) === queue,
+        ({ claim, decision }) =>
+          decision.status === 'processing' && queueOf(claim.origin) === queue,
       )
       const wakes = again.map(({ claim }) => ({
         data: { subject: claim.subject },
@@ -56,6 +62,15 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
         counts boolean, resolution text, method text, path text, http_status integer, outcome text, idempotency_key text)
+    ), locked as (
+      select o.id
+        from ended join loanops.operation o on o.id = ended.id and o.attempt = ended.attempt
+       where o.status = 'processing'
+         -- A claim that expired has been ended already.
+         and o.claimed_by is not null
+       -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+       order by o.id
+         for no key update of o
     ), finished as (
       update loanops.operation o
          set status = ended.status,
@@ -74,10 +89,8 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
              key_generation = o.key_generation + ended.wants_new_key::integer,
              attempts = o.attempts + ended.counts::integer,
              claimed_by = null, claimed_at = null, claimed_until = null
-        from ended
-       where o.id = ended.id and o.attempt = ended.attempt and o.status = 'processing'
-         -- A claim that expired has been ended already.
-         and o.claimed_by is not null
+        from locked join ended using (id)
+       where o.id = locked.id and o.attempt = ended.attempt
       -- A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), attempted as (
@@ -85,7 +98,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
         from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
        where outcome is not null
     ), repeated as (
-      -- One that ends like the one before it is only counted: a ledger that fails for hours must not fill the table.
+      -- An attempt that ends like the previous one is only counted: a ledger that fails for hours must not fill the table.
       update loanops.operation_attempt last
          set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
         from attempted a
@@ -108,22 +121,22 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
 }
 
 /** As `recordEnds` reads it. */
-function row({ claim, key, answer, ending }: Ended) {
-  const isOpen = ending.status === 'processing'
+function row({ claim, key, answer, decision }: Ended) {
+  const isOpen = decision.status === 'processing'
   const isCall = answer !== null && 'method' in answer
   return {
     id: claim.id,
     attempt: claim.number,
-    status: ending.status,
-    response: isOpen ? null : ending.response,
-    error_message: ending.status === 'failed' ? ending.errorMessage : null,
-    waiting_for: isOpen ? ending.waitingFor : null,
-    last_error: isOpen ? ending.lastError : null,
-    next_try_ms: isOpen ? ending.nextTryMs : 0,
-    look_first: isOpen ? ending.lookFirst : claim.lookFirst,
-    is_unknown: isOpen && ending.isUnknown,
-    wants_new_key: isOpen && ending.wantsNewKey,
-    counts: isOpen ? ending.countsAsAttempt : true,
+    status: decision.status,
+    response: isOpen ? null : decision.response,
+    error_message: decision.status === 'failed' ? decision.errorMessage : null,
+    waiting_for: isOpen ? decision.waitingFor : null,
+    last_error: isOpen ? decision.lastError : null,
+    next_try_ms: isOpen ? decision.nextTryMs : 0,
+    look_first: isOpen ? decision.lookFirst : claim.lookFirst,
+    is_unknown: isOpen && decision.isUnknown,
+    wants_new_key: isOpen && decision.wantsNewKey,
+    counts: isOpen ? decision.countsAsAttempt : true,
     resolution: claim.resolution,
     method: isCall ? answer.method : null,
     path: isCall ? answer.path : null,

@@ -1,13 +1,13 @@
 import type { Claim } from './claim.ts'
 
-/** What an operation hands on to the next one of its subject. */
+/** What an operation passes to the next one on its subject. */
 export type HandOver = {
   leave(claim: Claim, value: unknown): void
   /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */
   take(claim: Claim): unknown
 }
 
-/** For the operations of one subject that one worker runs in a row. */
+/** For the operations that one worker runs in a row on one subject. */
 export function openHandOver(): HandOver {
   let left: { seq: bigint; value: unknown } | undefined
 
@@ -16,7 +16,7 @@ export function openHandOver(): HandOver {
       left = { seq: BigInt(seq), value }
     },
     take({ seq }) {
-      // Another worker may have run others of the subject meanwhile, but none between consecutive numbers.
+      // Another worker may have run others on the subject meanwhile, but none between consecutive numbers.
       const value = left !== undefined && left.seq + 1n === BigInt(seq) ? left.value : undefined
       left = undefined
       return value

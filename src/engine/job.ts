@@ -19,7 +19,7 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
     await workWakes(boss, bulkQueue, 'bulk', runner),
   ]
   return {
-    // What is fetched already goes back with the runner's rest.
+    // Whatever has been fetched is handed back by the runner.
     async stop() {
       await Promise.all([runner.stop(), ...fetching.map(job => job.stop())])
     },

@@ -7,7 +7,7 @@ import type { Lane } from '../ledger/slots.ts'
 import { type Ended, finishAttempts } from './finish.ts'
 import { laneOf } from './origin.ts'
 
-/** How long we go on trying to record a result while the database is down; then the lease ends and another worker reconciles. */
+/** How long we keep trying to record a result while the database is down; then another worker takes over and reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 
@@ -19,16 +19,16 @@ export function openKeepResult(
   boss: PgBoss,
   { watch, onFinal }: { watch: Watch; onFinal: (trx: Trx, ended: Ended[]) => Promise<void> },
 ): KeepResult {
-  // A refused repayment waits for whoever settles payments: no live result may wait behind it.
+  // Recording a refused repayment waits for the lock under which payments are settled: no live result may wait behind it.
   const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
 
   return async ended => {
     const lane = laneOf(ended.claim.origin)
     const until = Date.now() + KEEP_TRYING_MS
-    // The ledger has been written: that must not be forgotten while the database is down.
+    // The ledger may have been written to: that must not be lost while the database is down.
     for (;;) {
       try {
-        return (await finish[lane].submit(ended)) && ended.ending.status !== 'processing'
+        return (await finish[lane].submit(ended)) && ended.decision.status !== 'processing'
       } catch (error) {
         if (Date.now() > until) throw error
         await pause(RETRY_MS)

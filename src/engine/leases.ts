@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../database/lease.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
-/** This long before its end a lease no longer covers a write, which must arrive while the lease still holds. */
+/** A lease stops covering writes this long before its end, so that a write arrives while the lease still holds. */
 const MARGIN_MS = 1_000
 
 export type Leases = {

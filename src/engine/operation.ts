@@ -20,9 +20,9 @@ export type Attempt = {
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>
-  /** What the operation just before this one on the same subject handed on; none of ours came between. */
+  /** What the operation just before this one on the same subject passed on; none of ours came between. */
   handedOn: unknown
-  /** Hands on what is true of the subject once this operation has succeeded. It may reach nobody. */
+  /** Passes on what is true of the subject once this operation has succeeded. Possibly nobody receives it. */
   handOn(value: unknown): void
 }
 
@@ -40,16 +40,16 @@ export type Operation<Schema extends TObject = TObject> = {
   waitsFor?(data: Static<Schema>): string
   /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */
   run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
-  /** Looks for the effect of an earlier attempt. @throws LedgerTrouble if the ledger does not tell */
+  /** Looks for the effect of an earlier attempt. @throws LedgerTrouble if the ledger cannot be read */
   find(attempt: Attempt, data: Static<Schema>): Promise<Held>
   /**
-   * What the ledger already holds of this, whoever made it: a migration counts what is equal as done, and says how the
-   * rest differs. Defaults to `find`. @throws LedgerTrouble if the ledger does not tell
+   * What the ledger already holds of this, whoever made it: a migration treats an equal effect as done, and reports any
+   * difference. Defaults to `find`. @throws LedgerTrouble if the ledger cannot be read
    */
   holds?(attempt: Attempt, data: Static<Schema>): Promise<Held>
 }
 
-/** Checks an operation against its own schema; the catalogue knows no operation's own types. */
+/** Type-checks an operation against its own schema; the catalogue does not know the types of its operations. */
 export function operation<Schema extends TObject>(definition: Operation<Schema>): Operation {
   return definition as unknown as Operation
 }

@@ -6,7 +6,7 @@ type Rules = {
   takesEqualAsDone: boolean
 }
 
-/** Where operations come from, and what follows from that. */
+/** Who makes operations, and how each origin is treated. */
 const RULES = {
   /** A caller waits for the result. */
   api: { lane: 'live', takesEqualAsDone: false },

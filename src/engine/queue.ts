@@ -11,20 +11,20 @@ const options = {
   notify: true,
   // A failed wake-up does no harm: the sweep finds what it would have started.
   retryLimit: 2,
-  // A wake-up is done as soon as its work has started; only a full lane makes it wait.
+  // A wake-up is done once its work has started; only a full lane delays that.
   expireInSeconds: 600,
   heartbeatSeconds: 30,
   // Nobody reads a finished wake-up; it would only fill the table.
   deleteAfterSeconds: 60,
 } as const
 const work = {
-  // One fetch and one completion serve this many: each costs as much as a statement of ours for one operation.
+  // One fetch and one completion serve this many wake-ups: each costs as much as one statement of an operation.
   batchSize: 32,
   burstWhenBatchFull: true,
   ...WATCHED,
 } as const
 
-// While one batch is completed, the next is fetched. Each loop also polls when idle.
+// While one batch is being completed, the next is fetched. Each loop also polls when idle.
 export const liveQueue: Queue<Wake> = {
   name: 'operation',
   options,

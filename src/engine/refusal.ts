@@ -31,13 +31,13 @@ export function refusal(
   return { outcome: 'refused', status: null, body }
 }
 
-/** What a caller gets as `failure_response`: the ledger's own body, or one brought into its format. */
+/** What a caller gets as `failure_response`: the ledger's own body, or one converted to its format. */
 export function failureResponse(answer: Answer | Refusal): object {
   const { body, status } = answer
   if (!isOfLedgerShape(body)) {
     return refusal(String(status), 'loanops.ledger.refused', `The ledger answered ${status}`).body
   }
-  // To an unreadable body Fineract answers with a bare error, without a status and a list.
+  // Fineract answers an unreadable body with a bare error, without a status or a list.
   if (Array.isArray(body.errors) && body.errors.length > 0)
     return { httpStatusCode: String(status), ...body }
   return { httpStatusCode: String(status), ...body, errors: [body] }

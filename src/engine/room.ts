@@ -1,10 +1,10 @@
 import type { Lane, Slots } from '../ledger/slots.ts'
 import { laneOf, ORIGINS, type Origin } from './origin.ts'
 
-/** Claimed and waiting for a slot, per lane: a free slot never waits for the database, and other workers get the rest. */
+/** Claims waiting for a slot, per lane: enough that a free slot never waits for the database; other workers get the rest. */
 const MAX_AHEAD = 32
 
-/** Whether the lanes take more work. */
+/** Whether the lanes can take more work. */
 export type Room = {
   has(lane: Lane): boolean
   /** The origins whose lanes have room. */

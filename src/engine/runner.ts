@@ -27,7 +27,7 @@ export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
 
 export type Runner = {
   /**
-   * Works the subjects' operations, each subject's in order, until nothing more is due. Resolves once that has started
+   * Runs the subjects' operations, each subject's in order, until nothing more is due. Resolves once that has started
    * and the lane has room: a call that hangs must not keep others from starting.
    */
   work(subjects: string[], lane: Lane): Promise<void>
@@ -35,7 +35,7 @@ export type Runner = {
   stop(): Promise<void>
 }
 
-/** Runs accepted operations on the ledger: claims, attempts, records, and goes on to the subject's next one. */
+/** Runs accepted operations on the ledger: claims one, attempts it, records the result and goes on to the subject's next. */
 export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
   const { ledger, slots, log } = options
   const worker = newId()
@@ -84,8 +84,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   /** A stop waits for this work. */
   function tracked(work: Promise<void>): Promise<void> {
-    const settled = work.catch(() => undefined).finally(() => underWay.delete(settled))
-    underWay.add(settled)
+    const finished = work.catch(() => undefined).finally(() => underWay.delete(finished))
+    underWay.add(finished)
     return work
   }
 }

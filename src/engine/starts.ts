@@ -4,7 +4,7 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
 import { type Claim, claimKey, startClaims } from './claim.ts'
 
-/** A start waits for the commit before its own, and slots become free in bursts. */
+/** A start waits for the previous commit as well as its own, and slots become free in bursts. */
 const COMMITS_AHEAD = 3
 /** How many of the last attempts and commits the averages reflect. */
 const AVERAGED = 8
@@ -14,12 +14,12 @@ const ATTEMPT_MS = 1_000
 export type Starts = {
   /**
    * Runs the task once the claim has a slot of its lane.
-   * @param task gets a function that starts the claim and, once that is on record, says whether it may still write
+   * @param task receives a function that starts the claim and, once that is recorded, says whether it may still write
    */
   run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
 }
 
-/** Records that attempts start: a claim that expires without such a record has certainly written nothing. */
+/** Records that attempts start: a claim that expires without such a record cannot have written anything. */
 export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   const starts = groupCommit(startEach)
   const waiting: Record<Lane, Set<Claim>> = { live: new Set(), bulk: new Set() }
@@ -48,7 +48,7 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     },
   }
 
-  /** Also starts those that will have a slot sooner than the next commit: none if the ledger is slow. */
+  /** Also starts those that will get a slot before the next commit; none if the ledger is slow. */
   function startInSlot(lane: Lane, claim: Claim): Promise<boolean> {
     const starting = start(claim)
     const ahead = Math.round((COMMITS_AHEAD * running[lane] * commitMs) / attemptMs[lane])
@@ -62,7 +62,7 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     if (known !== undefined) return known
     const starting = starts.submit(claim)
     started.set(claim, starting)
-    // The write gets the error. A start that fails before its claim has a slot is tried again then.
+    // The write gets the error. A start that fails before its claim has a slot is retried when it gets one.
     starting.catch(() => started.delete(claim))
     return starting
   }

@@ -3,21 +3,21 @@ import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
-import { endableSubjects, overdueSubjects, type Stretch } from './claim.ts'
+import { endableSubjects, overdueSubjects, type SubjectPage } from './claim.ts'
 import type { Origin } from './origin.ts'
 
-/** A lost wake-up is made up for within this time. */
+/** A lost wake-up is replaced within this time. */
 const SWEEP_EVERY_MS = 1_000
-/** After an outage everything is overdue: so much at a time, the other workers sweep too. */
+/** After an outage everything is overdue: take this much at a time, as the other workers sweep too. */
 const MAX_PER_SWEEP = 200
-/** How many operations test whether a failing ledger has recovered: enough that one of them is not a cause of failure. */
+/** How many operations test whether a failing ledger has recovered: enough that one of them can succeed. */
 const PER_TRIAL = 5
 /** Before any subject. */
-const START: Stretch = { subjects: [], next: '' }
+const START: SubjectPage = { subjects: [], next: '' }
 /** How often to check for room. */
 const ROOM_EVERY_MS = 20
 
-/** Finds what is due though nobody was woken for it: the wake-up was lost, its deadline has passed, or the ledger is back. */
+/** Finds operations that are due without a wake-up: it was lost, their deadline has passed, or the ledger is back. */
 export function startSweep(
   db: Database,
   options: {
@@ -35,10 +35,10 @@ export function startSweep(
   return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
   async function probeAndSweep(stopping: AbortSignal): Promise<number> {
-    // Not timed: at a ledger that hangs a probe takes as long as a call may.
+    // Not timed: a probe of a ledger that hangs takes as long as a call may.
     if (ledger.breaker.isOpen()) await ledger.probe().catch(onError)
     const startedAt = performance.now()
-    // With a hundred thousand subjects waiting a sweep takes long, and the rest behind it is longer still.
+    // With a hundred thousand subjects waiting, a sweep takes long, and the pause after it is longer still.
     return (await sweep(stopping)) ? ROOM_EVERY_MS : restAfter(startedAt, SWEEP_EVERY_MS)
   }
 
@@ -47,12 +47,12 @@ export function startSweep(
     const origins = runner.origins()
     if (origins.length === 0) return true
     let room = MAX_PER_SWEEP
-    for (let stretch: Stretch = START; stretch.next !== null && room > 0; ) {
-      const after = stretch.next
-      stretch = await watched(() => stretchBehind(after, origins, room))
+    for (let page: SubjectPage = START; page.next !== null && room > 0; ) {
+      const after = page.next
+      page = await watched(() => pageAfter(after, origins, room))
       if (stopping.aborted) return false
-      await runner.take(stretch.subjects)
-      room -= stretch.subjects.length
+      await runner.take(page.subjects)
+      room -= page.subjects.length
     }
     if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
     return room === 0
@@ -65,7 +65,7 @@ export function startSweep(
     return subjects
   }
 
-  function stretchBehind(after: string, origins: Origin[], room: number): Promise<Stretch> {
+  function pageAfter(after: string, origins: Origin[], room: number): Promise<SubjectPage> {
     return ledger.breaker.isOpen()
       ? endableSubjects(db, origins, deadlineSeconds, room, after)
       : overdueSubjects(db, origins, room, after)

@@ -2,12 +2,12 @@ import { crashPoint } from '../crash-point.ts'
 import type { Answer } from '../ledger/answer.ts'
 import type { Ledger, Write } from '../ledger/client.ts'
 
-/** The ledger as one attempt uses it, with what the attempt has read and sent so far. */
+/** The ledger as one attempt sees it, with what the attempt has read and sent so far. */
 export type WatchedLedger = {
   ledger: Ledger
   /** The answer to the last read, which decides the attempt if it shows the effect. */
   lastRead(): Answer | null
-  /** The answer to the write; null where there is none. */
+  /** The answer to the write; null if there is none. */
   written(): Answer | null
   mayHaveArrived(): boolean
 }

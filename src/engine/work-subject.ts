@@ -27,7 +27,7 @@ export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   isStopping(): boolean
 }
 
-/** Works the subject's operations one after the other, as long as one can be claimed. */
+/** Runs the subject's operations one after the other, for as long as one can be claimed. */
 export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
   const handOver = openHandOver()
   try {
@@ -72,9 +72,9 @@ async function attempted(
   if (operation === undefined) {
     // Another version of this program accepted it, and its workers know it.
     const error = new Error(`this version has no operation ${claim.operationType}`)
-    return { claim, key: '', answer: null, ending: brokenOff(claim, error, false) }
+    return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
   }
-  // A read does not wait for the record of the start; a write does.
+  // A write waits until the start is recorded; a read does not.
   const started = start()
   const mayWrite = async () => (await started) && work.leases.covers(claim)
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
@@ -83,7 +83,7 @@ async function attempted(
   return ended
 }
 
-/** No operation waits for a loan's. */
+/** Only a client's operations have others waiting for them. */
 async function wakeLoans({ wakeLoans, log }: SubjectWork, subject: string): Promise<void> {
   if (!subject.startsWith('client:')) return
   await wakeLoans(subject).catch(error => {

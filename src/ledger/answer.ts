@@ -1,4 +1,4 @@
-/** What an answer of the ledger means; `engine/decide.ts` says what follows from it. */
+/** What an answer from the ledger means; `engine/decide.ts` says what follows from it. */
 export type Outcome =
   | 'done'
   | 'refused'
@@ -20,15 +20,15 @@ export type Answer = {
   code: string | null
   /** One sentence for people. */
   message: string
-  /** The ledger repeats this answer for this key for ever: another try needs another key. */
+  /** The ledger repeats this answer for this key for ever: the next try needs a new key. */
   isRecorded: boolean
-  /** The ledger repeated an answer that it had stored for the key. */
+  /** The ledger replayed the answer that it had stored for the key. */
   isFromStore: boolean
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
 }
 
-/** A read that did not tell what the ledger holds. Nothing was written. */
+/** A read that did not show what the ledger holds. Nothing was written. */
 export class LedgerTrouble extends Error {
   readonly answer: Answer
   constructor(answer: Answer) {
@@ -37,7 +37,7 @@ export class LedgerTrouble extends Error {
   }
 }
 
-/** Whether an answer is about the ledger as a whole, not about one call: none came, or a proxy in front of it answered. */
+/** Whether the ledger as a whole is down: no answer came, or a proxy in front of it answered. */
 export function isDown({ status, outcome }: Answer): boolean {
   return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }
@@ -50,7 +50,7 @@ export type Received = {
 
 export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
-/** Classifies the answer to a read: one that is not the ledger's own says nothing about what it holds. */
+/** Classifies the answer to a read: an answer that is not the ledger's own says nothing about what it holds. */
 export function classifyRead({ status, body }: Received): Verdict {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
@@ -58,7 +58,7 @@ export function classifyRead({ status, body }: Received): Verdict {
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
 
-/** A list, or one entity with its number: any other 200 comes from something between us and the ledger. */
+/** A list, or one entity with its id: any other 200 comes from something between us and the ledger. */
 function isReading(body: unknown): boolean {
   return Array.isArray(body) || typeof (body as { id?: unknown } | null)?.id === 'number'
 }
@@ -105,7 +105,7 @@ export function isOfLedgerShape(body: unknown): body is LedgerError {
   return typeof code === 'string'
 }
 
-/** The first thing that a person should read of an answer in any format. */
+/** What a person should read first in an answer of any format. */
 export function messageOf(status: number, body: unknown): string {
   if (isOfLedgerShape(body)) {
     return (
@@ -131,7 +131,7 @@ function classify200(body: unknown, promisedId: string): Outcome {
 /** Every result of a command has at least one of these; any other 200 comes from something between us and the ledger. */
 const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
 
-/** Fineract's codes for a fault of our own user: a missing permission, an outdated password. */
+/** Fineract's codes for problems with our own user: a missing permission, an outdated password. */
 const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 
 /** Wrong credentials, permissions, URL or tenant: not the operation's fault, and no operation can succeed. */

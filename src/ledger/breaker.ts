@@ -9,17 +9,17 @@ import {
 import { type Answer, isDown } from './answer.ts'
 import { openFailures } from './failures.ts'
 
-/** One lost answer is an accident; this many in a row, over all loans, are an outage. */
+/** One lost answer is an accident; this many in a row, across all loans, are an outage. */
 const FAILURES_TO_OPEN = 5
 const FIRST_PROBE_MS = 500
-/** An outage may last hours; its end is noticed within this time. */
+/** An outage may last for hours; its end is noticed within this time. */
 const MAX_BETWEEN_PROBES_MS = 5_000
 
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
   /** Makes the call or, while the ledger is down, answers at once that nothing was sent. */
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
-  /** Takes the answer that decided an attempt: a ledger that fails for loan after loan is as good as down. */
+  /** Records the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void
   isOpen(): boolean
   /** Whether to try some operations anyway: a probe cannot tell whether they would fail. */

@@ -25,12 +25,12 @@ export type Done<Body> = Answer & { outcome: 'done'; body: Body }
 /** What a read found, or the ledger's refusal (404: it is not there). */
 export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
 
-/** The ledger as the rest of the code sees it: a read answers or throws, a write always answers. */
+/** The ledger as the rest of the code sees it: a read returns or throws, a write always returns an answer. */
 export type Ledger = {
-  /** @throws LedgerTrouble if the ledger does not tell */
+  /** @throws LedgerTrouble if the ledger cannot be read */
   read<Body>(path: string): Promise<Reading<Body>>
   write(write: Write): Promise<Answer>
-  /** Makes the smallest call, to learn whether a ledger that was down is back. */
+  /** Makes a minimal call, to learn whether a ledger that was down is back. */
   probe(): Promise<void>
   breaker: Breaker
   /** Calls the listener with every answer, for metrics. */

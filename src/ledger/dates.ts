@@ -1,6 +1,6 @@
 import { DATE_FORMAT, type Day, dayText, isoDay, namedDay } from '../day.ts'
 
-/** What every body with a day in it carries beside it. */
+/** What every body that contains a day must also carry. */
 export const dayFormat = { dateFormat: DATE_FORMAT, locale: 'en' } as const
 
 /** @param text as `dd MMMM yyyy` */

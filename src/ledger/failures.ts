@@ -1,20 +1,20 @@
 import { type Answer, isDown, isOfLedgerShape } from './answer.ts'
 
-/** One loan may make the ledger fail every time; this many different ones, with no success between them, are an outage. */
+/** A single loan may make the ledger fail every time; this many different ones without a success in between are an outage. */
 const SUBJECTS_TO_OPEN = 5
 const FIRST_TRIAL_MS = 1_000
-/** An outage may last hours; its end is noticed within this time. */
+/** An outage may last for hours; its end is noticed within this time. */
 const MAX_BETWEEN_TRIALS_MS = 5_000
 
 /**
- * Longer than a call, its back-off and the pause between trials take together. Where nothing has failed for so long,
- * nothing waits: an operator ended it, say, and no operation would ever tell that the outage is over.
+ * Longer than a call, its back-off and the pause between trials together. If nothing has failed for that long,
+ * nothing is waiting (an operator may have ended it), and no operation would ever show that the outage is over.
  */
 const FORGET_AFTER_MS = 120_000
 
-/** Whether the ledger, though it answers, fails for one loan or client after the other. */
+/** Whether the ledger, although it answers, fails for one loan or client after another. */
 export type Failures = {
-  /** @param answer the one that decided an attempt: a read that succeeds says nothing about the write after it */
+  /** @param answer the one that decided an attempt: a successful read says nothing about the write after it */
   note(subject: string, answer: Answer): void
   isOutage(): boolean
   lastError(): string | null
@@ -39,7 +39,7 @@ export function openFailures(now = Date.now): Failures {
         if (isForgotten()) forget()
         lastError = answer.message
         failedAt = now()
-        // An outage may meet any number of loans; these say enough.
+        // An outage may affect any number of loans; these are enough to know.
         if (!isOutage()) subjects.add(subject)
       } else if (isWord(answer)) {
         forget()
@@ -59,7 +59,7 @@ export function openFailures(now = Date.now): Failures {
   }
 }
 
-/** A 500, or a page of something that is not the ledger: an answer, but not one that helps. */
+/** A 500, or a page from something that is not the ledger: an answer, but not a useful one. */
 function isFailure(answer: Answer): boolean {
   const { status, body, outcome } = answer
   if (status === null || isDown(answer) || status === 409 || status === 425) return false

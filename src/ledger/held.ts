@@ -5,11 +5,11 @@ export type Held =
   /** It is there as our write would have left it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
   /**
-   * It is there, but in a state that our write does not leave: somebody went on from there, or it was so before. Under
+   * It is there, but in a state that our write does not leave: someone has taken it further, or it already was. Under
    * the same key the ledger repeats its answer to an update that it applied, and refuses one that comes too late.
    */
   | { state: 'moved_on'; body: object }
-  /** It is not there, or what is there is not ours: the ledger's answer to the next attempt will tell. */
+  /** It is not there, or what is there is not ours: the ledger's answer to the next attempt will show. */
   | { state: 'absent' }
   /** Something else is in its place. */
   | { state: 'differs'; how: string }

@@ -60,7 +60,7 @@ export const ACTIVE = 300
 /** Fineract silently takes repayments on closed and overpaid loans too, but on no others. */
 export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 
-/** Whether the ledger books exactly this amount: any other it rounds without a word. */
+/** Whether the ledger books exactly this amount: any other it silently rounds. */
 export function isExactIn(
   { decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,
   amount: number | string,
@@ -81,7 +81,7 @@ export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerL
   }
 }
 
-/** For a loan that has all that was requested: only in the status that our write leaves is that surely our doing. */
+/** For a loan that has everything requested: only the status that our write leaves proves that it was our doing. */
 export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Held {
   return loan.status.id === status ? there(body) : { state: 'moved_on', body }
 }

@@ -6,7 +6,7 @@ const NOT_FOUND = 404
 /**
  * What the ledger holds under an external id.
  * @returns the body, or undefined if the ledger says that it does not exist
- * @throws LedgerTrouble if it does not tell: a refusal of the read, or of our user, says nothing about what is there
+ * @throws LedgerTrouble if it cannot be read: a refusal of the read, or of our user, says nothing about what is there
  */
 export async function lookUp<T>(
   ledger: Pick<Ledger, 'read'>,

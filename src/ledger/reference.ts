@@ -16,7 +16,7 @@ export type LoanProduct = {
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = '/paymenttypes'
 
-/** Lists of the ledger that rarely change. Neither can be queried by name, so each is read whole and kept. */
+/** Lists at the ledger that rarely change. Neither can be queried by name, so each is read as a whole and cached. */
 export type Reference = {
   officeId: number
   product(name: string): Promise<LoanProduct | undefined>
@@ -27,9 +27,9 @@ export type Reference = {
   paymentTypeId(): Promise<number>
 }
 
-/** A changed product is noticed after this time; a name that is not in the list makes us read it again at once. */
+/** A changed product is noticed after this time; a name that is not in the list causes a new read at once. */
 const KEPT_MS = 5 * 60_000
-/** But no more often than this, so that a wrong product does not read the whole list for each operation. */
+/** But no more often than this, so that a wrong product name does not cause a read of the list for each operation. */
 const MIN_AGE_MS = 5_000
 
 export function openReference(
@@ -66,7 +66,7 @@ function lacks(what: string): Answer {
   }
 }
 
-/** A list that is queried by name. It answers at once for a name that it has, while it reads a newer list. */
+/** A list that is queried by name. For a name that it has, it answers at once while it reads a newer list. */
 function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
   let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined

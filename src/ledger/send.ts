@@ -27,7 +27,7 @@ export type Request = {
   key?: string
 }
 
-/** The connections to the ledger, which know nothing of what a call means. */
+/** The connections to the ledger, which know nothing about the meaning of a call. */
 export type Sender = {
   send(request: Request): Promise<Received>
   close(): Promise<void>
@@ -65,7 +65,7 @@ export function openSender(settings: LedgerSettings): Sender {
         ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
-      // The pool's timeouts end a silent call; this one ends an answer that trickles in.
+      // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
       signal: AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
     })
     const text = await body.text()

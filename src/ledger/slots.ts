@@ -1,6 +1,6 @@
 export type Lane = 'live' | 'bulk'
 
-/** Limits the ledger calls that one process makes at once. */
+/** Limits the number of ledger calls that one process makes at a time. */
 export type Slots = {
   /** Waits for a slot of its lane, and holds it until the task ends. */
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
@@ -42,7 +42,7 @@ export function openSlots(total: number): Slots {
   function startWaiting() {
     for (const lane of ['live', 'bulk'] as const) {
       while (free(lane) > 0 && waiting[lane].length > 0) {
-        // Counted here, so that nobody takes the slot before the task that we resume does.
+        // Counted here, so that nobody else takes the slot before the resumed task does.
         busy[lane]++
         waiting[lane].shift()?.()
       }

@@ -3,7 +3,7 @@ import type { Day } from '../day.ts'
 /** The fields that we use of a loan's transaction at the ledger. */
 export type LedgerTransaction = {
   id: number
-  /** One that was booked by hand may have none. */
+  /** A transaction booked by hand may have none. */
   externalId?: string
   date: Day
   amount: number
@@ -12,6 +12,6 @@ export type LedgerTransaction = {
   paymentDetailData?: { receiptNumber?: string }
 }
 
-/** An undone transaction is still found by its external id; only this date shows that a disbursement was undone. */
+/** An undone transaction is still found by its external id; only this date shows that it was undone. */
 export const isStanding = (transaction: LedgerTransaction) =>
   transaction.reversedOnDate === undefined

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** One query serves all who wait, this often, and only while somebody waits. */
+/** One query serves all waiting callers, this often, and only while somebody is waiting. */
 const ASK_EVERY_MS = 25
 
 export type AwaitFinal = {
-  /** Whether no more callers may wait: each of them holds a connection. */
+  /** Whether too many callers are waiting: each of them holds a connection. */
   isFull(): boolean
   /** @param response closes when the caller has gone, which ends the wait */
   wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void>
@@ -53,7 +53,7 @@ export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
     isAsking = true
     while (waiting.size > 0) {
       await pause(ASK_EVERY_MS)
-      // While the database is down nothing becomes final; the callers' own timeouts run on.
+      // While the database is down nothing becomes final; the callers' own timeouts keep running.
       for (const id of await finalOf([...waiting.keys()]).catch(() => [])) {
         for (const done of waiting.get(id) ?? []) done()
       }

@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isExactIn, type LedgerCurrency } from '../ledger/loan.ts'
 
-/** Why the ledger may not get this amount, if it may not: it would book another one, and answer with success. */
+/** A refusal if the ledger would round this amount: it would book the rounded one and report success. */
 export function roundingRefusal(
   currency: LedgerCurrency,
   amount: number | string | undefined,

@@ -57,7 +57,7 @@ function heldApproval(loan: LedgerLoan, approvedOnDate: string): Held {
     ...(isSameDay(timeline.approvedOnDate, approvedOnDate)
       ? []
       : [difference('approvedOnDate', dayThere(timeline.approvedOnDate), approvedOnDate)]),
-    // We approve the requested amount; another amount is somebody else's approval.
+    // We always approve the requested amount: a different one is someone else's approval.
     ...(approved === loan.proposedPrincipal
       ? []
       : [difference('the approved amount', approved, loan.proposedPrincipal)]),

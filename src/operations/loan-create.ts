@@ -20,7 +20,7 @@ import { roundingRefusal } from './exact-amount.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
-/** A lender's loans have the product of its own. */
+/** Each lender's loans use that lender's own product. */
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   const productOf = ({ lenderConfig }: Application) =>
     lenders.get(lenderConfig)?.product ?? lenderConfig
@@ -82,7 +82,7 @@ type Application = Static<ReturnType<typeof schemaFor>>
 
 function checkTerm({ loanTermFrequency, numberOfRepayments }: Application) {
   const rest = loanTermFrequency % numberOfRepayments
-  // A value that is no number is reported for its own field.
+  // A value that is not a number is reported for its own field.
   return rest === 0 || Number.isNaN(rest)
     ? []
     : [{ path: '/loanTermFrequency', message: 'must be a multiple of numberOfRepayments' }]

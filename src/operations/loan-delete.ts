@@ -15,7 +15,7 @@ export const loanDelete = operation({
   async run(attempt, { external_loan_id }) {
     const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
-    // Afterwards there is nothing left to read: only this tells "deleted by us" from "never there".
+    // After the deletion there is nothing to read: only this distinguishes "deleted by us" from "never there".
     await attempt.remember(loanAnswer(found.body))
     return deleteLoan(attempt, external_loan_id)
   },

@@ -111,14 +111,14 @@ async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
   )
 }
 
-/** A loan that is not there is left to the write, whose refusal says more. */
+/** A missing loan is left to the write, whose refusal says more. */
 async function rounding(ledger: Ledger, loanExternalId: string, amount: number | undefined) {
   if (amount === undefined) return undefined
   const loan = await readLoan(ledger, loanExternalId)
   return loan.outcome === 'done' ? roundingRefusal(loan.body.currency, amount) : undefined
 }
 
-/** Fineract drops a receipt number without a payment type in silence. */
+/** Fineract silently drops a receipt number that has no payment type. */
 async function receiptOf(reference: Reference, receiptNumber: string) {
   return { paymentTypeId: await reference.paymentTypeId(), receiptNumber }
 }

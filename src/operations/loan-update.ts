@@ -64,8 +64,8 @@ export const loanUpdate = operation({
 })
 
 /**
- * The whole loan: Fineract rebuilds the schedule from the body alone, so that a missing field ends in a refusal or,
- * worse, in a loan whose schedule is empty or without interest. Missing charges are dropped, and charges without
+ * The whole loan: Fineract rebuilds the schedule from the body alone, so a missing field leads to a refusal or,
+ * worse, to a loan whose schedule is empty or has no interest. Missing charges are dropped, and charges without
  * their id are replaced by new ones.
  */
 function merged(loan: LedgerLoan, changes: Changes) {
@@ -128,7 +128,7 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
       ? {}
       : { loanTermFrequencyType: frequency, repaymentFrequencyType: frequency }),
     ...(submittedOnDate === undefined ? {} : { submittedOnDate, ...dayFormat }),
-    // A later submission moves the expected disbursement along.
+    // A later submission moves the expected disbursement with it.
     ...(submittedOnDate !== undefined && isSameDay(expected, submittedOnDate)
       ? { expectedDisbursementDate: submittedOnDate }
       : {}),

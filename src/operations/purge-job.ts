@@ -10,7 +10,7 @@ export async function runPurges(context: WorkerContext): Promise<Job> {
   const { OPERATION_RETENTION_DAYS: retentionDays } = config
   await schedulePurge(boss, config)
   return work(boss, purgeQueue, async () => {
-    // A job that was already there when the setting was switched off.
+    // The job may have been queued before the setting was switched off.
     if (retentionDays === 0) return
     await context.onPurge(patient, retentionDays)
     const purged = await purgeOperations(patient, retentionDays)

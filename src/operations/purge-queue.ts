@@ -10,7 +10,7 @@ export const purgeQueue: Queue<object> = {
   options: {
     // Two at once would only block each other.
     policy: 'singleton',
-    // What one night leaves over, the next one purges.
+    // Whatever one night leaves is purged the next.
     retryLimit: 0,
     // A first run over years of operations takes hours; the next night's continues from there.
     expireInSeconds: 6 * 3_600,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** Few enough that nobody waits for their locks. */
+/** Few enough that nobody has to wait for their locks. */
 const ROWS_PER_STATEMENT = 500
 /** The personal data in an operation's data. */
 const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']

@@ -13,8 +13,8 @@ import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 export const Outcome = oneOf(RESOLUTIONS)
 
 /**
- * Records what an operator decides about a stuck operation. The next attempt looks at the ledger first, and what it
- * finds there takes precedence: what was applied has not failed, and is not applied again.
+ * Records what an operator decided about a stuck operation. The next attempt looks at the ledger first, and what it
+ * finds there takes precedence: an effect that was applied has not failed and is not applied again.
  * @throws UnknownTrackingId, Conflict
  */
 export async function resolveOperation(
@@ -38,11 +38,13 @@ export async function resolveOperation(
         'Only an operation that waits for outcome_unknown, ledger_approval or ledger_credentials can be resolved',
       )
     }
-    // A retry needs a new key: under the old one the ledger may only repeat that it is still processing.
+    // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt gives the key up
+    // if the ledger's answer shows that it is useless. The key of a request that awaits approval belongs to that request.
     await sql`
       update loanops.operation
          set resolution = ${outcome}, look_first = true, next_try_at = now(),
-             key_generation = key_generation + ${outcome === 'retry' ? 1 : 0}
+             key_generation = key_generation
+               + (${outcome === 'retry'} and waiting_for is not distinct from 'ledger_approval')::integer
        where id = ${tracked.id}`.execute(trx)
     await insertJobs(boss, trx, queueOf(operation.origin), [
       { data: { subject: operation.subject } },

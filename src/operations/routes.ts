@@ -89,14 +89,10 @@ type Context = {
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, catalogue, watch, limits } = context
+  const { db, boss, catalogue, limits } = context
   const validate = operateValidator(catalogue)
   const final = awaitFinal(db, limits.waiting)
-  const watched = watch.over('intake')
-  const accept = groupCommit(
-    (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
-    CALLERS_PATIENCE_MS,
-  )
+  const accept = openIntake(context)
 
   return async app => {
     app.addHook('preClose', async () => final.release())
@@ -147,4 +143,12 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
   }
+}
+
+function openIntake({ db, boss, watch }: Context) {
+  const watched = watch.over('intake')
+  return groupCommit(
+    (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
+    CALLERS_PATIENCE_MS,
+  )
 }

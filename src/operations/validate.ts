@@ -57,7 +57,7 @@ const Shape = Type.Object(
   },
   { description: 'an object with status and data' },
 )
-/** Open: an unknown member beside valid ones is reported together with what is wrong in `data`. */
+/** Open, so that an unknown member is reported together with the errors in `data`. */
 const shape = TypeCompiler.Compile(Shape)
 const closedShape = TypeCompiler.Compile({ ...Shape, ...closed })
 

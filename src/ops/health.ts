@@ -8,7 +8,10 @@ export type Readiness = {
   queue: 'ok' | string
   /** Tasks that this process has been retrying for too long. */
   stuck: string[]
-  /** Why operations wait for the ledger, whichever process noticed; for a worker also the state of its circuit breaker. */
+  /**
+   * Why operations wait for the ledger, whichever process noticed, or `not_known`; for a worker also the state of its
+   * circuit breaker.
+   */
   ledger: { waiting_for: string[] }
   /** Null while no callbacks are sent, or the database does not answer. */
   callbacks: { failed: number; receiver: 'up' | 'down' | 'stopped' } | null
@@ -35,7 +38,8 @@ export function health(
     const [database, queue, waitingFor, callbacks] = await Promise.all([
       within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
-      within(PATIENCE_MS, ledgerProblems(db)).catch(() => []),
+      // No answer must not look like no trouble.
+      within(PATIENCE_MS, ledgerProblems(db)).catch(() => ['not_known']),
       within(PATIENCE_MS, callbackProblems(db)).catch(() => null),
     ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor }

@@ -6,8 +6,12 @@ import { publicError } from '../public-error.ts'
 /** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
 const REST_SECONDS = 5
 
-/** A run that only this process works on until the lease ends; `attempt` fences its writes. */
-export type BatchClaim = { id: string; attempt: number }
+/** A run that only this process works on until the lease ends. */
+export type BatchClaim = {
+  id: string
+  /** How often the run has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
+  number: number
+}
 
 /** Continues the run of a worker that died, or starts the waiting one, unless another run is in progress. */
 export async function claimBatch(db: Database): Promise<BatchClaim | undefined> {
@@ -21,22 +25,22 @@ export async function claimBatch(db: Database): Promise<BatchClaim | undefined> 
            or status = 'waiting' and not exists (select from core.batch_run where status = 'running')
         order by status
         limit 1 for update skip locked)
-    returning id, attempt`.execute(db)
+    returning id, attempt as number`.execute(db)
   return rows[0]
 }
 
 /** @returns false if another worker has claimed the run */
-export async function renewBatch(db: Database, { id, attempt }: BatchClaim): Promise<boolean> {
+export async function renewBatch(db: Database, { id, number }: BatchClaim): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update core.batch_run set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
   return numAffectedRows === 1n
 }
 
 /** Releases a run to the next worker: at once, or some time after the error that interrupted it. */
 export async function releaseBatch(
   db: Database,
-  { id, attempt }: BatchClaim,
+  { id, number }: BatchClaim,
   error: Error | null,
 ): Promise<void> {
   const restSeconds = error === null ? 0 : REST_SECONDS
@@ -44,7 +48,7 @@ export async function releaseBatch(
     update core.batch_run
        set claimed_until = now() + make_interval(secs => ${restSeconds}),
            last_error = coalesce(${error && publicError(error).message}, last_error)
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
 }
 
 /** Records which part of a run failed, and why. */
@@ -59,7 +63,7 @@ export async function noteError(
 }
 
 /** Ends a run and counts the results of its payments; `recordPostings` adds those that end later. */
-export async function endBatch(db: Database, { id, attempt }: BatchClaim): Promise<void> {
+export async function endBatch(db: Database, { id, number }: BatchClaim): Promise<void> {
   await db.transaction().execute(async trx => {
     // A separate statement, so that the count sees whatever was committed before this lock.
     await sql`select from core.batch_run where id = ${id} for update`.execute(trx)
@@ -70,6 +74,6 @@ export async function endBatch(db: Database, { id, attempt }: BatchClaim): Promi
         from (select count(*) filter (where state = 'posted') as posted,
                      count(*) filter (where state = 'suspense') as refused
                 from core.transaction where batch_id = ${id}) t
-       where b.id = ${id} and b.attempt = ${attempt} and b.status = 'running'`.execute(trx)
+       where b.id = ${id} and b.attempt = ${number} and b.status = 'running'`.execute(trx)
   })
 }

@@ -34,21 +34,21 @@ type PostingResult = {
   is_retried: boolean
 }
 
-function resultOf({ claim, ending }: Ended): PostingResult {
-  const response = (ending.status === 'processing' ? {} : ending.response) as {
+function resultOf({ claim, decision }: Ended): PostingResult {
+  const response = (decision.status === 'processing' ? {} : decision.response) as {
     resourceId?: number
     overpaid?: boolean
   }
-  const given = ending.status === 'failed' ? ending.reason : undefined
-  const isRefused = ending.status === 'failed' && !UNSENT.includes(given ?? '')
+  const given = decision.status === 'failed' ? decision.reason : undefined
+  const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')
   const reason = isRefused ? (REFUSED_REASONS.find(one => one === given) ?? 'ledger_refused') : null
   return {
     id: String(claim.data.transaction_id),
     operation_id: claim.id,
-    ledger_transaction_id: ending.status === 'success' ? (response.resourceId ?? null) : null,
+    ledger_transaction_id: decision.status === 'success' ? (response.resourceId ?? null) : null,
     overpaid: response.overpaid === true,
     refused_reason: reason,
-    refused_detail: ending.status === 'failed' ? ending.errorMessage : null,
+    refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
     is_retried: reason !== null && RETRIED_REASONS.includes(reason) && given !== BY_OPERATOR,
   }
 }

@@ -62,6 +62,6 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
     context.onStage(stage, seconds)
     await sql`
       update core.batch_run set ${sql.ref(`${stage}_seconds`)} = ${seconds.toFixed(3)}
-       where id = ${claim.id} and attempt = ${claim.attempt}`.execute(context.db)
+       where id = ${claim.id} and attempt = ${claim.number}`.execute(context.db)
   }
 }

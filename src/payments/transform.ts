@@ -81,7 +81,7 @@ async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise
            set transformed = b.transformed + done.taken, suspended = b.suspended + done.suspended,
                failed = b.failed + done.failed
           from done
-         where b.id = ${claim.id} and b.attempt = ${claim.attempt}
+         where b.id = ${claim.id} and b.attempt = ${claim.number}
         returning b.id)
       select done.taken::integer, exists (select from noted) as "isOurs" from done`.execute(trx)
     const row = rows[0]

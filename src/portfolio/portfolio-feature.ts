@@ -1,14 +1,14 @@
 import type { Feature, WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { migrationKinds, migrationOperations } from './kinds/kinds.ts'
-import { settleRows } from './run/rows-final.ts'
+import { finishRows } from './run/rows-final.ts'
 import { workMigrations } from './run/work-migrations.ts'
 
 export const portfolioFeature: Feature = {
   operations: () => [...migrationOperations().values()],
   jobs: [runMigrations],
   async onFinal(trx, ended, metrics) {
-    for (const [state, count] of await settleRows(trx, ended))
+    for (const [state, count] of await finishRows(trx, ended))
       metrics.migrationRows.inc({ state }, count)
   },
 }

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { appendFileSync, cpSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
 import { readConfig } from '../../src/config.ts'
+import type * as current from '../../src/database/migrate.ts'
 import { MIGRATION_LOCK, migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { logger } from '../../src/log.ts'
@@ -111,3 +113,24 @@ t.test(
     })
   },
 )
+
+t.test('a version may start anew after a newer one took a view back to an older text', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const folder = t.testdir({ first: {}, second: {}, third: {} })
+  const first = await version(`${folder}/first`, {})
+  const second = await version(`${folder}/second`, { 'queues.sql': '-- changed' })
+  const third = await version(`${folder}/third`, { 'accounts.sql': '-- changed' })
+  for (const { migrate } of [first, second, third]) await migrate(ownerUrl, allQueues)
+  t.ok(await second.isUpToDate(db))
+  await first.migrate(ownerUrl, allQueues)
+  t.notOk(await second.isUpToDate(db), 'an older version’s migrate has run since')
+})
+
+/** A copy of this program with lines added to its views. */
+async function version(folder: string, added: Record<string, string>): Promise<typeof current> {
+  for (const name of ['src', 'migrations', 'package.json'])
+    cpSync(new URL(`../../${name}`, import.meta.url), `${folder}/${name}`, { recursive: true })
+  for (const [view, line] of Object.entries(added))
+    appendFileSync(`${folder}/migrations/views/${view}`, line)
+  return import(`${folder}/src/database/migrate.ts`)
+}

@@ -70,7 +70,7 @@ const CASES: Case[] = [
   { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
 ]
 
-t.test('an answer that is not the ledger’s own word on an operation never ends it', async t => {
+t.test('an answer that is not the ledger’s own decision on an operation never ends it', async t => {
   const proxy = await startProxy(t)
   const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '1000', LEDGER_CONCURRENCY: '8' }
   const service = await startTestService(t, changes)

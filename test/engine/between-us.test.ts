@@ -107,7 +107,7 @@ t.test('a look that the ledger refuses does not count as “not there”', async
   }
 })
 
-t.test('a 200 from something else than the ledger fails no operation', async t => {
+t.test('a 200 from something other than the ledger fails no operation', async t => {
   const { proxy, service } = await throughProxy(t)
   const client = newName('C')
   await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData(client)))

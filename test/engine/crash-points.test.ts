@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 const SLOTS = 2
 
 t.test('wherever a process dies, accepted operations are done once and in order', async t => {
-  // Accepts requests and works none of them.
+  // Accepts requests and runs none of them.
   const service = await startTestService(t, { ROLE: 'api' })
   const accepted: string[] = []
   const hit: string[] = []
@@ -28,7 +28,7 @@ t.test('wherever a process dies, accepted operations are done once and in order'
     await expireLeases(service.db)
     hit.push(...(await dieAt(service, point, accepted)))
   }
-  t.same(hit, [...CRASH_POINTS], 'each of them was passed, and was the end')
+  t.same(hit, [...CRASH_POINTS], 'a process died at each of them')
 
   await expireLeases(service.db)
   const survivor = startProcess('worker', envOf(service))
@@ -65,7 +65,7 @@ async function dieAt(service: TestService, point: CrashPoint, accepted: string[]
   const call = point.startsWith('intake') ? await ready(port) : service.call
   const isStop = point === 'stop.handing-back'
   const isCrowded = isStop || point === 'start.committed'
-  // A stop hands back what has no slot yet, which also starts in a commit of its own: slow calls, and more clients than slots.
+  // A stop hands back what has no slot yet, whose start is a commit of its own: hence slow calls, and more clients than slots.
   if (isCrowded) await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 2_000 }])
   for (let clients = isCrowded ? 4 * SLOTS : 1; clients > 0; clients--)
     accepted.push(...(await work(call)))
@@ -80,7 +80,7 @@ async function dieAt(service: TestService, point: CrashPoint, accepted: string[]
   return crashPointsIn(victim.said)
 }
 
-/** A client with two loans, one of which is deleted again. @returns what was answered 202 */
+/** A client with two loans, one of which is then deleted. @returns what was answered 202 */
 async function work(call: Call): Promise<string[]> {
   const client = newName('C')
   const kept = newName('L')
@@ -94,7 +94,7 @@ async function work(call: Call): Promise<string[]> {
   ]
   const accepted: string[] = []
   for (const [status, data] of operations) {
-    // Without an answer the caller cannot know, and must not send what depends on it.
+    // Without an answer the caller does not know, and must not send what depends on it.
     const id = await submit(call, status, data).catch(() => undefined)
     if (id === undefined) return accepted
     accepted.push(id)

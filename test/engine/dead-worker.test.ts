@@ -10,7 +10,7 @@ import { startProcessFor } from '../support/process.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** A dead worker's work may stand still for 15 s, ten of which are its lease. */
+/** A dead worker's work may be interrupted for 15 s, ten of which are its lease. */
 const SEEN_WITHIN_MS = 5_000
 
 t.test(

@@ -22,7 +22,7 @@ import { until } from '../support/until.ts'
 const GOES_ON_WITHIN_MS = 20_000
 
 t.test(
-  'a ledger that answers only with a container’s error page is reported, spared, and soon used again',
+  'a ledger that answers only with a container’s error page is reported, left alone, and soon used again',
   async t => {
     const proxy = await startProxy(t)
     const service = await startTestService(t, { LEDGER_URL: proxy.url })
@@ -39,7 +39,7 @@ t.test(
 )
 
 t.test(
-  'a ledger whose writes alone fail with 500 is reported, spared, and soon used again',
+  'a ledger of which only the writes fail with 500 is reported, left alone, and soon used again',
   async t => {
     const service = await startTestService(t)
     await control(service, 'PUT', '/faults', [
@@ -65,7 +65,7 @@ t.test('one client for whom the ledger always fails delays nobody else', async t
   t.match(await ending(service.call, other), { status: 'success' })
 })
 
-t.test('equal attempts in a row become one row with their number, start and end', async t => {
+t.test('equal attempts in a row share a row that has their number, start and end', async t => {
   const service = await startTestService(t)
   await control(service, 'PUT', '/faults', [{ kind: 'error', status: 500 }])
   const id = await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
@@ -90,7 +90,7 @@ t.test('how long a key has been "still processing" is counted per key', async t 
     values (gen_random_uuid(), 'CLIENT_CREATE', 'api', 'client:C', 'C', '{}')`.execute(db)
   for (const key of keys) {
     const [claim] = (await claimHeads(db, crypto.randomUUID(), ['client:C'])) as [Claim]
-    const ended = { claim, key, answer: tooEarly, ending: decide(claim, key, tooEarly) }
+    const ended = { claim, key, answer: tooEarly, decision: decide(claim, key, tooEarly) }
     await db.transaction().execute((trx: Trx) => recordEnds(trx, [ended]))
     await sql`update loanops.operation set next_try_at = now()`.execute(db)
   }

@@ -94,7 +94,7 @@ const CAN_BE_APPLIED: Case[] = [
   onLoan('LOAN_DELETE', 'created', deletion),
 ]
 
-/** Each looks done, or nearly so, but the ledger refuses it. */
+/** Each looks done, or almost done, but the ledger refuses it. */
 const MUST_FAIL: Case[] = [
   {
     status: 'CLIENT_CREATE',
@@ -126,7 +126,7 @@ const MUST_FAIL: Case[] = [
   onLoan('LOAN_DELETE', 'disbursed', deletion),
 ]
 
-/** Somebody else does the same as ours: after a write that was turned away it cannot be ours. */
+/** Someone else makes the same change: after a write that was turned away it cannot be ours. */
 const DONE_BY_ANOTHER: Case[] = [
   {
     status: 'CLIENT_CREATE',
@@ -162,7 +162,7 @@ const rowsOf = (
     })),
   )
 
-/** Few enough at once not to open the circuit breaker: others are answered in between. */
+/** Few enough at a time not to open the circuit breaker: others are answered in between. */
 const AT_ONCE = 8
 /** For when some calls get no answer. */
 const IMPATIENT = { LEDGER_TIMEOUT_MS: '1000' }
@@ -171,7 +171,7 @@ const HURRY_EVERY_SECONDS = 2
 
 type Ended = { name: string; wanted: string; status: string; applied: number }
 
-/** Meets the first write of each row with its answer. @returns how each ended, and how often the ledger did it */
+/** Gives the first write of each row its answer. @returns how each ended, and how often the ledger applied it */
 async function endsOf(t: Test, rows: Row[], settings = {}): Promise<Ended[]> {
   const proxy = await startProxy(t)
   const service = await startTestService(t, {
@@ -215,7 +215,7 @@ async function endOf(service: TestService, row: Row, subject: string, id: string
 }
 
 t.test(
-  'an operation that the ledger applied succeeds, and only once, whatever the first answer was',
+  'an operation that the ledger applied succeeds and is applied only once, whatever the first answer was',
   async t => {
     const rows = rowsOf(CAN_BE_APPLIED, AMBIGUOUS, 'success', { afterwards: true })
     for (const { name, wanted, status, applied } of await endsOf(t, rows, IMPATIENT))
@@ -247,7 +247,7 @@ t.test('a delete that was turned away does not succeed because somebody else del
 })
 
 t.test(
-  'an operation that the ledger applied succeeds even if somebody has gone on from there',
+  'an operation that the ledger applied succeeds even if someone has changed the loan further since',
   async t => {
     const { proxy, service } = await throughProxy(t)
     for (const status of ['LOAN_CREATE', 'LOAN_UPDATE', 'LOAN_APPROVE']) {
@@ -268,7 +268,7 @@ t.test(
 )
 
 t.test(
-  'an operation that a second person approved succeeds even if somebody has gone on',
+  'an operation that a second person approved succeeds even if someone has changed the loan further since',
   async t => {
     const service = await startTestService(t)
     const loan = await ledgerLoan(service)
@@ -313,7 +313,7 @@ async function throughProxy(t: Test) {
   return { proxy, service }
 }
 
-/** Makes every look fail, but not the read before a write. */
+/** Makes every look fail, but not the read that precedes a write. */
 const blind = (of: string, status: string): Interference => ({
   of,
   on: 'reads',
@@ -322,7 +322,7 @@ const blind = (of: string, status: string): Interference => ({
   spares: status === 'LOAN_CREATE' ? 0 : 1,
 })
 
-/** Somebody else takes a loan further than the operation left it. */
+/** Someone else takes the loan further than the operation left it. */
 function goOn(service: TestService, loan: string, status: string) {
   const path = `/loans/external-id/${loan}?command`
   return status === 'LOAN_APPROVE'

@@ -20,14 +20,14 @@ import { buffersOf } from '../support/buffers.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 const WAITING = 10_000
-/** Some tens of index and table pages; walking the backlog would touch thousands. */
+/** A few dozen index and table pages; scanning the backlog would touch thousands. */
 const MAX_BUFFERS = 300
 /** A few steps down an index, the row, and what a write does to each of its indexes. */
 const MAX_BUFFERS_EACH = 80
 const ONE_DAY_SECONDS = 86_400
 
 t.test(
-  'no statement of the engine walks the ten thousand operations that wait on one loan',
+  'no statement of the engine scans the ten thousand operations that wait on one loan',
   async t => {
     const { url, db } = await freshDatabase(t)
     await addWaiting(db, WAITING)
@@ -54,7 +54,7 @@ t.test(
 )
 
 t.test(
-  'no statement walks the operations of other loans, even with statistics from when none waited',
+  'no statement scans the operations of other loans, even with statistics from when none were waiting',
   async t => {
     const { url, db } = await freshDatabase(t)
     await addFinished(db, 2_000)
@@ -64,7 +64,7 @@ t.test(
     t.equal(claims.length, 30)
     const done = { status: 'success', response: {} } as const
     const [claim] = claims as [Claim]
-    const ended = claims.map(claim => ({ claim, key: '', answer: null, ending: done }))
+    const ended = claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
       'their renewal': db => renewClaims(db, worker, claims),

@@ -23,37 +23,46 @@ t.test('a lost lease covers no write once the same process has claimed again', a
   const { lost, held } = await claimTwice(service, worker)
   leases.add([lost, held], performance.now())
   await until(() => isRenewed(service.db, held), 'a first renewal')
-  await until(() => isRenewed(service.db, held), 'a second one, so that the first has been heeded')
+  await until(() => isRenewed(service.db, held), 'a second one, so that the first has taken effect')
   t.notOk(leases.covers(lost))
   t.ok(leases.covers(held))
 })
 
-t.test('a lease is renewed while the end of another of its worker’s is being recorded', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const worker = newId()
-  const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
-  t.teardown(() => leases.stop())
-  const ending = await claimNew(service, worker)
-  const working = await claimNew(service, worker)
-  await service.db.transaction().execute(async trx => {
-    await sql`select from loanops.operation where id = ${ending.id} for update`.execute(trx)
-    leases.add([ending, working], performance.now())
-    await until(() => isRenewed(service.db, working), 'a first renewal')
-    await until(() => isRenewed(service.db, working), 'a second one')
-  })
-  t.ok(leases.covers(ending))
-  t.ok(leases.covers(working))
-  await until(() => isRenewed(service.db, ending), 'what was locked is renewed too')
-})
+t.test(
+  'a lease is renewed while the end of another attempt of its worker is being recorded',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const worker = newId()
+    const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
+    t.teardown(() => leases.stop())
+    const ending = await claimNew(service, worker)
+    const working = await claimNew(service, worker)
+    await service.db.transaction().execute(async trx => {
+      await sql`select from loanops.operation where id = ${ending.id} for update`.execute(trx)
+      leases.add([ending, working], performance.now())
+      await until(() => isRenewed(service.db, working), 'a first renewal')
+      await until(() => isRenewed(service.db, working), 'a second one')
+    })
+    t.ok(leases.covers(ending))
+    t.ok(leases.covers(working))
+    await until(() => isRenewed(service.db, ending), 'what was locked is renewed too')
+  },
+)
 
-t.test('the late end of a lost claim changes nothing, also beside the end of the next', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { trackingId, lost, held } = await claimTwice(service, newId())
-  const ended = [successOf(lost, 'late'), successOf(held, 'in time')]
-  await service.db.transaction().execute(trx => recordEnds(trx, ended))
-  t.match(await ending(service.call, trackingId), { success_response: { came: 'in time' } })
-  matchEach(t, await attemptsOf(service, trackingId), [{ outcome: 'unknown' }, { outcome: 'done' }])
-})
+t.test(
+  'the late end of a lost claim changes nothing, even in one commit with the end of the next',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const { trackingId, lost, held } = await claimTwice(service, newId())
+    const ended = [successOf(lost, 'late'), successOf(held, 'in time')]
+    await service.db.transaction().execute(trx => recordEnds(trx, ended))
+    t.match(await ending(service.call, trackingId), { success_response: { came: 'in time' } })
+    matchEach(t, await attemptsOf(service, trackingId), [
+      { outcome: 'unknown' },
+      { outcome: 'done' },
+    ])
+  },
+)
 
 /** Claims an operation, lets the lease run out, and claims the operation again. */
 async function claimTwice(service: TestService, worker: string) {
@@ -72,7 +81,7 @@ async function claimNew({ call, db }: TestService, worker: string): Promise<Clai
   return (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
 }
 
-/** Whether the lease has been renewed; takes what it was granted back, so that the next renewal shows too. */
+/** Whether the lease has been renewed; undoes the renewal, so that the next one shows too. */
 async function isRenewed(db: Database, { id }: Claim): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.operation set claimed_until = claimed_at
@@ -95,5 +104,5 @@ const successOf = (claim: Claim, came: string): Ended => ({
     isFromStore: false,
     leftNothing: false,
   },
-  ending: { status: 'success', response: { came } },
+  decision: { status: 'success', response: { came } },
 })

@@ -50,7 +50,7 @@ t.test(
   },
 )
 
-t.test('a write waits until its start is on record', async t => {
+t.test('a write waits until its start is recorded', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   await control(service, 'PUT', '/faults', [
     { kind: 'latency', ms: 2_000, match: { on: 'writes' } },
@@ -60,10 +60,13 @@ t.test('a write waits until its start is on record', async t => {
     ids.push(await submit(service.call, 'CLIENT_CREATE', clientData(newName('C'))))
   const calls = { LEDGER_CONCURRENCY: String(SLOTS) }
   startProcessFor(t, 'worker', testEnv(service.databaseUrl, service.ledger.url, calls))
-  const waiting = await until(() => claimedWithoutSlot(service), 'one waits for a slot')
+  const waiting = await until(() => claimedWithoutSlot(service), 'one is waiting for a slot')
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${uuidOf(waiting)} for update`.execute(trx)
-    await until(() => isWaitingForRow(service), 'it has a slot, and its start waits for our lock')
+    await until(
+      () => isWaitingForRow(service),
+      'it has a slot, and its start is waiting for our lock',
+    )
     t.equal(await writesSent(service), SLOTS)
   })
   for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })
@@ -143,7 +146,7 @@ async function isWaitingForRow({ db }: TestService): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The tracking ids of what waits for an unknown outcome, in the order of acceptance. */
+/** The tracking ids of operations whose outcome is unknown, in the order of acceptance. */
 async function unknownIn({ db }: TestService): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select tracking_id as id from ops.operation where waiting_for = 'outcome_unknown' order by seq`.execute(

@@ -35,7 +35,7 @@ t.test('an operation’s successor starts within 50 ms of its end', async t => {
   )
 })
 
-t.test('a loan waits for its client and its followers wait for it, and each says so', async t => {
+t.test('a loan waits for its client, its followers wait for it, and each says so', async t => {
   const service = await startTestService(t)
   const client = newName('C')
   const [loan, other] = [newName('L'), newName('L')]
@@ -86,7 +86,7 @@ t.test('a loan whose ledger call hangs delays no other', async t => {
   const ids: string[] = []
   for (const loan of others) ids.push(await submit(call, 'LOAN_APPROVE', approval(loan)))
   for (const id of ids) t.match(await ending(call, id), { status: 'success' })
-  t.same(await attemptsOf(service, hung), [], 'while it still hangs')
+  t.same(await attemptsOf(service, hung), [], 'it is still hanging')
   await control(service, 'PUT', '/faults', [])
 })
 
@@ -111,7 +111,7 @@ t.test('a worker that resumes after it lost its lease changes nothing', async t 
   )
 })
 
-/** As if another worker had claimed the operation after ten seconds, and died. @returns whether it was under way */
+/** As if another worker had claimed the operation after ten seconds and died. @returns whether it was in progress */
 async function loseLease({ db }: TestService, trackingId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.operation

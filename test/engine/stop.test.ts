@@ -35,7 +35,7 @@ t.test('SIGTERM hands back work in flight within 25 s, even while a call hangs',
   await worker.kill('SIGTERM')
   t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
   t.equal(worker.child.exitCode, 0, 'in order')
-  t.same(await heldBy(service), [], 'nothing is held any more')
+  t.same(await heldBy(service), [], 'no claim is left')
   matchEach(t, await attemptsOf(service, hung), [{ outcome: 'unknown' }])
 
   await control(service, 'PUT', '/faults', [])
@@ -44,7 +44,7 @@ t.test('SIGTERM hands back work in flight within 25 s, even while a call hangs',
   await next.kill('SIGTERM')
 })
 
-/** What else a worker may be doing when its ledger stops answering. */
+/** What else a worker may be doing when the ledger stops answering. */
 const BUSY_WITH = {
   async 'a probe of a ledger that was down'(service: TestService) {
     await control(service, 'PUT', '/faults', [
@@ -74,7 +74,7 @@ for (const [what, begin] of Object.entries(BUSY_WITH)) {
   })
 }
 
-t.test('a dead worker’s operation goes on within 15 s', async t => {
+t.test('a dead worker’s operation resumes within 15 s', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const loan = await ledgerLoan(service, 'approved')
   await control(service, 'PUT', '/faults', [
@@ -103,7 +103,7 @@ t.test('a worker suspended before its write does not write after its lease', asy
   await heir.kill('SIGTERM')
 
   frozen.child.kill('SIGCONT')
-  await settled(frozen)
+  await stopped(frozen)
   const { calls } = await control(service, 'GET', '/counters')
   t.equal(calls['DISBURSE/LOAN'], 1)
   matchEach(t, await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
@@ -113,7 +113,7 @@ const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>
   testEnv(service.databaseUrl, service.ledger.url, { LEDGER_TIMEOUT_MS: '30000', ...changes })
 
 /** A stop waits for what is under way. */
-async function settled(worker: Service): Promise<void> {
+async function stopped(worker: Service): Promise<void> {
   await worker.kill('SIGTERM')
 }
 

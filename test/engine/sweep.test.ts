@@ -10,7 +10,7 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** A failed try, the pauses around it, plus what a busy machine adds; not ten times the try. */
+/** A failed try, the pauses around it, and a margin for a busy machine; not ten times the try. */
 const SOON_MS = 10_000
 
 t.test('the sweep finds a due operation behind thousands of loans that are not due', async t => {
@@ -19,7 +19,7 @@ t.test('the sweep finds a due operation behind thousands of loans that are not d
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data, next_try_at)
     select gen_random_uuid(), 'LOAN_DELETE', 'api', 'loan:A-' || i, 'A-' || i, '{}', now() + interval '1 hour'
       from generate_series(1, 12000) i`.execute(db)
-  // Nobody is woken for it.
+  // There is no wake-up for it.
   await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
     values (gen_random_uuid(), 'LOAN_DELETE', 'api', 'loan:Z', 'Z', '{"external_loan_id":"Z"}')`.execute(

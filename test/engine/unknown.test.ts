@@ -42,7 +42,7 @@ t.test(
 )
 
 t.test(
-  'an operation that waited past its deadline behind another gets the ledger’s own answer',
+  'an operation that passed its deadline while waiting behind another gets the ledger’s own answer',
   async t => {
     const service = await startTestService(t)
     const loan = await ledgerLoan(service, 'approved')
@@ -82,7 +82,7 @@ t.test('an operation whose outcome is unknown does not fail past its deadline', 
 })
 
 t.test(
-  'an unknown outcome stays the reason to wait even if the look that would settle it fails',
+  'outcome_unknown stays the reason to wait even if the look that would decide it fails',
   async t => {
     const proxy = await startProxy(t)
     const service = await startTestService(t, { LEDGER_URL: proxy.url })
@@ -220,7 +220,7 @@ t.test('a ledger that hung is called again soon after', async t => {
   t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
 })
 
-/** Brings the next look forward, and waits until it is over. */
+/** Brings the next look forward and waits for its end. */
 async function lookAgain(service: TestService, id: string): Promise<void> {
   await hurry(service, id)
   await until(async () => {

@@ -16,7 +16,7 @@ const failed: Answer = {
   leftNothing: false,
 }
 
-/** @returns what has failed so far, and a clock to turn on */
+/** @returns what has failed so far, and a clock that can be moved forward */
 function failing(subjects: string[]) {
   let now = 0
   const failures = openFailures(() => now)
@@ -30,7 +30,7 @@ function failing(subjects: string[]) {
 }
 
 t.test(
-  'an outage is over once nothing has failed for two minutes, because nothing waits',
+  'an outage is over once nothing has failed for two minutes, because nothing is waiting',
   async t => {
     const { failures, pass } = failing(['1', '2', '3', '4', '5'])
     t.ok(failures.isOutage())
@@ -41,11 +41,11 @@ t.test(
     pass(1)
     t.notOk(failures.isOutage())
     failures.note('1', failed)
-    t.notOk(failures.isOutage(), 'what failed then counts no more')
+    t.notOk(failures.isOutage(), 'earlier failures no longer count')
   },
 )
 
-t.test('failures that lie two minutes apart are no outage', async t => {
+t.test('failures that are two minutes apart are not an outage', async t => {
   const { failures, pass } = failing([])
   for (const subject of ['1', '2', '3', '4', '5', '6']) {
     failures.note(subject, failed)

@@ -7,7 +7,7 @@ import { control } from '../support/loans.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Longer than a list counts as fresh. */
+/** Longer than a list counts as current. */
 const LATER_MS = 3_600_000
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none'
 
@@ -33,10 +33,10 @@ t.test('while a newer list of products is being read, the old one is used', asyn
   t.match(await reference.product('LENDER_01'), { id })
   await until(async () => (await hangs()) === 1)
   t.match(await reference.product('LENDER_02'), { name: 'LENDER_02' })
-  t.equal(await hangs(), 1, 'one reading at a time')
+  t.equal(await hangs(), 1, 'one read at a time')
 })
 
-t.test('a name that is not in the list makes it be read again', async t => {
+t.test('a name that is not in the list causes it to be read again', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
   await reference.product('LENDER_01')
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])

@@ -24,7 +24,7 @@ t.test('the same Idempotency-Key fifty times at once creates one operation', asy
 })
 
 t.test(
-  'a key with a different body is refused; its neighbours in the same commit are accepted',
+  'a key reused with a different body is refused; others in the same commit are accepted',
   async t => {
     const { call } = await startTestService(t, { ROLE: 'api' })
     const send = (externalId: string, key: string) =>
@@ -40,7 +40,7 @@ t.test(
   },
 )
 
-t.test('the order of its members does not make a body different', async t => {
+t.test('the order of its members does not make a body a different one', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const data = clientData('C-1')
   const turned = Object.fromEntries(Object.entries(data).reverse())
@@ -80,7 +80,7 @@ t.test('items that arrive while a commit is in flight share the next one', async
   t.ok(groups.length < 10, `${groups.length} commits`)
 })
 
-t.test('a poisoned item fails alone', async t => {
+t.test('a poisoned item fails on its own', async t => {
   const commit = groupCommit(async (items: string[]) => {
     if (items.includes('poison')) throw new Error('poison')
     return items
@@ -92,7 +92,7 @@ t.test('a poisoned item fails alone', async t => {
   )
 })
 
-t.test('beyond its limit the intake tells callers to come back later', async t => {
+t.test('beyond its limit, intake tells callers to come back later', async t => {
   const { promise: whenOpened, resolve: open } = Promise.withResolvers<void>()
   const commit = groupCommit(async (items: number[]) => {
     await whenOpened

@@ -103,7 +103,7 @@ t.test('a failed predecessor does not fail its followers: the ledger answers eac
 })
 
 t.test(
-  'an update to a term that the repayments do not divide is refused in the ledger’s format',
+  'an update to a term that is not a multiple of the repayments is refused in the ledger’s format',
   async t => {
     const { call } = await startTestService(t)
     const client = newName('C')

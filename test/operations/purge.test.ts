@@ -34,11 +34,11 @@ t.test(
     )
     t.match(await everything(db), /marked/i)
 
-    t.equal(await purgeOperations(db, 1), 0, 'not before its time')
+    t.equal(await purgeOperations(db, 1), 0, 'not before the period ends')
     await sql`update loanops.operation set processed_at = now() - interval '25 hours'`.execute(db)
     t.equal(await purgeOperations(db, 1), 3)
     t.notMatch(await everything(db), /marked/i)
-    t.equal(await purgeOperations(db, 1), 0, 'once is enough')
+    t.equal(await purgeOperations(db, 1), 0, 'nothing is left to purge')
 
     const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
     matchEach(t, body.operations, [
@@ -54,7 +54,7 @@ t.test(
   },
 )
 
-t.test('an unfinished operation is kept whole, however old', async t => {
+t.test('an unfinished operation keeps all its data, however old it is', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data: client })
   await sql`update loanops.operation set accepted_at = now() - interval '10 years'`.execute(db)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
-import { approval, disbursal, givenLoan, ledgerLoan } from '../support/loans.ts'
+import { approval, atLedger, DAY, disbursal, givenLoan, ledgerLoan } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, enoughToTakeItForDown, listed, submit } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
@@ -35,13 +35,52 @@ async function hanging(service: TestService, fault: object = { kind: 'stuck' }) 
   return { loan, trackingId }
 }
 
-t.test('an operation that an operator retries is done under a new key', async t => {
-  const service = await startTestService(t)
-  const { trackingId } = await hanging(service)
-  const said = await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
-  t.same([said.status, said.body], [202, { tracking_id: trackingId, status: 'processing' }])
-  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
-})
+t.test(
+  'an operation with a stuck key that an operator retries is done under a new key',
+  async t => {
+    const service = await startTestService(t)
+    const { trackingId } = await hanging(service)
+    const said = await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+    t.same([said.status, said.body], [202, { tracking_id: trackingId, status: 'processing' }])
+    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+  },
+)
+
+t.test(
+  'an operator’s retry succeeds if the lost write had been applied and the loan has moved on since',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [
+      { of: loan, on: 'writes', afterwards: true },
+      { of: loan, on: 'reads', status: 500, body: '', spares: 1 },
+    ]
+    const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+    await until(async () => (await attemptsOf(service, trackingId)).length === 2)
+    const disburse = `/loans/external-id/${loan}?command=disburse`
+    await atLedger(service, 'POST', disburse, { actualDisbursementDate: DAY })
+    t.equal((await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })).status, 202)
+    proxy.interferences = []
+    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+  },
+)
+
+t.test(
+  'an operation whose key is stuck stays unknown when it is retried after the loan has moved on',
+  async t => {
+    const service = await startTestService(t)
+    const { loan, trackingId } = await hanging(service, { kind: 'stuck', applied: true })
+    const disburse = `/loans/external-id/${loan}?command=disburse`
+    await atLedger(service, 'POST', disburse, { actualDisbursementDate: DAY })
+    const before = (await attemptsOf(service, trackingId)).length
+    await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+    await until(async () => (await attemptsOf(service, trackingId)).length > before + 1)
+    t.match(await listed(service.call, loan, trackingId), {
+      status: 'processing',
+      waiting_for: 'outcome_unknown',
+    })
+  },
+)
 
 t.test(
   'an operation that an operator declares failed has failed, unless the ledger holds it',

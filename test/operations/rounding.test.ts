@@ -32,7 +32,7 @@ t.test('an amount that the ledger would round is refused', async t => {
     refused('LOAN_DISBURSE', { ...disbursal(approved), transactionAmount: 40_020 }),
   )
 
-  t.test('but not one that it books as it is', async t => {
+  t.test('but not one that it books exactly', async t => {
     const data = { ...disbursal(approved), transactionAmount: 40_050 }
     t.match(await operate(call, 'LOAN_DISBURSE', data), { status: 'success' })
   })

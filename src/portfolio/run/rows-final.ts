@@ -8,30 +8,32 @@ export type RowState = 'done' | 'failed' | 'stopped'
  * Updates the rows of operations that have ended, in the transaction that ends them. A refused row stops its loan, and a
  * refused client stops its loans: the operations waiting behind it are removed before anyone can claim them.
  */
-export async function settleRows(trx: Trx, ended: Ended[]): Promise<Map<RowState, number>> {
+export async function finishRows(trx: Trx, ended: Ended[]): Promise<Map<RowState, number>> {
   const ours = ended.filter(({ claim }) => claim.origin === 'migration')
   const counts = new Map<RowState, number>()
   if (ours.length === 0) return counts
-  const settled = await settle(trx, ours)
-  const failed = settled.filter(({ state }) => state === 'failed')
+  const finished = await recordResults(trx, ours)
+  const failed = finished.filter(({ state }) => state === 'failed')
   if (failed.length > 0) {
-    const ids = ours.filter(({ ending }) => ending.status === 'failed').map(({ claim }) => claim.id)
-    settled.push(...(await stopOthers(trx, ids)))
-    await removeWaiting(trx, settled)
+    const ids = ours
+      .filter(({ decision }) => decision.status === 'failed')
+      .map(({ claim }) => claim.id)
+    finished.push(...(await stopOthers(trx, ids)))
+    await removeWaiting(trx, finished)
   }
-  await count(trx, settled)
-  for (const { state } of settled) counts.set(state, (counts.get(state) ?? 0) + 1)
+  await count(trx, finished)
+  for (const { state } of finished) counts.set(state, (counts.get(state) ?? 0) + 1)
   return counts
 }
 
-type Settled = { migrationId: string; line: number; state: RowState }
+type FinishedRow = { migrationId: string; line: number; state: RowState }
 
-async function settle(trx: Trx, ours: Ended[]): Promise<Settled[]> {
-  const ends = ours.map(({ claim, ending }) => ({
+async function recordResults(trx: Trx, ours: Ended[]): Promise<FinishedRow[]> {
+  const ends = ours.map(({ claim, decision }) => ({
     id: claim.id,
-    error: ending.status === 'failed' ? ending.errorMessage : null,
+    error: decision.status === 'failed' ? decision.errorMessage : null,
   }))
-  const { rows } = await sql<Omit<Settled, 'state'> & { state: string }>`
+  const { rows } = await sql<Omit<FinishedRow, 'state'> & { state: string }>`
     with ended as (
       select s.migration_id, s.line, s.is_last, e.error
         from json_to_recordset(${JSON.stringify(ends)}) as e (id uuid, error text)
@@ -52,11 +54,11 @@ async function settle(trx: Trx, ours: Ended[]): Promise<Settled[]> {
       from ended
      where r.migration_id = ended.migration_id and r.line = ended.line and r.state = 'running'
     returning r.migration_id as "migrationId", r.line, r.state`.execute(trx)
-  return rows.filter(({ state }) => state === 'done' || state === 'failed') as Settled[]
+  return rows.filter(({ state }) => state === 'done' || state === 'failed') as FinishedRow[]
 }
 
-async function stopOthers(trx: Trx, operationIds: string[]): Promise<Settled[]> {
-  const { rows } = await sql<Settled>`
+async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow[]> {
+  const { rows } = await sql<FinishedRow>`
     with failed as (
       select s.migration_id, s.line, o.subject, o.external_id, o.error_message
         from loanops.operation o
@@ -93,8 +95,8 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<Settled[]> 
   return rows
 }
 
-async function removeWaiting(trx: Trx, settled: Settled[]) {
-  const rows = settled.filter(({ state }) => state !== 'done')
+async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
+  const rows = finished.filter(({ state }) => state !== 'done')
   await sql`
     delete from loanops.operation o
      using json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer),
@@ -104,8 +106,8 @@ async function removeWaiting(trx: Trx, settled: Settled[]) {
 }
 
 /** Done last, because others wait for the lock on the migration's row until we commit. */
-async function count(trx: Trx, settled: Settled[]) {
-  if (settled.length === 0) return
+async function count(trx: Trx, finished: FinishedRow[]) {
+  if (finished.length === 0) return
   await sql`
     update loanops.migration m
        set done = m.done + c.done, failed = m.failed + c.failed, stopped = m.stopped + c.stopped
@@ -113,7 +115,7 @@ async function count(trx: Trx, settled: Settled[]) {
                    count(*) filter (where state = 'done') as done,
                    count(*) filter (where state = 'failed') as failed,
                    count(*) filter (where state = 'stopped') as stopped
-              from json_to_recordset(${JSON.stringify(settled)}) as r ("migrationId" uuid, state text)
+              from json_to_recordset(${JSON.stringify(finished)}) as r ("migrationId" uuid, state text)
              group by 1 order by 1) c
      where m.id = c.id`.execute(trx)
 }

@@ -29,7 +29,7 @@ export async function readCsv(
     await records.end()
   } catch (error) {
     // The caller may clean up as soon as it gets the error, so no rows may be inserted after that.
-    await batches.settle()
+    await batches.idle()
     throw records.explained(error)
   }
   await batches.end()

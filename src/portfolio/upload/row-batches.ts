@@ -33,7 +33,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       await taking
     },
     /** Waits until the reader is idle, whether or not it failed. */
-    async settle() {
+    async idle() {
       await taking.catch(() => undefined)
     },
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { keepRenewing } from '../../database/lease.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
 import { fieldsOf } from '../kinds/kind.ts'
@@ -36,8 +37,7 @@ export async function upload(
   beatEveryMs = BEAT_EVERY_MS,
 ): Promise<string> {
   const id = newId()
-  // If one fails, the next one makes up for it.
-  const heartbeat = setInterval(() => void beat(db, id).catch(() => undefined), beatEveryMs)
+  const heartbeat = keepRenewing(() => beat(db, id), undefined, beatEveryMs)
   try {
     const rows = await keepRows(db, kind, id, file)
     await throughOutage(() => analyze(patient))
@@ -48,7 +48,7 @@ export async function upload(
     await forget(patient, id).catch(() => undefined)
     throw error
   } finally {
-    clearInterval(heartbeat)
+    heartbeat.stop()
   }
   return id
 }
