@@ -55,14 +55,25 @@ create table core.event (
   is_outside boolean default false not null,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
-  constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text]))) NOT VALID,
-  constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text])))
+  constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
+  constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
 );
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
 CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
 
+create table core.event_type (
+  source text not null,
+  event_type text not null,
+  taken text not null,
+  events bigint not null,
+  last_at timestamp with time zone,
+  constraint event_type_pkey PRIMARY KEY (source, event_type),
+  constraint event_type_taken_check CHECK ((taken = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text, 'ignored'::text, 'unknown'::text])))
+);
+
 create table core.gateway (
   name text not null,
+  known_types text[] default '{}'::text[] not null,
   constraint gateway_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,21}$'::text)),
   constraint gateway_pkey PRIMARY KEY (name)
 );
@@ -151,7 +162,7 @@ create table core.transaction (
   constraint transaction_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['refund'::text, 'chargeback'::text, 'events_disagree'::text, 'differs_at_ledger'::text]))) NOT VALID,
   constraint transaction_pkey PRIMARY KEY (id),
-  constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text]))) NOT VALID,
+  constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
   constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'unknown_event'::text, 'awaiting_review'::text, 'not_at_gateway'::text, 'missing_at_ledger'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))) NOT VALID,
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID
 );

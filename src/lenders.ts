@@ -9,6 +9,8 @@ const GatewayOfLender = Type.Object(
     validateSignature: Type.Optional(Type.Boolean()),
     secretEnv: Type.Optional(Type.String({ minLength: 1 })),
     allowedCidrs: Type.Optional(Type.Array(Type.String({ format: 'network' }))),
+    posting: Type.Optional(Type.Union([Type.Literal('automatic'), Type.Literal('review')])),
+    confirm: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )
@@ -33,12 +35,13 @@ function lendersFile(gateways: SharedSecrets[]) {
 /** A gateway with its own secrets, used for lenders that have none, and the setting that holds them. */
 export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
 
-/** Which of a gateway's events are trusted for one lender. */
+/** Which of a gateway's events are trusted for one lender, and whether its payments are posted without a person. */
 export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
   secrets: string[]
   allowedCidrs: string[]
+  posting: 'automatic' | 'review'
 }
 export type Lender = { code: string; product: string } & Record<Gateway, GatewayTrust>
 
@@ -77,11 +80,17 @@ export function lendersFrom(
         `/${code}/${gateway.name}: validateSignature requires a secret, but ${setting} is not set`,
       )
     }
+    if (member.confirm === true) {
+      throw new Error(
+        `/${code}/${gateway.name}/confirm: this version cannot ask the gateway whether its events are true`,
+      )
+    }
     return {
       accounts: member.accounts ?? [],
       validateSignature,
       secrets,
       allowedCidrs: member.allowedCidrs ?? [],
+      posting: member.posting ?? 'automatic',
     }
   }
 }
@@ -93,6 +102,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     validateSignature: isValidatedByDefault(gateway),
     secrets: [],
     allowedCidrs: [],
+    posting: 'automatic',
   }))
 }
 
@@ -116,7 +126,7 @@ function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): vo
       const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
       if (other === undefined) continue
       throw new Error(
-        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets and allowedCidrs`,
+        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs and posting`,
       )
     }
   }
@@ -127,4 +137,5 @@ const checksOf = (trust: GatewayTrust | undefined) =>
     trust?.validateSignature,
     trust?.secrets.toSorted(),
     trust?.allowedCidrs.toSorted(),
+    trust?.posting,
   ])

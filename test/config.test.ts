@@ -159,6 +159,7 @@ t.test('lenders that share a product but not its checks stop the start, with bot
   const other = { gateway_a: { ...signed, secretEnv: 'SECRET_03' } }
   matchEach(t, complaintsOf({ gateway_a: signed }, other), named)
   matchEach(t, complaintsOf({}, { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } }), named)
+  matchEach(t, complaintsOf({}, { gateway_b: { posting: 'review' } }), named)
   const alike = { gateway_a: signed, gateway_b: { allowedCidrs: ['10.0.0.0/8', '::1'] } }
   const reordered = { gateway_a: signed, gateway_b: { allowedCidrs: ['::1', '10.0.0.0/8'] } }
   t.same(complaintsOf(alike, { ...reordered, gateway_a: { ...signed, accounts: ['acc_3'] } }), [])
@@ -166,6 +167,27 @@ t.test('lenders that share a product but not its checks stop the start, with bot
   matchEach(t, complaints({ LENDERS_FILE: taken }), [/LENDER_02 and MINE/])
   t.end()
 })
+
+t.test('a lender’s payments are posted automatically, or after review', async t => {
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_b: { posting: 'review' } } })
+  t.match(readConfig(env({ LENDERS_FILE })).lenders.get('LENDER_02'), {
+    gateway_a: { posting: 'automatic' },
+    gateway_b: { posting: 'review' },
+  })
+  const other = lendersFile(t, { LENDER_02: { gateway_b: { posting: 'manual' } } })
+  matchEach(t, complaints({ LENDERS_FILE: other }), [/\/LENDER_02\/gateway_b\/posting/])
+})
+
+t.test(
+  'a lender whose events the gateway is to confirm stops the start of this version',
+  async t => {
+    const file = (confirm: unknown) =>
+      complaints({ LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_b: { confirm } } }) })
+    matchEach(t, file(true), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
+    matchEach(t, file('yes'), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
+    t.same(file(false), [])
+  },
+)
 
 t.test('a lenders file with an unknown member stops the start and names it', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })

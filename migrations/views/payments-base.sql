@@ -34,6 +34,17 @@ create or replace function base.loan_of(notes jsonb) returns text language sql i
   select coalesce(base.text_of(notes -> 'external_loan_id'), base.text_of(notes -> 'loan_id'))
 $$;
 
+-- An object, or an empty one in place of anything else.
+create or replace function base.object_of(value jsonb) returns jsonb language sql immutable parallel safe as $$
+  select case when jsonb_typeof(value) = 'object' then value else '{}' end
+$$;
+
+-- What notes or tags say beside the loan, as a hint. People write anything there: nothing that is long.
+create or replace function base.tags_of(notes jsonb) returns jsonb language sql immutable parallel safe as $$
+  select case when jsonb_typeof(notes) = 'object' and length(notes::text) <= 1000
+              then nullif(notes - '{external_loan_id,loan_id}'::text[], '{}') end
+$$;
+
 create or replace function base.without_nulls(hints jsonb) returns jsonb language sql immutable parallel safe as $$
   select nullif(jsonb_strip_nulls(hints), '{}')
 $$;
@@ -56,7 +67,39 @@ create or replace function base.captured(payment_id text, amount numeric, curren
   end
 $$;
 
+-- A payment by which no money came so far; null where its id cannot be read.
+create or replace function base.failed(payment_id text, amount numeric, currency text, paid_at timestamptz,
+  external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
+  select case when payment_id is not null
+    then row('payment', payment_id, null, 'failed', amount, currency, paid_at, external_loan_id, null, hints)::base.fact end
+$$;
+
 -- An unreadable event, kept under its raw row's id.
 create or replace function base.unreadable(hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
+$$;
+
+-- Whether the list has this type of event; * at the end of a listed one stands for any text.
+create or replace function base.is_listed(name text, types text[]) returns boolean language sql immutable parallel safe as $$
+  select name = any(types)
+      or exists (select from unnest(types) listed where right(listed, 1) = '*' and starts_with(name, left(listed, -1)))
+$$;
+
+-- What an event of an unknown type says in a part that has an id and an amount; no row for any other part.
+create or replace function base.unknown_facts(name text, part jsonb, unit numeric, at timestamptz, loan text)
+  returns setof base.fact language sql stable parallel safe as $$
+  with field as materialized (
+    select key, value from jsonb_each(base.object_of(part)) where jsonb_typeof(value) in ('string', 'number')
+  )
+  select 'payment', id, null::text, 'unknown', amount * unit,
+         (select base.text_of(value) from field where key ~ '(^|_)currency$' order by key limit 1),
+         at, loan, 'unknown_event', jsonb_build_object('event_type', left(name, 200))
+    from (select base.text_of(value) from field
+           where key ~ '((^|_)id|Id)$' and base.text_of(value) is not null
+           order by key = 'cf_payment_id' desc, key = 'id' desc, key
+           limit 1) named (id)
+   cross join (select base.number_of(value) from field
+                where key ~ '(^|_)amount$' and base.number_of(value) <> 0
+                order by key = 'payment_amount' desc, key = 'amount' desc, key
+                limit 1) counted (amount)
 $$;

@@ -63,6 +63,7 @@ create or replace function core.fate_of(
         -- It was posted once: only an operator has it posted again.
         when refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
                                                         then array['suspense', refused_reason,       null]
+        when problem = 'unknown_event'                  then array['suspense', 'unknown_event',      null]
         when not is_captured                            then array['failed',   null,                 null]
         when problem = 'unreadable'                     then array['suspense', 'unreadable',         null]
         when held_by is not null                        then array['suspense', held_by,              null]
@@ -72,6 +73,7 @@ create or replace function core.fate_of(
         when problem = 'amount_invalid'                 then array['suspense', 'amount_invalid',     null]
         when loan is null                               then array['suspense', 'no_loan_named',      null]
         when not core.can_be_loan(loan)                 then array['suspense', 'loan_unknown',       null]
+        when problem = 'awaiting_review' and not is_assigned then array['suspense', 'awaiting_review', null]
         when refused_reason is not null                 then array['suspense', refused_reason,       null]
         else                                                 array['waiting',  null,                 null] end
       end

@@ -27,6 +27,11 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
            array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same as verified_lenders
       from core.event e
      where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway
+       -- One of an unknown type says nothing of what others tell.
+       and (e.status <> 'unknown' or not exists (
+         select from core.event known
+          where known.gateway_payment_id = e.gateway_payment_id and known.gateway = e.gateway and known.kind = e.kind
+            and known.status <> 'unknown'))
     window same as (partition by e.kind, e.gateway_payment_id)
   ), counted as (
     -- A verified event outranks an unverified one, unless they name different lenders.
@@ -58,6 +63,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
              <> bool_and(verified_by is not null) filter (where status = 'captured')) is true
     from counted
    group by kind, gateway_payment_id
+  -- Where no refund was made, there is nothing to show.
+  having kind <> 'refund' or bool_or(status <> 'undone')
 $$;
 
 -- What captured events disagree about: the money, or only the loan or lender. Null if they agree, or if all come from
@@ -103,6 +110,11 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
    where t.state not in ('posting', 'posted') and t.decision is null
 $$;
 
+-- How far a dispute has come; 0 for a refund.
+create or replace function core.phase_of(hints jsonb) returns integer language sql immutable parallel safe as $$
+  select coalesce(array_position(array['DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION'], upper(hints ->> 'phase')), 0)
+$$;
+
 -- Decides the fate of these refunds and chargebacks, from their own events and their payment's. One that names no loan
 -- gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
@@ -112,10 +124,14 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
        cross join lateral (
-       select count(*) = 0 as all_outside, bool_or(e.status = 'done') is true as is_done,
-              bool_or(e.status = 'undone') is true as is_undone,
+       select count(*) = 0 as all_outside,
+              -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
+              (max(o.phase) filter (where e.status = 'done')
+                >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true as is_done,
+              (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true as is_undone,
               bool_or(e.status = 'never_captured') is true or p.is_captured is false as is_of_nothing
          from core.event e
+        cross join lateral (select core.phase_of(e.hints)) o (phase)
         where e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
           and not e.is_outside and (e.verified_by is not null or not r.is_verified)) e
        cross join lateral (
@@ -184,98 +200,5 @@ begin
   if has_networks then
     perform core.note_unjudged(wanted_gateway, ids);
   end if;
-end
-$$;
-
--- Transforms rows of one source that no batch has transformed yet, and settles the payments that they concern.
-create or replace function core.take(wanted_source text, ids uuid[],
-  out taken bigint, out suspended bigint, out failed bigint) language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off as $$
-declare
-  source core.source;
-  changed text[];
-begin
-  perform core.lock_settling();
-  select * into source from core.source s where s.name = wanted_source;
-  with gone as (
-    delete from core.pending_event p where p.source = wanted_source and p.raw_id = any(ids) returning p.received_at
-  ), counted as (
-    update core.source s set events = s.events + g.events, last_event_at = greatest(s.last_event_at, g.last_event_at)
-      from (select count(*) as events, max(received_at) as last_event_at from gone) g
-     where s.name = wanted_source and g.events > 0
-  )
-  select count(*) into taken from gone;
-  suspended := 0;
-  failed := 0;
-  if taken = 0 then
-    return;
-  end if;
-  execute format($sql$
-    with noted as (
-      insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
-        paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when found.problem = 'unreadable' then raw_id::text else payment_id end,
-             of_payment_id, status, amount, currency, paid_at, external_loan_id,
-             found.problem, $3, verified_by, address, received_at, hints
-        from base.%I b
-       -- An operator's own view may not have checked this.
-       cross join lateral (select case
-         when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
-         when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
-         else b.problem end) found (problem)
-       where raw_id = any($4)
-      on conflict do nothing
-      returning gateway_payment_id)
-    select array_agg(distinct gateway_payment_id) from noted$sql$, wanted_source)
-    using wanted_source, source.gateway, source.lender, ids into changed;
-  if changed is null then
-    return;
-  end if;
-  perform core.settle(source.gateway, changed, true);
-  select count(*) filter (where t.state = 'suspense'), count(*) filter (where t.state = 'failed')
-    into suspended, failed
-    from core.transaction t
-   where t.gateway_payment_id = any(changed) and t.gateway = source.gateway;
-end
-$$;
-
--- Transforms up to `most` rows, fewer if they are large, the oldest first.
-create or replace function core.transform(wanted_source text, most integer,
-  out taken bigint, out suspended bigint, out failed bigint) language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off as $$
-declare
-  ids uuid[];
-begin
-  perform core.lock_settling();
-  -- Reading a mebibyte takes some 10 ms: with thousands of such bodies, the statement would time out every time.
-  execute format($sql$
-    select array_agg(raw_id)
-      from (select p.raw_id, sum(octet_length(r.body)) over (order by p.raw_id) - octet_length(r.body) as bytes_before
-              from (select raw_id from core.pending_event where source = $1 order by raw_id limit $2) p
-              left join raw.%I r on r.id = p.raw_id) next
-     where bytes_before < 64 * 1024 * 1024 is not false$sql$, wanted_source)
-    using wanted_source, most into ids;
-  select t.taken, t.suspended, t.failed into taken, suspended, failed from core.take(wanted_source, ids) t;
-end
-$$;
-
--- Records a row that its base view cannot read as unreadable.
-create or replace function core.put_aside(wanted_source text, row_id uuid, error text,
-  out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
-begin
-  perform core.lock_settling();
-  delete from core.pending_event p where p.source = wanted_source and p.raw_id = row_id;
-  get diagnostics taken = row_count;
-  suspended := taken;
-  failed := 0;
-  if taken = 0 then
-    return;
-  end if;
-  insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, problem, lender, received_at, hints)
-  select name, row_id, gateway, 'payment', row_id::text, 'captured', 'unreadable', lender, now(), jsonb_build_object('error', error)
-    from core.source where name = wanted_source
-  on conflict do nothing;
-  update core.source set events = events + 1 where name = wanted_source;
-  perform core.settle((select gateway from core.source where name = wanted_source), array[row_id::text], true);
 end
 $$;

@@ -1,4 +1,28 @@
-insert into core.gateway (name) values ('gateway_a') on conflict do nothing;
+-- Types that say that money was captured.
+create or replace function base.gateway_a_paid_types() returns text[] language sql immutable parallel safe as $$
+  select array['payment.captured', 'order.paid', 'payment_link.paid', 'payment_link.partially_paid', 'virtual_account.credited',
+    'qr_code.credited', 'invoice.paid', 'invoice.partially_paid', 'subscription.charged']
+$$;
+
+create or replace function base.gateway_a_refund_types() returns text[] language sql immutable parallel safe as $$
+  select array['refund.created', 'refund.processed', 'refund.failed', 'refund.speed_changed']
+$$;
+
+-- The event types of gateway A's documentation. Those of them from which base.gateway_a below takes nothing are ignored.
+create or replace function base.gateway_a_types() returns text[] language sql immutable parallel safe as $$
+  select base.gateway_a_paid_types() || base.gateway_a_refund_types() || array[
+    'payment.authorized', 'payment.failed', 'payment.dispute.created', 'payment.dispute.under_review',
+    'payment.dispute.action_required', 'payment.dispute.lost', 'payment.dispute.won', 'payment.dispute.closed',
+    'subscription.activated', 'subscription.completed', 'subscription.authenticated', 'subscription.updated',
+    'subscription.pending', 'subscription.halted', 'subscription.paused', 'subscription.resumed', 'subscription.cancelled',
+    'payment_link.cancelled', 'payment_link.expired', 'invoice.expired', 'qr_code.created', 'qr_code.closed',
+    'virtual_account.created', 'virtual_account.closed', 'settlement.processed', 'transfer.processed', 'transfer.failed',
+    'payout.*', 'payout_link.*', 'transaction.created', 'fund_account.validation.*',
+    'payment.downtime.*', 'account.*', 'product.*']
+$$;
+
+insert into core.gateway (name, known_types) values ('gateway_a', base.gateway_a_types())
+on conflict (name) do update set known_types = excluded.known_types;
 
 -- The loan that the event names. An entity's notes are [], an object, null or a string.
 create or replace function base.gateway_a_loan(event jsonb, payment jsonb) returns text language sql stable parallel safe as $$
@@ -12,52 +36,93 @@ create or replace function base.gateway_a_loan(event jsonb, payment jsonb) retur
     base.loan_of(event #> '{payload,subscription,entity,notes}'))
 $$;
 
+-- The same from what stands beside the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
+create or replace function base.gateway_a_hints_beside(payload jsonb) returns jsonb language sql stable parallel safe as $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'receipt', base.text_of(payload #> '{order,entity,receipt}'),
+    'order_notes', base.tags_of(payload #> '{order,entity,notes}'),
+    'link', base.text_of(payload #> '{payment_link,entity,id}'),
+    'reference_id', base.text_of(payload #> '{payment_link,entity,reference_id}'),
+    'link_notes', base.tags_of(payload #> '{payment_link,entity,notes}'),
+    'invoice', base.text_of(payload #> '{invoice,entity,id}'),
+    'invoice_receipt', base.text_of(payload #> '{invoice,entity,receipt}'),
+    'subscription_id', base.text_of(payload #> '{subscription,entity,id}'),
+    'subscription_notes', base.tags_of(payload #> '{subscription,entity,notes}'),
+    'virtual_account', base.text_of(payload #> '{virtual_account,entity,id}'),
+    'virtual_account_notes', base.tags_of(payload #> '{virtual_account,entity,notes}'),
+    'account_number', coalesce(base.text_of(payload #> '{virtual_account,entity,receivers,0,account_number}'),
+      base.text_of(payload #> '{virtual_account,entity,receivers,0,address}')),
+    'qr_code', base.text_of(payload #> '{qr_code,entity,id}'),
+    'qr_code_notes', base.tags_of(payload #> '{qr_code,entity,notes}'),
+    'bank_reference', coalesce(base.text_of(payload #> '{bank_transfer,entity,bank_reference}'),
+      base.text_of(payload #> '{upi_transfer,entity,rrn}')),
+    'remitter_name', base.text_of(payload #> '{bank_transfer,entity,payer_bank_account,name}'),
+    'remitter_account', coalesce(base.text_of(payload #> '{bank_transfer,entity,payer_bank_account,account_number}'),
+      base.text_of(payload #> '{upi_transfer,entity,payer_account}')),
+    'remitter_ifsc', coalesce(base.text_of(payload #> '{bank_transfer,entity,payer_bank_account,ifsc}'),
+      base.text_of(payload #> '{upi_transfer,entity,payer_ifsc}')),
+    'remitter_vpa', base.text_of(payload #> '{upi_transfer,entity,payer_vpa}')))
+$$;
+
 -- What may help a person find the loan of a payment that names none.
 create or replace function base.gateway_a_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select base.without_nulls(jsonb_build_object(
     'description', base.text_of(payment -> 'description'),
     'order_id', base.text_of(payment -> 'order_id'),
-    'receipt', base.text_of(event #> '{payload,order,entity,receipt}'),
-    'reference_id', base.text_of(event #> '{payload,payment_link,entity,reference_id}'),
-    'virtual_account', base.text_of(event #> '{payload,virtual_account,entity,id}'),
-    'account_number', base.text_of(event #> '{payload,virtual_account,entity,receivers,0,account_number}'),
-    'bank_reference', coalesce(
-      base.text_of(event #> '{payload,bank_transfer,entity,bank_reference}'),
-      base.text_of(event #> '{payload,upi_transfer,entity,rrn}'),
-      base.text_of(payment #> '{acquirer_data,rrn}'),
+    'customer_id', base.text_of(payment -> 'customer_id'),
+    'notes', base.tags_of(payment -> 'notes'),
+    'remitter_vpa', base.text_of(payment -> 'vpa'),
+    'mandate', base.text_of(payment -> 'token_id'),
+    'bank_reference', coalesce(base.text_of(payment #> '{acquirer_data,rrn}'),
       base.text_of(payment #> '{acquirer_data,bank_transaction_id}')),
-    'base_amount', base.number_of(payment -> 'base_amount') * 0.01))
+    'base_amount', base.number_of(payment -> 'base_amount') * 0.01)
+    -- Most events hold a payment alone.
+    || case when base.object_of(event -> 'payload') - 'payment' = '{}' then '{}' else base.gateway_a_hints_beside(event -> 'payload') end)
 $$;
 
-create or replace function base.gateway_a_refund(name text, refund jsonb, payment jsonb, loan text, hints jsonb)
+-- A refund that is only ordered changes nothing yet.
+create or replace function base.gateway_a_refund(name text, refund jsonb, payment jsonb, loan text)
   returns base.fact language sql stable parallel safe as $$
   select case
-    when base.text_of(refund -> 'id') is null then base.unreadable(hints)
-    else row('refund', base.text_of(refund -> 'id'),
+    when base.text_of(refund -> 'id') is null then base.unreadable(null)
+    when name = 'refund.failed' or refund ->> 'status' in ('failed', 'processed')
+      then row('refund', base.text_of(refund -> 'id'),
         coalesce(base.text_of(refund -> 'payment_id'), base.text_of(payment -> 'id')),
         case when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
-             when payment ->> 'captured' = 'false' then 'never_captured'
+             when payment ->> 'captured' in ('false', '0') then 'never_captured'
              -- A refund that is created as "processed", as in the documentation, may still fail.
-             when name = 'refund.processed' and refund ->> 'status' = 'processed' then 'done'
-             else 'open' end,
+             when name = 'refund.created' then 'open'
+             else 'done' end,
         base.number_of(refund -> 'amount') * 0.01, base.text_of(refund -> 'currency'),
         base.unix_time_of(refund -> 'created_at'), coalesce(base.loan_of(refund -> 'notes'), loan), null,
         base.without_nulls(jsonb_build_object('arn', base.text_of(refund #> '{acquirer_data,arn}'))))::base.fact end
 $$;
 
-create or replace function base.gateway_a_dispute(dispute jsonb, payment jsonb, loan text, hints jsonb)
+create or replace function base.gateway_a_dispute(name text, event jsonb, dispute jsonb, payment jsonb, loan text)
   returns base.fact language sql stable parallel safe as $$
   select case
-    when base.text_of(dispute -> 'id') is null then base.unreadable(hints)
+    when base.text_of(dispute -> 'id') is null then base.unreadable(null)
     else row('chargeback', base.text_of(dispute -> 'id'),
         coalesce(base.text_of(dispute -> 'payment_id'), base.text_of(payment -> 'id')),
-        case when dispute ->> 'status' = 'lost' then 'done'
-             when dispute ->> 'status' in ('won', 'closed') then 'undone'
+        case when is_lost then 'done'
+             when name ~ '\.(won|closed)$' or dispute ->> 'status' in ('won', 'closed') then 'undone'
              else 'open' end,
-        base.number_of(dispute -> 'amount') * 0.01, base.text_of(dispute -> 'currency'),
-        base.unix_time_of(dispute -> 'created_at'), loan, null,
+        coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
+          base.number_of(dispute -> 'amount')) * 0.01, base.text_of(dispute -> 'currency'),
+        base.unix_time_of(case when is_lost then event -> 'created_at' else dispute -> 'created_at' end), loan, null,
         base.without_nulls(jsonb_build_object('phase', base.text_of(dispute -> 'phase'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact end
+    from (values (name like '%.lost' or dispute ->> 'status' = 'lost')) said (is_lost)
+$$;
+
+-- What an event of a type that is not listed says: that of a payment if it holds one.
+create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact language sql stable parallel safe as $$
+  select f.*
+    from jsonb_each(base.object_of(event -> 'payload')) part
+   cross join lateral base.unknown_facts(name, part.value -> 'entity', 0.01,
+     base.unix_time_of(part.value #> '{entity,created_at}'), loan) f
+   order by part.key = 'payment' desc, part.key
+   limit 1
 $$;
 
 -- What an event of gateway A says of payments, refunds and chargebacks. No body makes it raise an error.
@@ -66,44 +131,39 @@ declare
   event jsonb;
   name text;
   payment jsonb;
-  refund jsonb;
-  dispute jsonb;
   loan text;
-  hints jsonb;
   facts base.fact[] := '{}';
 begin
   begin
     event := convert_from(body, 'UTF8')::jsonb;
     name := coalesce(event ->> 'event', '');
     payment := event #> '{payload,payment,entity}';
-    refund := event #> '{payload,refund,entity}';
-    dispute := event #> '{payload,dispute,entity}';
     loan := base.gateway_a_loan(event, payment);
-    hints := base.gateway_a_hints(event, payment);
 
     -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
-    -- takes precedence over the status.
+    -- takes precedence over the status. Where it is a text, it is "1" or "0".
     if jsonb_typeof(event) is distinct from 'object' then
       facts := facts || base.unreadable(null);
-    elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and payment ->> 'captured' is not distinct from 'false')
-          or payment ->> 'status' = 'refunded' and payment ->> 'captured' is distinct from 'false' then
+    elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and coalesce(payment ->> 'captured', '') in ('false', '0'))
+          or payment ->> 'status' = 'refunded' and coalesce(payment ->> 'captured', '') not in ('false', '0') then
       facts := facts || base.captured(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,
-        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan, hints);
-    elsif payment ->> 'status' = 'failed' and base.text_of(payment -> 'id') is not null then
-      facts := facts || row('payment', base.text_of(payment -> 'id'), null, 'failed', base.number_of(payment -> 'amount') * 0.01,
-        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan, null, hints)::base.fact;
-    elsif name in ('payment.captured', 'order.paid', 'payment_link.paid', 'payment_link.partially_paid',
-                   'virtual_account.credited', 'qr_code.credited', 'invoice.paid', 'subscription.charged') then
+        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan,
+        base.gateway_a_hints(event, payment));
+    elsif name = any(base.gateway_a_paid_types()) and payment ->> 'status' is distinct from 'failed' then
       -- Its type says that money was captured, and its status does not.
       facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'id'))));
+    elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
+      facts := facts || base.failed(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,
+        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan,
+        base.gateway_a_hints(event, payment));
+    elsif not base.is_listed(name, base.gateway_a_types()) then
+      facts := facts || base.gateway_a_unknown(name, event, loan);
     end if;
 
-    if name like 'refund.%' then
-      facts := facts || base.gateway_a_refund(name, refund, payment, loan, hints);
-    end if;
-
-    if name like 'payment.dispute.%' then
-      facts := facts || base.gateway_a_dispute(dispute, payment, loan, hints);
+    if name = any(base.gateway_a_refund_types()) then
+      facts := facts || base.gateway_a_refund(name, event #> '{payload,refund,entity}', payment, loan);
+    elsif name like 'payment.dispute.%' and name = any(base.gateway_a_types()) then
+      facts := facts || base.gateway_a_dispute(name, event, event #> '{payload,dispute,entity}', payment, loan);
     end if;
   exception
     when insufficient_resources then
@@ -113,6 +173,6 @@ begin
       -- Not JSON that PostgreSQL can store: invalid UTF-8, a NUL, a number too large for numeric, nesting too deep for the stack.
       facts := array[base.unreadable(null)];
   end;
-  return query select * from unnest(facts);
+  return query select * from unnest(facts) said where said.kind is not null;
 end
 $$;

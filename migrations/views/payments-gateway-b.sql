@@ -1,69 +1,188 @@
-insert into core.gateway (name) values ('gateway_b') on conflict do nothing;
-
-create or replace function base.gateway_b_refund(name text, refund jsonb, loan text, hints jsonb)
-  returns base.fact language sql stable parallel safe as $$
-  select case
-    when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(hints)
-    else row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
-        case when refund ->> 'refund_status' in ('CANCELLED', 'FAILED') then 'undone'
-             when name like 'AUTO%' or refund ->> 'refund_type' = 'PAYMENT_AUTO_REFUND' then 'never_captured'
-             when refund ->> 'refund_status' = 'SUCCESS' then 'done'
-             else 'open' end,
-        base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
-        base.iso_time_of(refund -> 'processed_at'), loan, null,
-        base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
-          'refund_note', base.text_of(refund -> 'refund_note'), 'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
+-- The event types of gateway B's documentation. Those for which base.gateway_b below has no case are ignored.
+create or replace function base.gateway_b_types() returns text[] language sql immutable parallel safe as $$
+  select array[
+    'PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK', 'PAYMENT_CHARGES_WEBHOOK',
+    'REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK', 'DISPUTE_CREATED', 'DISPUTE_UPDATED', 'DISPUTE_CLOSED',
+    'PAYMENT_LINK_EVENT', 'PAYMENT_FORM_ORDER_WEBHOOK', 'AMOUNT_COLLECTED', 'INTERNATIONAL_PAYMENT_COLLECTED',
+    'SUBSCRIPTION_PAYMENT_SUCCESS', 'SUBSCRIPTION_PAYMENT_FAILED', 'SUBSCRIPTION_PAYMENT_CANCELLED',
+    'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED', 'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
+    'SUBSCRIPTION_CONTROLLED_EXECUTION_STATUS', 'SUBSCRIPTION_AUTH_STATUS', 'SUBSCRIPTION_STATUS_CHANGED',
+    'SUBSCRIPTION_STATUS_CHANGE', 'SUBSCRIPTION_CARD_EXPIRY_REMINDER', 'SUBSCRIPTION_REFUND_STATUS',
+    'SETTLEMENT_INITIATED', 'SETTLEMENT_SUCCESS', 'SETTLEMENT_FAILED', 'SETTLEMENT_REVERSED', 'VENDOR_SETTLEMENT_*',
+    'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK']
 $$;
 
--- What an event of gateway B says of payments and refunds. No body makes it raise an error.
+insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
+on conflict (name) do update set known_types = excluded.known_types;
+
+-- What may help a person find the loan of a payment that names none.
+create or replace function base.gateway_b_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
+  select jsonb_build_object(
+      'order_id', base.text_of(event #> '{data,order,order_id}'),
+      'order_amount', base.number_of(event #> '{data,order,order_amount}'),
+      'order_tags', base.tags_of(event #> '{data,order,order_tags}'),
+      'customer_id', base.text_of(event #> '{data,customer_details,customer_id}'),
+      'bank_reference', nullif(base.text_of(payment -> 'bank_reference'), 'NA'),
+      'remitter_vpa', base.text_of(payment #> '{payment_method,upi,upi_id}'))
+    || case when payment #> '{payment_method,vba_transfer}' is null then '{}' else jsonb_build_object(
+      'virtual_account', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_id}'),
+      'virtual_account_number', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_number}'),
+      'utr', base.text_of(payment #> '{payment_method,vba_transfer,utr}'),
+      'remitter_name', base.text_of(payment #> '{payment_method,vba_transfer,remitter_name}'),
+      'remitter_account', base.text_of(payment #> '{payment_method,vba_transfer,remitter_account}'),
+      'remitter_ifsc', base.text_of(payment #> '{payment_method,vba_transfer,remitter_ifsc}')) end
+$$;
+
+create or replace function base.gateway_b_payment(name text, event jsonb, payment jsonb) returns base.fact
+  language sql stable parallel safe as $$
+  select case
+    when name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
+      base.captured(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
+        base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'),
+        base.loan_of(event #> '{data,order,order_tags}'), base.without_nulls(base.gateway_b_hints(event, payment)))
+    when name <> 'PAYMENT_SUCCESS_WEBHOOK' or payment ->> 'payment_status' in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
+      base.failed(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
+        base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'),
+        base.loan_of(event #> '{data,order,order_tags}'), base.without_nulls(base.gateway_b_hints(event, payment)))
+    -- Its type says that money was captured, and its status does not.
+    else base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'cf_payment_id')))) end
+$$;
+
+-- An instalment that was drawn by mandate, or the rupee or two of the mandate itself.
+create or replace function base.gateway_b_subscription(name text, event jsonb, draw jsonb) returns base.fact
+  language plpgsql stable parallel safe as $$
+declare
+  payment_id text := base.text_of(draw -> 'cf_payment_id');
+  amount numeric := base.number_of(draw -> 'payment_amount');
+  -- A mandate is in rupees. Its older events do not say so.
+  currency text := coalesce(base.text_of(draw -> 'payment_currency'), 'INR');
+  -- When it was drawn: other times in it are those of its order.
+  paid_at timestamptz := base.iso_time_of(event -> 'event_time');
+  loan text := base.loan_of(draw #> '{subscription_details,subscription_tags}');
+  hints jsonb := base.without_nulls(jsonb_build_object(
+    'payment_type', base.text_of(draw -> 'payment_type'),
+    'subscription_id', coalesce(base.text_of(draw -> 'subscription_id'), base.text_of(draw #> '{subscription_details,subscription_id}')),
+    'mandate', base.text_of(draw #> '{authorization_details,authorization_reference}'),
+    'subscription_tags', base.tags_of(draw #> '{subscription_details,subscription_tags}'),
+    'cf_txn_id', base.text_of(draw -> 'cf_txn_id'),
+    'customer_id', base.text_of(draw #> '{customer_details,customer_id}'),
+    'remitter_vpa', base.text_of(draw #> '{authorization_details,payment_method,upi,upi_id}')));
+  drawn base.fact;
+begin
+  if name <> 'SUBSCRIPTION_PAYMENT_SUCCESS' then
+    return base.failed(payment_id, amount, currency, paid_at, loan, hints);
+  elsif coalesce(draw ->> 'payment_status', 'SUCCESS') <> 'SUCCESS' then
+    return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
+  end if;
+  drawn := base.captured(payment_id, amount, currency, paid_at, loan, hints);
+  -- What is not surely an instalment may be given back with the mandate.
+  if draw ->> 'payment_type' is distinct from 'CHARGE' and drawn.problem is null then
+    drawn.problem := 'awaiting_review';
+  end if;
+  return drawn;
+end
+$$;
+
+-- A refund that is under way, or was not made after all, changes nothing.
+create or replace function base.gateway_b_refund(name text, event jsonb, refund jsonb)
+  returns base.fact language sql stable parallel safe as $$
+  select case
+    when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(null)
+    when refund ->> 'refund_status' = 'SUCCESS'
+      then row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
+        case when name like 'AUTO%' or refund ->> 'refund_type' = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
+        base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
+        coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
+          base.iso_time_of(event -> 'event_time')), null, null,
+        base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
+          'refund_note', base.text_of(refund -> 'refund_note'), 'refund_reason', base.text_of(refund -> 'refund_reason'),
+          'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
+$$;
+
+-- A retrieval only asks a question. What was won may be claimed again in the next phase, under the same id.
+create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb) returns base.fact language sql stable parallel safe as $$
+  select case
+    when 'RETRIEVAL' in (phase, dispute ->> 'dispute_type') then null
+    when base.text_of(dispute -> 'dispute_id') is null then base.unreadable(null)
+    else row('chargeback', base.text_of(dispute -> 'dispute_id'), base.text_of(disputed -> 'cf_payment_id'),
+        case when dispute ->> 'dispute_status' ~ '_MERCHANT_(LOST|ACCEPTED)$' then 'done'
+             when dispute ->> 'dispute_status' ~ '_MERCHANT_WON$' then 'undone'
+             else 'open' end,
+        base.number_of(dispute -> 'dispute_amount'),
+        coalesce(base.text_of(dispute -> 'dispute_amount_currency'), base.text_of(disputed -> 'payment_currency')),
+        coalesce(base.iso_time_of(dispute -> 'resolved_at'), base.iso_time_of(dispute -> 'updated_at'),
+          base.iso_time_of(dispute -> 'created_at')), null, null,
+        base.without_nulls(jsonb_build_object('order_id', base.text_of(disputed -> 'order_id'), 'phase', phase,
+          'dispute_status', base.text_of(dispute -> 'dispute_status'),
+          'reason_code', base.text_of(dispute -> 'reason_code'), 'reason', base.text_of(dispute -> 'reason_description'),
+          'respond_by', base.iso_time_of(dispute -> 'respond_by'))))::base.fact end
+    from coalesce(substring(dispute ->> 'dispute_status' from '^(RETRIEVAL|DISPUTE|CHARGEBACK|PRE_ARBITRATION|ARBITRATION)_'),
+           base.text_of(dispute -> 'dispute_type')) phase
+$$;
+
+-- A credit to a virtual account, as older ones report it: flat, in rupees, in India's time.
+create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
+  select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
+    base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
+      'virtual_account', base.text_of(event -> 'vAccountId'),
+      'virtual_account_number', base.text_of(event -> 'vAccountNumber'),
+      'utr', base.text_of(event -> 'utr'),
+      'remitter_name', base.text_of(event -> 'remitterName'),
+      'remitter_account', base.text_of(event -> 'remitterAccount'),
+      'remitter_vpa', base.text_of(event -> 'remitterVpa'))))
+$$;
+
+-- What an event of a type that is not listed says, wherever in it an id stands beside an amount.
+create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
+  select f.*
+    from (select event #> '{data,payment}', 1
+          union all
+          select value, 2 from jsonb_each(base.object_of(event -> 'data'))
+          union all
+          select event -> 'data', 3
+          union all
+          select event, 4) parts (part, place)
+   cross join lateral base.unknown_facts(name, part, 1, base.iso_time_of(coalesce(part -> 'payment_time', event -> 'event_time')),
+     base.loan_of(event #> '{data,order,order_tags}')) f
+   order by place
+   limit 1
+$$;
+
+-- What an event of gateway B says of payments, refunds and disputes. No body makes it raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
+  data jsonb;
   name text;
-  payment jsonb;
-  refund jsonb;
-  loan text;
-  hints jsonb;
-  facts base.fact[] := '{}';
+  fact base.fact;
 begin
   begin
     event := convert_from(body, 'UTF8')::jsonb;
-    name := coalesce(event ->> 'type', '');
-    payment := event #> '{data,payment}';
-    refund := coalesce(nullif(event #> '{data,refund}', 'null'), event #> '{data,auto_refund}');
-    loan := base.loan_of(event #> '{data,order,order_tags}');
-    hints := base.without_nulls(jsonb_build_object(
-      'order_id', base.text_of(event #> '{data,order,order_id}'),
-      'order_amount', base.number_of(event #> '{data,order,order_amount}'),
-      'customer_id', base.text_of(event #> '{data,customer_details,customer_id}'),
-      'bank_reference', nullif(base.text_of(payment -> 'bank_reference'), 'NA'),
-      'utr', base.text_of(payment #> '{payment_method,vba_transfer,utr}')));
-
-    if jsonb_typeof(event) is distinct from 'object' then
-      facts := facts || base.unreadable(null);
-    elsif name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
-      facts := facts || base.captured(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
-        base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'), loan, hints);
-    elsif name like 'PAYMENT\_%' and payment ->> 'payment_status' in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID')
-          and base.text_of(payment -> 'cf_payment_id') is not null then
-      facts := facts || row('payment', base.text_of(payment -> 'cf_payment_id'), null, 'failed',
-        base.number_of(payment -> 'payment_amount'), base.text_of(payment -> 'payment_currency'),
-        base.iso_time_of(payment -> 'payment_time'), loan, null, hints)::base.fact;
-    elsif name = 'PAYMENT_SUCCESS_WEBHOOK' then
-      -- Its type says that money was captured, and its status does not.
-      facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'cf_payment_id'))));
-    end if;
-
-    if name in ('REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK') then
-      facts := facts || base.gateway_b_refund(name, refund, loan, hints);
-    end if;
+    data := event -> 'data';
+    -- Those of the old virtual accounts name their type `event`. A payment_status is no type: other events have one too.
+    name := coalesce(event ->> 'type', event ->> 'event', '');
+    fact := case
+      when jsonb_typeof(event) is distinct from 'object' then base.unreadable(null)
+      when name in ('PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK')
+        then base.gateway_b_payment(name, event, data -> 'payment')
+      when name in ('REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK')
+        then base.gateway_b_refund(name, event, coalesce(nullif(data -> 'refund', 'null'), data -> 'auto_refund'))
+      when name = 'SUBSCRIPTION_REFUND_STATUS' then base.gateway_b_refund(name, event, data)
+      when name in ('DISPUTE_CREATED', 'DISPUTE_UPDATED', 'DISPUTE_CLOSED')
+        then base.gateway_b_dispute(data -> 'dispute', data -> 'order_details')
+      when name in ('SUBSCRIPTION_PAYMENT_SUCCESS', 'SUBSCRIPTION_PAYMENT_FAILED', 'SUBSCRIPTION_PAYMENT_CANCELLED')
+        then base.gateway_b_subscription(name, event, data)
+      when name = 'AMOUNT_COLLECTED' then base.gateway_b_collected(event)
+      when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
   exception
     when insufficient_resources then
       -- Not caused by the body, which is read again later.
       raise;
     when others then
-      facts := array[base.unreadable(null)];
+      fact := base.unreadable(null);
   end;
-  return query select * from unnest(facts);
+  if fact.kind is not null then
+    return next fact;
+  end if;
 end
 $$;

@@ -46,11 +46,17 @@ comment on view ops.suspense is 'Payments that cannot be posted as they are, eac
 create or replace view ops.source as
 select s.name as source, s.lender, s.gateway, s.registered_at,
        s.events + p.behind as events, p.behind as events_behind,
-       greatest(s.last_event_at, p.last_event_at) as last_event_at
+       greatest(s.last_event_at, p.last_event_at) as last_event_at, null::text as problem
   from core.source s
  cross join lateral (select count(*) as behind, max(received_at) as last_event_at
-                       from core.pending_event where source = s.name) p;
-comment on view ops.source is 'Each raw table that is a source, and how many of its events no batch has transformed yet';
+                       from core.pending_event where source = s.name) p
+union all
+select store, null, null, null, 0, 0, null, problem from raw.misfits();
+comment on view ops.source is 'Each raw table that is a source, and how many of its events no batch has transformed yet; also those that cannot become one, with the problem';
+
+create or replace view ops.event_type as
+select source, event_type, taken, events, last_at from core.event_type;
+comment on view ops.event_type is 'How often each source sent which type of event, and how that type is taken';
 
 create or replace view ops.batch_run as
 select id as batch_id, trigger, status, started_at, ended_at, discovered, transformed, posted, suspended, failed,
@@ -58,11 +64,11 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
 
--- Has the next batch read again events received since then that the base view could not read or found irrelevant. Events
+-- Has the next batch read again events received since then that the base view could not read, did not know or ignored. Events
 -- that could be read stay as they are: if a corrected view gave them another id, the same money would be posted twice.
 create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
 declare
-  reread bigint;
+  again uuid[];
 begin
   -- Without the lock for settling: a large table takes long, and unreadable events are not settled with any others.
   if not exists (select from core.source where name = $1) then
@@ -75,27 +81,28 @@ begin
         from raw.%I r
        where r.received_at >= $2
          and (not exists (select from core.event e where e.source = $1 and e.raw_id = r.id)
-              or exists (select from core.event e
-                          where e.source = $1 and e.raw_id = r.id and e.gateway_payment_id = r.id::text
-                            and e.problem = 'unreadable'))
-         -- Not if an operator has decided what it is, or sent it to the ledger all the same.
-         and not exists (select from core.transaction t
-                          where t.gateway_payment_id = r.id::text and (t.decision is not null or t.assigned_loan_id is not null or t.operation_id is not null))
+              or exists (select from core.event e where e.source = $1 and e.raw_id = r.id and core.is_unread(e)))
       on conflict do nothing
       returning raw_id
     ), forgotten as (
       delete from core.event e using again
-       where e.source = $1 and e.raw_id = again.raw_id and e.gateway_payment_id = again.raw_id::text and e.problem = 'unreadable'
-      returning e.gateway, e.kind, e.gateway_payment_id
+       where e.source = $1 and e.raw_id = again.raw_id and core.is_unread(e)
+      returning e.gateway, e.kind, e.gateway_payment_id, e.problem
     ), undone as (
       delete from core.transaction t using forgotten f
        where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
+         and (f.problem = 'unreadable' or t.problem = 'unknown_event')
+         -- It may have another event, which is older.
+         and not exists (select from core.event e
+                          where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                            and (e.source, e.raw_id) not in (select $1, raw_id from again))
     ), uncounted as (
       -- They are counted again when they are transformed.
       update core.source s set events = s.events - (select count(*) from again) where s.name = $1
     )
-    select count(*) from again$sql$, source) using source, since into reread;
-  return reread;
+    select array_agg(raw_id) from again$sql$, source) using source, since into again;
+  perform core.uncount_rows(source, again);
+  return coalesce(cardinality(again), 0);
 end
 $$;
-comment on function ops.reread is 'Has the next batch read again the events of a source that its base view could not read; returns their number';
+comment on function ops.reread is 'Has the next batch read again the events of a source that its base view could not read or did not know; returns their number';

@@ -75,7 +75,16 @@ export interface CoreEvent {
   verified_by: string | null;
 }
 
+export interface CoreEventType {
+  event_type: string;
+  events: Int8;
+  last_at: Timestamp | null;
+  source: string;
+  taken: string;
+}
+
 export interface CoreGateway {
+  known_types: Generated<string[]>;
   name: string;
 }
 
@@ -359,6 +368,7 @@ export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
   "core.batch_run": CoreBatchRun;
   "core.event": CoreEvent;
+  "core.event_type": CoreEventType;
   "core.gateway": CoreGateway;
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;

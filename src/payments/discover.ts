@@ -4,7 +4,8 @@ import type { Batch } from './batch.ts'
 import { noteError } from './batch-claim.ts'
 
 /** Registers raw tables that are not sources yet, whoever created them, and creates their base models. */
-export async function discover({ db, claim, log, check }: Batch): Promise<void> {
+export async function discover(batch: Batch): Promise<void> {
+  const { db, claim, log, check } = batch
   const { rows } = await sql<{ store: string }>`
     select store from raw.undiscovered() as store`.execute(db)
   for (const { store } of rows) {
@@ -22,5 +23,19 @@ export async function discover({ db, claim, log, check }: Batch): Promise<void> 
       log.error({ err: error, store }, 'raw table cannot be registered')
       await noteError(db, claim, `raw.${store}`, error)
     }
+  }
+  const tried = rows.map(({ store }) => store)
+  await reportMisfits(batch, tried)
+}
+
+/** Whoever made such a table by hand expects its events to be posted. */
+async function reportMisfits({ db, claim, log }: Batch, tried: string[]): Promise<void> {
+  const { rows } = await sql<{ store: string; problem: string }>`
+    select store, problem from raw.misfits() where store <> all(${tried}) order by store`.execute(
+    db,
+  )
+  for (const { store, problem } of rows) {
+    log.error({ store, problem }, 'raw table is no source')
+    await noteError(db, claim, `raw.${store}`, new Error(problem))
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
@@ -8,6 +8,8 @@ type Measured = {
   lag: number
   suspense: Record<string, number>
   objections: Record<string, number>
+  unknown: Record<string, number>
+  misfits: number
 }
 
 /** Measured at intervals in the database; while it is unavailable, the gauges keep their last values. */
@@ -17,7 +19,12 @@ export function paymentGauges(
   log: { warn(object: object, message: string): void },
   everyMs?: number,
 ): Job {
-  const registers = [registry]
+  const show = openGauges([registry])
+  return measureEvery(async () => show(await measure(db)), log, everyMs)
+}
+
+/** @returns shows what was measured */
+function openGauges(registers: Registry[]): (measured: Measured) => void {
   const lag = new Gauge({
     name: 'loanops_payment_lag_seconds',
     help: 'Age of the oldest payment event that no batch has transformed, or payment that is not posted yet',
@@ -35,21 +42,29 @@ export function paymentGauges(
     labelNames: ['objection'],
     registers,
   })
-
-  return measureEvery(
-    async () => {
-      const measured = await measure(db)
-      lag.set(measured.lag)
-      suspense.reset()
-      for (const [reason, count] of Object.entries(measured.suspense))
-        suspense.set({ reason }, count)
-      objections.reset()
-      for (const [objection, count] of Object.entries(measured.objections))
-        objections.set({ objection }, count)
-    },
-    log,
-    everyMs,
-  )
+  const unknown = new Counter({
+    name: 'loanops_unknown_events_total',
+    help: 'Payment events of types that are not listed, by source',
+    labelNames: ['source'],
+    registers,
+  })
+  const misfits = new Gauge({
+    name: 'loanops_raw_tables_without_source',
+    help: 'Tables in raw that cannot become sources, because of their name or columns',
+    registers,
+  })
+  return measured => {
+    lag.set(measured.lag)
+    misfits.set(measured.misfits)
+    suspense.reset()
+    for (const [reason, count] of Object.entries(measured.suspense)) suspense.set({ reason }, count)
+    objections.reset()
+    for (const [objection, count] of Object.entries(measured.objections))
+      objections.set({ objection }, count)
+    // Counted in the database, by whichever process transformed them.
+    unknown.reset()
+    for (const [source, count] of Object.entries(measured.unknown)) unknown.inc({ source }, count)
+  }
 }
 
 /** Ids grow with time: the oldest of each source and state is the first of its index, however many wait behind it. */
@@ -71,7 +86,10 @@ async function measure(db: Database): Promise<Measured> {
            coalesce((select json_object_agg(reason, count) from (
              select reason, count(*) from core.transaction where state = 'suspense' group by reason) s), '{}') as suspense,
            coalesce((select json_object_agg(objection, count) from (
-             select objection, count(*) from core.transaction where objection is not null group by objection) o), '{}') as objections
+             select objection, count(*) from core.transaction where objection is not null group by objection) o), '{}') as objections,
+           coalesce((select json_object_agg(source, events) from (
+             select source, sum(events) as events from core.event_type where taken = 'unknown' group by source) u), '{}') as unknown,
+           (select count(*)::integer from raw.misfits()) as misfits
       from oldest`.execute(db)
   return rows[0] as Measured
 }

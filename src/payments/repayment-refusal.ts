@@ -8,6 +8,7 @@ export const REFUSED_REASONS = [
   'signature_not_verified',
   'sender_not_allowed',
   'lender_mismatch',
+  'awaiting_review',
   'currency_mismatch',
   'amount_invalid',
   'reversed_at_ledger',

@@ -5,7 +5,7 @@ import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 
 export type Distrust = {
-  reason: 'signature_not_verified' | 'sender_not_allowed' | 'lender_mismatch'
+  reason: 'signature_not_verified' | 'sender_not_allowed' | 'lender_mismatch' | 'awaiting_review'
   message: string
 }
 
@@ -14,6 +14,7 @@ const MESSAGES = {
     'The loan’s lender requires a signature with its secret, and no event of the payment has one',
   sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
   lender_mismatch: 'The event named a different lender than the one whose product the loan has',
+  awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
 
 /**
@@ -38,11 +39,17 @@ export function checkTrust(
   })
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const [earliest] = trusted
-  if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) return earliest
+  if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) {
+    // Lenders that share a product have the same setting. Whoever assigned the payment has seen it.
+    const isToBeSeen = holders.some(lender => lender[gateway].posting === 'review')
+    return isToBeSeen && overruled.length === 0 ? distrust('awaiting_review') : earliest
+  }
   const reason = checked.find(({ namesLoan }) => namesLoan)?.reason
   if (reason === undefined) throw new Error('no event names the loan of the payment')
-  return { reason, message: MESSAGES[reason] }
+  return distrust(reason)
 }
+
+const distrust = (reason: Distrust['reason']): Distrust => ({ reason, message: MESSAGES[reason] })
 
 function* reasonsToDistrust(
   lenders: Config['lenders'],

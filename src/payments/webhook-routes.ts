@@ -1,7 +1,7 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { addressOf } from '../accounts/address.ts'
 import type { Config, OpenGateway } from '../config.ts'
@@ -16,6 +16,7 @@ import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { verdict } from './verdict.ts'
+import { warnOfUnproven } from './warn-of-unproven.ts'
 
 const InvalidSignature = createError(
   'INVALID_SIGNATURE',
@@ -104,18 +105,6 @@ function routeOptions({ title, headers }: OpenGateway) {
       body: Type.Object({}, { additionalProperties: true }),
       response: { 200: Type.Object({ received: Type.Literal(true) }) },
     },
-  }
-}
-
-/** Warns about gateways whose signatures are not validated by default and that no lender's settings restrict. */
-function warnOfUnproven(log: FastifyBaseLogger, { gateways, lenders }: Config): void {
-  for (const { name, title, secretSetting } of gateways) {
-    const isProven = [...lenders.values()].some(
-      lender => lender[name].validateSignature || lender[name].allowedCidrs.length > 0,
-    )
-    if (isProven || secretSetting !== undefined) continue
-    const remedy = 'set validateSignature or allowedCidrs for its lenders in LENDERS_FILE'
-    log.warn(`anybody can send events of ${title}: ${remedy}`)
   }
 }
 

@@ -49,29 +49,153 @@ t.test('a failed or abandoned payment is read as failed', async t => {
   }
 })
 
-t.test('a link’s event, an old virtual account’s and an unknown type are ignored', async t => {
-  const order = { order_amount: '22.12', transaction_id: 1, transaction_status: 'SUCCESS' }
-  t.same(await factsOf({ type: 'PAYMENT_LINK_EVENT', data: { link_status: 'PAID', order } }), [])
-  t.same(await factsOf({ event: 'AMOUNT_COLLECTED', amount: '100', referenceId: '7' }), [])
-  t.same(await factsOf({ type: 'SETTLEMENT_SUCCESS', data: {} }), [])
+t.test(
+  'events that bring no loan’s money, or that speak of another event’s, are ignored',
+  async t => {
+    const order = { order_amount: '22.12', order_id: 'o', transaction_status: 'SUCCESS' }
+    t.same(await factsOf({ type: 'PAYMENT_LINK_EVENT', data: { link_status: 'PAID', order } }), [])
+    t.same(await factsOf({ type: 'PAYMENT_FORM_ORDER_WEBHOOK', data: { order } }), [])
+    const charges = { charges_details: { service_charge: 2, settlement_amount: 998 } }
+    for (const status of ['SUCCESS', 'FAILED']) {
+      const event: any = eventB('PAYMENT_CHARGES_WEBHOOK', { status, loan: 'L-1' })
+      Object.assign(event.data, charges)
+      t.same(await factsOf(event), [])
+    }
+    const abroad = { event: 'INTERNATIONAL_PAYMENT_COLLECTED', amount: '100', referenceId: 7 }
+    t.same(await factsOf({ ...abroad, currency: 'USD', paymentTime: '2026-02-05 10:00:00' }), [])
+    for (const type of ['VENDOR_SETTLEMENT_SUCCESS', 'SUBSCRIPTION_STATUS_CHANGE', 'HEALTH_ALERT'])
+      t.same(await factsOf({ type, data: { cf_payment_id: 1, payment_amount: 5 } }), [], type)
+    t.same(await factsOf({ type: 'WEBHOOK', data: { test_object: { test_key: 'x' } } }), [])
+  },
+)
+
+t.test('AMOUNT_COLLECTED, which is flat, is a payment in rupees at India’s time', async t => {
+  const flat = {
+    event: 'AMOUNT_COLLECTED',
+    amount: '1000.50',
+    referenceId: 90071992,
+    paymentTime: '2026-02-05 10:00:00',
+    vAccountId: 'USER09',
+    utr: 'U1',
+    remitterName: 'Asha Rao',
+    remitterAccount: '123',
+  }
+  matchEach(t, await factsOf(flat), [
+    {
+      ...paid,
+      payment_id: '90071992',
+      amount: '1000.50',
+      external_loan_id: null,
+      hints: {
+        virtual_account: 'USER09',
+        utr: 'U1',
+        remitter_name: 'Asha Rao',
+        remitter_account: '123',
+      },
+    },
+  ])
+})
+
+const draw = (type: string, more: object = {}, tags: unknown = null) => ({
+  type,
+  event_time: '2026-02-05T10:00:00+05:30',
+  data: {
+    payment_id: 'x-1',
+    cf_payment_id: '49914526',
+    cf_txn_id: '4212435861',
+    subscription_id: 'sub-1',
+    payment_type: 'CHARGE',
+    payment_amount: 399.0,
+    payment_currency: 'INR',
+    payment_status: 'SUCCESS',
+    payment_initiated_date: '2026-02-03T05:52:21+05:30',
+    subscription_details: { subscription_tags: tags },
+    ...more,
+  },
+})
+const drawn = { ...paid, payment_id: '49914526', amount: '399' }
+
+t.test('an instalment drawn by mandate is a payment of the day of its event', async t => {
+  const type = 'SUBSCRIPTION_PAYMENT_SUCCESS'
+  matchEach(t, await factsOf(draw(type, {}, { loan_id: 'L-1', plan: 'gold' })), [
+    {
+      ...drawn,
+      external_loan_id: 'L-1',
+      hints: { subscription_id: 'sub-1', subscription_tags: { plan: 'gold' } },
+    },
+  ])
+  matchEach(t, await factsOf(draw(type, { payment_currency: undefined })), [drawn])
+  matchEach(t, await factsOf(draw(type, { cf_payment_id: 49914526, payment_amount: '399' })), [
+    drawn,
+  ])
 })
 
 t.test(
-  'a refund’s status decides its fate; an automatic one is of a payment that was never captured',
+  'what a mandate itself costs is not surely an instalment, and waits for a person',
+  async t => {
+    for (const payment_type of ['AUTH', 'DEBIT_CARD', null]) {
+      const event = draw('SUBSCRIPTION_PAYMENT_SUCCESS', { payment_type }, { loan_id: 'L-1' })
+      matchEach(
+        t,
+        await factsOf(event),
+        [{ ...drawn, external_loan_id: 'L-1', problem: 'awaiting_review' }],
+        String(payment_type),
+      )
+    }
+  },
+)
+
+t.test(
+  'an instalment that was not drawn is failed, and a mandate’s other events are ignored',
+  async t => {
+    for (const [name, payment_status] of [
+      ['SUBSCRIPTION_PAYMENT_FAILED', 'FAILED'],
+      ['SUBSCRIPTION_PAYMENT_CANCELLED', 'CANCELLED'],
+    ] as const)
+      matchEach(t, await factsOf(draw(name, { payment_status })), [{ ...drawn, status: 'failed' }])
+    for (const name of [
+      'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED',
+      'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
+      'SUBSCRIPTION_CONTROLLED_EXECUTION_STATUS',
+      'SUBSCRIPTION_AUTH_STATUS',
+      'SUBSCRIPTION_STATUS_CHANGED',
+      'SUBSCRIPTION_CARD_EXPIRY_REMINDER',
+    ])
+      t.same(await factsOf(draw(name)), [], name)
+  },
+)
+
+t.test(
+  'only a refund that was made is one; an automatic one may be of a payment never captured',
   async t => {
     const refund = { kind: 'refund', payment_id: '11325632', of_payment_id: '1453002795' }
     matchEach(t, await factsOf(refundB()), [{ ...refund, status: 'done', amount: '1000' }])
-    matchEach(t, await factsOf(refundB({ status: 'PENDING' })), [{ ...refund, status: 'open' }])
-    matchEach(t, await factsOf(refundB({ status: 'CANCELLED' })), [{ ...refund, status: 'undone' }])
+    for (const status of ['PENDING', 'ONHOLD', 'CANCELLED', 'FAILED'])
+      t.same(await factsOf(refundB({ status })), [], status)
     const automatic = refundB({ type: 'PAYMENT_AUTO_REFUND' })
     matchEach(t, await factsOf(automatic), [{ ...refund, status: 'never_captured' }])
+    const initiated = refundB({ type: 'PAYMENT_AUTO_REFUND', status: 'INITIATED' })
+    t.same(await factsOf(initiated), [])
+    const ofMandate = {
+      type: 'SUBSCRIPTION_REFUND_STATUS',
+      event_time: '2026-02-05T10:00:00+05:30',
+      data: {
+        cf_payment_id: 7,
+        cf_refund_id: 'SUB_1',
+        refund_amount: 10,
+        refund_status: 'SUCCESS',
+      },
+    }
+    matchEach(t, await factsOf(ofMandate), [
+      { kind: 'refund', payment_id: 'SUB_1', of_payment_id: '7', status: 'done', amount: '10' },
+    ])
   },
 )
 
 t.test('a refund on a day that does not exist is that payment’s refund all the same', async t => {
   const odd = JSON.stringify(refundB()).replace('2026-02-06T09:59', '2026-02-30T09:59')
   matchEach(t, await factsOf(odd), [
-    { kind: 'refund', payment_id: '11325632', of_payment_id: '1453002795', paid_at: null },
+    { kind: 'refund', payment_id: '11325632', of_payment_id: '1453002795', status: 'done' },
   ])
 })
 
@@ -125,3 +249,42 @@ t.test(
     ])
   },
 )
+
+const dispute = (type: string, status: string, more: object = {}) => ({
+  type,
+  data: {
+    dispute: {
+      dispute_id: '433475257',
+      dispute_type: status.replace(/_(CREATED|MERCHANT_.*|INSUFFICIENT_EVIDENCE)$/, ''),
+      dispute_amount: 40.5,
+      created_at: '2026-02-05T10:00:00+05:30',
+      dispute_status: status,
+      ...more,
+    },
+    order_details: { order_id: 'o-1', cf_payment_id: 885457437, payment_currency: 'INR' },
+  },
+})
+
+t.test('a dispute is a chargeback: open, lost or won; a retrieval is only a question', async t => {
+  const charged = {
+    kind: 'chargeback',
+    payment_id: '433475257',
+    of_payment_id: '885457437',
+    amount: '40.5',
+    currency: 'INR',
+    external_loan_id: null,
+    hints: { order_id: 'o-1' },
+  }
+  for (const [type, status, said] of [
+    ['DISPUTE_CREATED', 'DISPUTE_CREATED', 'open'],
+    ['DISPUTE_UPDATED', 'PRE_ARBITRATION_CREATED', 'open'],
+    ['DISPUTE_CLOSED', 'CHARGEBACK_MERCHANT_LOST', 'done'],
+    ['DISPUTE_CLOSED', 'DISPUTE_MERCHANT_ACCEPTED', 'done'],
+    ['DISPUTE_CLOSED', 'CHARGEBACK_MERCHANT_WON', 'undone'],
+    ['DISPUTE_CLOSED', 'CHARGEBACK_INSUFFICIENT_EVIDENCE', 'open'],
+  ] as const)
+    matchEach(t, await factsOf(dispute(type, status)), [{ ...charged, status: said }], status)
+  t.same(await factsOf(dispute('DISPUTE_CREATED', 'RETRIEVAL_CREATED')), [])
+  const abroad = dispute('DISPUTE_CREATED', 'DISPUTE_CREATED', { dispute_amount_currency: 'USD' })
+  matchEach(t, await factsOf(abroad), [{ ...charged, currency: 'USD' }])
+})

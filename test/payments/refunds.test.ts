@@ -3,7 +3,6 @@ import t from 'tap'
 import {
   capturedA,
   disputeA,
-  eventB,
   PAID_AT,
   refundA,
   refundB,
@@ -50,11 +49,38 @@ t.test('a failed refund is failed, also of a payment that was never captured', a
   const never = { status: 'authorized', payment: { captured: false } }
   await service.webhook('gateway_a', refundA({ status: 'created', payment: never }), LENDER)
   await service.webhook('gateway_a', refundA({ status: 'failed', payment: never }), LENDER)
-  await service.webhook('gateway_b', eventB('PAYMENT_FAILED_WEBHOOK', { status: 'FAILED' }), LENDER)
-  await service.webhook('gateway_b', refundB({ status: 'CANCELLED' }), LENDER)
   await service.batch()
   t.match((await service.payment('rfnd_1')).payment, { state: 'failed' })
-  t.match((await service.payment(11325632, 'gateway_b')).payment, { state: 'failed' })
+})
+
+t.test('a refund that was ordered or failed, and never made, leaves its payment alone', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  const ordered: any = refundA({ id: 'rfnd_2', status: 'created' })
+  ordered.payload.refund.entity.status = 'pending'
+  await service.webhook('gateway_a', ordered, LENDER)
+  await service.webhook('gateway_a', refundA({ status: 'failed' }), LENDER)
+  await service.webhook('gateway_b', successB({ loan: 'L-1' }), LENDER)
+  for (const [id, status] of [
+    [1, 'PENDING'],
+    [2, 'CANCELLED'],
+  ] as const)
+    await service.webhook('gateway_b', refundB({ id, status }), LENDER)
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments')
+  t.same(
+    body.payments.map((one: any) => `${one.kind} ${one.state}`),
+    ['payment posted', 'payment posted'],
+  )
+})
+
+t.test('a refund’s other events say of it what its status says', async t => {
+  const service = await paymentService(t)
+  const faster = { ...refundA(), event: 'refund.speed_changed' }
+  await service.webhook('gateway_a', faster, LENDER)
+  await service.batch()
+  t.match((await service.payment('rfnd_1')).payment, { state: 'suspense', reason: 'refund' })
 })
 
 t.test(

@@ -60,7 +60,8 @@ export function refundA(
     payment_id: of,
     notes: [],
     created_at: PAID_AT + 600,
-    status,
+    // As in the documentation.
+    status: status === 'created' ? 'processed' : status,
   }
   const event = eventA(`refund.${status}`, { id: of, ...payment })
   const parts = payment === null ? {} : event.payload

@@ -20,7 +20,8 @@ function rules(): GatewayRules {
       [TIME]: 'the timestamp of the signature',
       [EVENT_ID]: 'the event’s id',
     },
-    eventType: event => event.type,
+    // The events of its old virtual accounts are flat, and name their type `event`.
+    eventType: event => event.type ?? event.event,
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [
       member(event, 'data', 'merchant', 'merchant_id'),
@@ -29,6 +30,7 @@ function rules(): GatewayRules {
     lenders: event => [
       member(event, 'data', 'order', 'order_tags', 'lender'),
       member(event, 'data', 'link_notes', 'lender'),
+      member(event, 'data', 'subscription_details', 'subscription_tags', 'lender'),
     ],
     isSigned(secret, body, headers) {
       const time = headers[TIME]

@@ -1,0 +1,117 @@
+-- A type's name in core.event_type, where it has a row of its own. No gateway's is longer.
+create or replace function core.type_name(event_type text) returns text language sql immutable parallel safe as $$
+  select left(coalesce(event_type, '(none)'), 100)
+$$;
+
+-- Counts the types of events: how many of each, the last of them, and the weightiest that one gave (3 chargeback, 2 refund,
+-- 1 payment, 0 nothing that counts). The first names of a source get a row each; those on its gateway's list always do.
+create or replace function core.count_types(wanted_source text, counts jsonb) returns void language sql volatile as $$
+  with given as (
+    select core.type_name(event_type) as name, sum(events) as events, max(last_at) as last_at, max(weight) as weight
+      from jsonb_to_recordset(counts) as c (event_type text, events bigint, last_at timestamptz, weight integer)
+     group by 1
+  ), placed as (
+    select g.*, base.is_listed(g.name, w.known_types) as is_listed,
+           t.event_type is not null or g.name = any(w.known_types)
+             or row_number() over (partition by t.event_type is null order by g.weight desc, g.events desc, g.name)
+                <= 200 - (select count(*) from core.event_type where source = wanted_source) as is_own
+      from given g
+      left join core.event_type t on t.source = wanted_source and t.event_type = g.name
+     cross join (select w.known_types from core.gateway w join core.source s on s.gateway = w.name where s.name = wanted_source) w
+  ), named as (
+    select case when is_own then name else '(other)' end as name, sum(events) as events, max(last_at) as last_at,
+           case when not bool_or(is_own) then 'unknown' when max(weight) = 3 then 'chargeback' when max(weight) = 2 then 'refund'
+                when max(weight) = 1 then 'payment' when bool_or(is_listed) then 'ignored' else 'unknown' end as taken
+      from placed
+     group by 1
+  )
+  insert into core.event_type as t (source, event_type, taken, events, last_at)
+  select wanted_source, name, taken, events, last_at from named order by name
+  on conflict (source, event_type) do update
+     set events = t.events + excluded.events, last_at = greatest(t.last_at, excluded.last_at),
+         -- Not every event of a type need say something: a refund that is only ordered does not.
+         taken = case when array_position(array['payment', 'refund', 'chargeback'], t.taken)
+                           > coalesce(array_position(array['payment', 'refund', 'chargeback'], excluded.taken), 0)
+                      then t.taken else excluded.taken end
+$$;
+
+-- Counts the type of a row that was put aside as a payment that cannot be read.
+create or replace function core.count_row(wanted_source text, row_id uuid) returns void language plpgsql volatile as $$
+declare
+  counts jsonb;
+begin
+  execute format('select jsonb_agg(jsonb_build_object(''event_type'', event_type, ''events'', 1, ''last_at'', received_at, ''weight'', 1))
+                    from raw.%I where id = $1', wanted_source) using row_id into counts;
+  perform core.count_types(wanted_source, counts);
+end
+$$;
+
+-- Takes events that will be read again out of the counts: each type of the rows with these ids.
+create or replace function core.uncount_rows(wanted_source text, ids uuid[]) returns void language plpgsql volatile as $$
+begin
+  execute format($sql$
+    with given as (
+      select core.type_name(event_type) as name, count(*) as events from raw.%I where id = any($2) group by 1
+    ), named as (
+      select coalesce(t.event_type, '(other)') as name, sum(g.events) as events
+        from given g left join core.event_type t on t.source = $1 and t.event_type = g.name
+       group by 1
+    )
+    update core.event_type t set events = greatest(0, t.events - n.events)
+      from named n
+     where t.source = $1 and t.event_type = n.name$sql$, wanted_source) using wanted_source, ids;
+end
+$$;
+
+-- Keeps what these rows of a source say of payments, refunds and chargebacks, and counts their types. Returns the ids of
+-- those payments, refunds and chargebacks; null if there are none.
+create or replace function core.note_events(source core.source, ids uuid[]) returns text[] language plpgsql volatile as $$
+declare
+  changed text[];
+  counts jsonb;
+begin
+  execute format($sql$
+    with noted as (
+      insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
+        paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
+      select $1, raw_id, $2, kind, case when found.problem = 'unreadable' then raw_id::text else payment_id end,
+             of_payment_id, case when found.problem = 'unknown_event' then 'unknown' else status end, amount, currency,
+             paid_at, external_loan_id, found.problem, $3, verified_by, address, received_at, hints
+        from base.%1$I b
+       -- An operator's own view may not have checked this.
+       cross join lateral (select case
+         when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
+         when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
+         else b.problem end) found (problem)
+       where raw_id = any($4)
+         -- Zero registers a mandate, and is no payment.
+         and not (kind = 'payment' and amount is not distinct from 0)
+      on conflict do nothing
+      returning raw_id, kind, status, gateway_payment_id
+    ), weighed as (
+      select raw_id, max(case when kind = 'chargeback' then 3
+                              when kind = 'refund' and status <> 'undone' then 2
+                              when kind = 'payment' and status <> 'unknown' then 1 else 0 end) as weight
+        from noted group by raw_id
+    ), counted as (
+      select r.event_type, count(*) as events, max(r.received_at) as last_at, coalesce(max(weight), 0) as weight
+        from raw.%1$I r left join weighed w on w.raw_id = r.id
+       where r.id = any($4)
+       group by r.event_type
+    )
+    select (select array_agg(distinct gateway_payment_id) from noted), (select jsonb_agg(counted) from counted)
+  $sql$, source.name) using source.name, source.gateway, source.lender, ids into changed, counts;
+  perform core.count_types(source.name, counts);
+  return changed;
+end
+$$;
+
+-- Whether a corrected base view may read this event again: it could not be read, or is of an unknown type, and no operator
+-- has decided about it or sent it to the ledger all the same.
+create or replace function core.is_unread(e core.event) returns boolean language sql stable as $$
+  select (e.problem = 'unknown_event' or e.problem = 'unreadable' and e.gateway_payment_id = e.raw_id::text)
+     and not exists (select from core.transaction t
+                      where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind
+                        and (e.problem = 'unreadable' or t.problem = 'unknown_event')
+                        and (t.assigned_loan_id is not null or t.operation_id is not null or t.decision is not null))
+$$;

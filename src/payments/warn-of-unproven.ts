@@ -1,0 +1,19 @@
+import type { Config } from '../config.ts'
+import type { GatewayTrust } from '../lenders.ts'
+
+/** Warns of every lender and gateway whose events neither a signature nor the sender's network proves. */
+export function warnOfUnproven(
+  log: { warn(message: string): void },
+  { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
+): void {
+  const unproven = gateways
+    .map(({ name }) => ({ name, of: [...lenders.values()].filter(one => !isProven(one[name])) }))
+    .filter(({ of }) => of.length > 0)
+    .map(({ name, of }) => `${name} of ${of.map(({ code }) => code).join(', ')}`)
+  if (unproven.length === 0) return
+  const remedy = 'set validateSignature or allowedCidrs in LENDERS_FILE'
+  log.warn(`anybody can send events of ${unproven.join('; ')}: ${remedy}`)
+}
+
+const isProven = ({ validateSignature, allowedCidrs }: GatewayTrust) =>
+  validateSignature || allowedCidrs.length > 0

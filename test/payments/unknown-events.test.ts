@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { capturedA, eventA, successB } from '../support/gateway-events.ts'
+import { matchEach } from '../support/match-each.ts'
+import { paymentService } from '../support/payments.ts'
+import { sourceOf } from '../support/source.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+/** Of a type that nobody has listed, about the payment of `capturedA()`. */
+const rising = (facts: object = {}) => eventA('moon.risen', { status: 'risen', ...facts })
+
+t.test('an unknown type that carries an amount and an id is in suspense under that id', async t => {
+  const service = await paymentService(t)
+  const wallet = {
+    event: 'wallet.filled',
+    payload: { wallet: { entity: { id: 'w_1', amount: 5 } } },
+  }
+  const flat = { type: 'MOON_RISEN', data: { moon_id: 7, credit_amount: '12.50' } }
+  await service.webhook('gateway_a', rising({ loan: 'L-1' }), LENDER)
+  await service.webhook('gateway_a', wallet, LENDER)
+  await service.webhook('gateway_b', flat, LENDER)
+  await service.webhook('gateway_b', { ...successB({ id: 8 }), type: 'MOON_SET' }, LENDER)
+  t.match(await service.batch(), { transformed: 4, suspended: 4 })
+  const held = { state: 'suspense', reason: 'unknown_event' }
+  t.match(await service.payment('pay_1'), {
+    payment: {
+      ...held,
+      amount: '1000',
+      external_loan_id: 'L-1',
+      hints: { event_type: 'moon.risen' },
+    },
+    events: [{ event_type: 'moon.risen' }],
+  })
+  t.match((await service.payment('w_1')).payment, { ...held, amount: '0.05' })
+  t.match((await service.payment(7, 'gateway_b')).payment, { ...held, amount: '12.5' })
+  t.match((await service.payment(8, 'gateway_b')).payment, { ...held, currency: 'INR' })
+  t.equal((await service.assign('pay_1', 'L-1')).status, 409)
+})
+
+t.test('an unknown type without an amount or an id leaves no payment', async t => {
+  const service = await sourceOf(t, 'gateway_a')
+  await service.save(
+    { event: 'moon.risen' },
+    { event: 'moon.risen', payload: { moon: { entity: { id: 'm_1' } } } },
+    { event: 'moon.risen', payload: { moon: { entity: { amount: 100 } } } },
+    rising({ amount: 0 }),
+    { event: 'moon.risen', payload: [1, null, { a: 1 }] },
+  )
+  await service.transform()
+  t.same(await service.fates(), [])
+  t.same(await service.types(), ['moon.risen unknown 5'])
+})
+
+t.test('where a payment has a known event, unknown ones change nothing, in any order', async t => {
+  for (const [known, fate] of [
+    [capturedA({ loan: 'L-1' }), 'payment pay_1 waiting'],
+    [eventA('payment.failed', { status: 'failed' }), 'payment pay_1 failed'],
+  ] as const) {
+    const unknown = rising({ amount: 5, currency: 'USD', loan: 'L-2' })
+    for (const order of [
+      [known, unknown],
+      [unknown, known],
+    ]) {
+      const service = await sourceOf(t, 'gateway_a')
+      for (const event of order) {
+        await service.save(event)
+        await service.transform()
+      }
+      t.same(await service.fates(), [fate])
+      const { rows } =
+        await sql`select amount::text, currency, problem from core.transaction`.execute(service.db)
+      t.same(rows, [{ amount: '1000.00', currency: 'INR', problem: null }])
+    }
+  }
+})
+
+t.test('an unknown event neither stops a payment nor objects to one that is posted', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  await service.webhook('gateway_a', rising({ amount: 5 }), LENDER)
+  t.match(await service.batch(), { posted: 1, suspended: 0 })
+  await service.webhook('gateway_a', rising({ amount: 6, loan: 'L-2' }), LENDER)
+  await service.batch()
+  const { payment } = await service.payment('pay_1')
+  t.match(payment, { state: 'posted', objection: null, amount: '1000' })
+})
+
+t.test(
+  'an unknown event is read again once its type is known, but not once it is decided',
+  async t => {
+    const service = await sourceOf(t, 'gateway_a')
+    await service.save(rising({ loan: 'L-1' }), rising({ id: 'pay_2', loan: 'L-1' }))
+    await service.transform()
+    await sql`update core.transaction set decision = 'dismiss', state = 'dismissed', reason = null
+             where gateway_payment_id = 'pay_2'`.execute(service.db)
+    await sql`
+    create or replace view base.lender_02_gateway_a as
+    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
+           f.kind, f.payment_id, f.of_payment_id, f.status, f.amount, f.currency, f.paid_at, f.external_loan_id,
+           f.problem, f.hints
+      from raw.lender_02_gateway_a r
+     cross join lateral base.gateway_a(convert_to(replace(convert_from(r.body, 'UTF8'), 'risen', 'captured'), 'UTF8')) f`.execute(
+      service.db,
+    )
+    const { rows } = await sql`
+    select ops.reread('lender_02_gateway_a', now() - interval '1 hour') as events`.execute(
+      service.db,
+    )
+    matchEach(t, rows, [{ events: '1' }])
+    t.same(await service.types(), ['moon.risen unknown 1'])
+    await service.transform()
+    t.same(await service.fates(), ['payment pay_1 waiting', 'payment pay_2 dismissed'])
+    t.same(await service.types(), ['moon.risen payment 2'])
+  },
+)
