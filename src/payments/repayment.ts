@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
