@@ -98,6 +98,31 @@ create table core.posting (
   constraint posting_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES core.transaction(id)
 );
 
+create table core.readback_run (
+  id uuid not null,
+  trigger text not null,
+  status text default 'waiting'::text not null,
+  requested_at timestamp with time zone default now() not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  attempt integer default 0 not null,
+  claimed_until timestamp with time zone,
+  read_to_posted_at timestamp with time zone,
+  read_to_id uuid,
+  loans bigint default 0 not null,
+  payments bigint default 0 not null,
+  reversed bigint default 0 not null,
+  missing bigint default 0 not null,
+  differing bigint default 0 not null,
+  failed bigint default 0 not null,
+  last_error text,
+  constraint readback_run_pkey PRIMARY KEY (id),
+  constraint readback_run_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'running'::text, 'completed'::text]))),
+  constraint readback_run_trigger_check CHECK ((trigger = 'schedule'::text))
+);
+CREATE UNIQUE INDEX readback_run_one_running ON core.readback_run USING btree (status) WHERE (status = 'running'::text);
+CREATE UNIQUE INDEX readback_run_one_waiting ON core.readback_run USING btree (status) WHERE (status = 'waiting'::text);
+
 create table core.source (
   name text not null,
   lender text not null,
@@ -173,6 +198,7 @@ CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) 
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
 CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
+CREATE INDEX transaction_posted ON core.transaction USING btree (posted_at, id) WHERE (state = 'posted'::text);
 CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);
 CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));

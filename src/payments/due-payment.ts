@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Gateway } from './gateways/gateways.ts'
+import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
 /** Who sent an event, and with which checks it complies. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
@@ -85,3 +85,11 @@ export function repaymentExternalId(gateway: string, paymentId: string, postingN
     : createHash('sha256').update(paymentId).digest('hex').slice(0, 32)
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
+
+/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
+export function isOfAnotherPayment(externalId = '', ours: string): boolean {
+  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+}
+
+const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')

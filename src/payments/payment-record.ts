@@ -68,7 +68,10 @@ export const Payment = Type.Object({
   waiting_for: NullableText,
   next_try_at: NullableText,
   detail: nullable(
-    Type.String({ description: 'the last answer of the ledger or of our own checks' }),
+    Type.String({
+      description:
+        'the last answer of the ledger or of our own checks; of a posted payment, how its repayment differs',
+    }),
   ),
   hints: nullable(Type.Object({}, { additionalProperties: true })),
   objection: nullable(
