@@ -53,13 +53,18 @@ create table core.event (
   received_at timestamp with time zone not null,
   hints jsonb,
   is_outside boolean default false not null,
+  set_aside text,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
+  constraint event_set_aside_check CHECK ((set_aside = ANY (ARRAY['repeat'::text, 'too_many'::text]))),
   constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
 );
+CREATE INDEX event_of_payment ON core.event USING btree (of_payment_id, gateway) WHERE ((of_payment_id IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
-CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
+CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway) WHERE (set_aside IS NULL);
+CREATE INDEX event_set_aside ON core.event USING btree (gateway_payment_id, gateway, kind, received_at, raw_id, source) WHERE (set_aside IS NOT NULL);
+CREATE INDEX event_too_many ON core.event USING btree (gateway_payment_id) WHERE (set_aside = 'too_many'::text);
 
 create table core.event_type (
   source text not null,

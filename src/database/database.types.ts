@@ -70,6 +70,7 @@ export interface CoreEvent {
   problem: string | null;
   raw_id: string;
   received_at: Timestamp;
+  set_aside: string | null;
   source: string;
   status: string;
   verified_by: string | null;

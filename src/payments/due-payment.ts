@@ -56,6 +56,7 @@ export async function duePayment(
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
+          and set_aside is null
           and (verified_by is not null or not t.is_verified)) e
      where t.id = ${id}`.execute(db)
   const row = rows[0]

@@ -79,32 +79,6 @@ export const Payment = Type.Object({
   ),
 })
 
-export const PaymentWithHistory = Type.Object({
-  payment: Payment,
-  events: Type.Array(
-    Type.Object({
-      raw_table: Type.String(),
-      raw_id: Type.String(),
-      event_id: NullableText,
-      event_type: NullableText,
-      received_at: Type.String(),
-      address: NullableText,
-      verified_by: NullableText,
-      headers: Type.Object({}, { additionalProperties: true }),
-      body_base64: Type.String(),
-    }),
-  ),
-  attempts: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      started_at: Type.String(),
-      ended_at: NullableText,
-      http_status: nullable(Type.Integer()),
-      outcome: NullableText,
-    }),
-  ),
-})
-
 /** The columns of `ops.batch_run`. */
 export const BatchRun = Type.Object({
   batch_id: Type.String(),
