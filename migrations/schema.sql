@@ -53,13 +53,18 @@ create table core.event (
   received_at timestamp with time zone not null,
   hints jsonb,
   is_outside boolean default false not null,
+  set_aside text,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
+  constraint event_set_aside_check CHECK ((set_aside = ANY (ARRAY['repeat'::text, 'too_many'::text]))),
   constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
 );
+CREATE INDEX event_of_payment ON core.event USING btree (of_payment_id, gateway) WHERE ((of_payment_id IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
-CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
+CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway) WHERE (set_aside IS NULL);
+CREATE INDEX event_set_aside ON core.event USING btree (gateway_payment_id, gateway, kind, received_at, raw_id, source) WHERE (set_aside IS NOT NULL);
+CREATE INDEX event_too_many ON core.event USING btree (gateway_payment_id) WHERE (set_aside = 'too_many'::text);
 
 create table core.event_type (
   source text not null,
@@ -176,6 +181,7 @@ create table core.transaction (
   read_back_at timestamp with time zone,
   note text,
   noted_by text,
+  suspended_at timestamp with time zone,
   reported text,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -191,10 +197,14 @@ create table core.transaction (
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID
 );
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
+CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
+CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) WHERE (kind <> 'payment'::text);
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
+CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
 CREATE INDEX transaction_posted ON core.transaction USING btree (posted_at, id) WHERE (state = 'posted'::text);
+CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);
 CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);

@@ -7,7 +7,7 @@ import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
@@ -30,6 +30,7 @@ import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
+import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
@@ -44,7 +45,11 @@ export type Services = {
   slots: Slots
 }
 type Limits = typeof httpLimits
-type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
+type Context = Services & {
+  config: Config
+  catalogue: Catalogue
+  limits: Limits
+}
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
 /** Every route, by who may call it, in the order of the OpenAPI document. */
@@ -60,6 +65,7 @@ const ROUTES = {
     paymentRoutes,
     checkRoutes,
     callbackRoutes,
+    decisionRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
@@ -80,7 +86,12 @@ export async function buildApi(
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
   if (config.DOCS_ENABLED) await app.register(docsRoutes)
   const catalogue = operationCatalogue(config.lenders)
-  const context: Context = { ...services, config, catalogue, limits }
+  const context: Context = {
+    ...services,
+    config,
+    catalogue,
+    limits,
+  }
   await register(app, ROUTES.anybody, context)
   if (config.ROLE !== 'worker') {
     await app.register(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { readConfig, Settings } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
+import { Settings } from '../src/config/settings.ts'
 import { lendersFile } from './support/lenders-file.ts'
 import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'

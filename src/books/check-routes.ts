@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
-import { NotFound } from '../http/problem.ts'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Metrics } from '../ops/metrics.ts'
-import { findPayment } from '../payments/find-payments.ts'
+import { foundPayment } from '../payments/find-payments.ts'
 import { Payment, PaymentParams as params } from '../payments/payment-record.ts'
 import { countFound } from './count-found.ts'
 import { ALWAYS, type PostedPayment, postedTo } from './posted-payments.ts'
@@ -39,7 +38,7 @@ export function checkRoutes({
       { schema: checkSchema },
       async request => {
         const { gateway, gateway_payment_id: paymentId } = request.params
-        const { id, payment } = await existing({ gateway, paymentId })
+        const { id, payment } = await foundPayment(db, { gateway, paymentId })
         const { state, kind, external_loan_id: loan } = payment
         if (state !== 'posted' || loan === null) return payment
         const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
@@ -48,16 +47,9 @@ export function checkRoutes({
           posted.filter(one => one.id === id),
         )
         onFound(await db.transaction().execute(trx => recordFindings(trx, findings)))
-        return (await existing({ gateway, paymentId, kind })).payment
+        return (await foundPayment(db, { gateway, paymentId, kind })).payment
       },
     )
-  }
-
-  async function existing(wanted: Parameters<typeof findPayment>[1]) {
-    const found = await findPayment(db, wanted)
-    if (found === undefined)
-      throw new NotFound(`There is no payment ${wanted.paymentId} of ${wanted.gateway}`)
-    return found
   }
 
   async function readNow(loan: string, payments: PostedPayment[]): Promise<Finding[]> {

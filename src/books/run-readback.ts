@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Databases } from '../database/database.ts'
 import type { Ledger } from '../ledger/client.ts'

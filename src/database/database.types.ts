@@ -70,6 +70,7 @@ export interface CoreEvent {
   problem: string | null;
   raw_id: string;
   received_at: Timestamp;
+  set_aside: string | null;
   source: string;
   status: string;
   verified_by: string | null;
@@ -176,6 +177,7 @@ export interface CoreTransaction {
   reported: string | null;
   source: string;
   state: string;
+  suspended_at: Timestamp | null;
   tries: Generated<number>;
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -80,7 +80,7 @@ t.test(
         receiptNumber: 'pay_X',
       },
     ])
-    t.equal((await service.payment('pay_X')).events.length, 503)
+    t.equal((await service.events('pay_X')).length, 503)
   },
 )
 
