@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Static, TSchema } from '@sinclair/typebox'
+import type { Static, TOptional, TSchema, TString } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
@@ -123,6 +123,17 @@ export const Settings = Type.Object({
     default: 'X-GatewayA-Event-Id',
     format: 'header-name',
   }),
+  ...gatewayApiSettings('GATEWAY_A', 'gateway A', 'https://gateway-a.example.com/v1'),
+  ...gatewayApiSettings('GATEWAY_B', 'gateway B', 'https://gateway-b.example.com/pg'),
+  GATEWAY_B_API_VERSION: text('the version of gateway B’s API', '2026-01-01', {
+    default: '2026-01-01',
+    pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
+  }),
+  BACKFILL_CRON: text(
+    'when payments are fetched from the gateways, where they have API credentials',
+    '10 * * * *',
+    { default: '10 * * * *', format: 'cron' },
+  ),
   REPAYMENT_CRON: text('when payments are posted to the ledger', '*/30 * * * *', {
     default: '*/30 * * * *',
     format: 'cron',
@@ -198,6 +209,26 @@ export const Settings = Type.Object({
   ),
 })
 
+/** The path that a gateway's API has is the end of the example. */
+function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
+  prefix: P,
+  title: string,
+  example: string,
+) {
+  const end = example.slice(example.lastIndexOf('/'))
+  return {
+    [`${prefix}_API_URL`]: Type.Optional(
+      text(`the URL of ${title}’s API, up to and including ${end}`, example, {
+        pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
+      }),
+    ),
+    [`${prefix}_API_KEY`]: Type.Optional(text(`the key for ${title}’s API`, 'key-of-the-api')),
+    [`${prefix}_API_SECRET`]: Type.Optional(
+      text(`the secret for ${title}’s API`, 'secret-of-the-api'),
+    ),
+  } as Record<`${P}_API_${'URL' | 'KEY' | 'SECRET'}`, TOptional<TString>>
+}
+
 export type Config = Omit<
   Static<typeof Settings>,
   'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY'
@@ -209,6 +240,18 @@ export type Config = Omit<
   callbacks: CallbackSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
+  /** The accounts at the gateways that can be asked; none where there are no credentials. */
+  gatewayAccounts: GatewayAccount[]
+}
+
+/** Credentials for a gateway's API. */
+export type GatewayAccount = {
+  gateway: SharedSecrets['name']
+  /** The lender whose own they are; null for the gateway's, which serve all lenders without their own. */
+  lender: string | null
+  url: string
+  key: string
+  secret: string
 }
 
 /** The receiver of callbacks. */
@@ -237,11 +280,14 @@ export function readConfig(
     secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
   }))
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , lenders] = allOf([
+  const [settings, , , { lenders, gatewayAccounts }] = allOf([
     () => checked(Settings, env),
     () => checkAdmin(env),
     () => checkCallbacks(env),
-    () => lendersOf(env, withSecrets),
+    () => {
+      const lenders = lendersOf(env, withSecrets)
+      return { lenders, gatewayAccounts: gatewayAccountsOf(env, withSecrets, lenders) }
+    },
   ])
   return {
     ...settings,
@@ -250,6 +296,7 @@ export function readConfig(
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
     lenders,
+    gatewayAccounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
   }
 }
@@ -304,6 +351,34 @@ function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | unde
   }
 }
 
+/** @throws ConfigError where a gateway's URL, key and secret are not complete */
+function gatewayAccountsOf(
+  env: NodeJS.ProcessEnv,
+  gateways: SharedSecrets[],
+  lenders: ReadonlyMap<string, Lender>,
+): GatewayAccount[] {
+  const complaints: string[] = []
+  const accounts = gateways.flatMap(({ name: gateway }) => {
+    const nameOf = (part: string) => `${gateway.toUpperCase()}_API_${part}`
+    const [url = '', key = '', secret = ''] = ['URL', 'KEY', 'SECRET'].map(p => env[nameOf(p)])
+    const own = [...lenders.values()].flatMap(lender => {
+      const { api } = lender[gateway]
+      return api === undefined ? [] : [{ gateway, lender: lender.code, url, ...api }]
+    })
+    const isShared = key !== '' || secret !== '' || (url !== '' && own.length === 0)
+    const needed = [
+      ...(isShared || own.length > 0 ? [['URL', url]] : []),
+      ...(isShared ? [['KEY', key] as const, ['SECRET', secret] as const] : []),
+    ]
+    const missing = needed.filter(([, value]) => value === '').map(([part = '']) => nameOf(part))
+    const properties: Record<string, TSchema> = Settings.properties
+    complaints.push(...missing.map(name => complaint(name, properties[name] as TSchema, false)))
+    return isShared ? [{ gateway, lender: null, url, key, secret }, ...own] : own
+  })
+  if (complaints.length > 0) throw new ConfigError(complaints.join('\n'))
+  return accounts
+}
+
 /** Only digits count as a number: TypeBox would convert `1e5`, `true` and `1.9` to 1. */
 const WHOLE_NUMBER = /^\s*\d{1,15}\s*$/
 
@@ -343,7 +418,10 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
   const path = env.LENDERS_FILE || undefined
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, gateways, name => secretsOf(name, env[name]))
+    return lendersFrom(file, gateways, {
+      secretsIn: name => secretsOf(name, env[name]),
+      valueIn: name => env[name]?.trim() ?? '',
+    })
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
