@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { backfillRoutes } from './books/backfill/routes.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
@@ -53,6 +54,7 @@ const ROUTES = {
     accountRoutes,
     batchRoutes,
     paymentRoutes,
+    backfillRoutes,
     callbackRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */

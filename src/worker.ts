@@ -1,3 +1,4 @@
+import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
@@ -21,6 +22,7 @@ const FEATURES: Feature[] = [
   operationsFeature,
   paymentsFeature,
   portfolioFeature,
+  backfillFeature,
   callbacksFeature,
   engineFeature,
 ]

@@ -1,13 +1,6 @@
 import { at } from './exact-json.ts'
-import type {
-  ApiPage,
-  ApiPayment,
-  ApiReversal,
-  ApiSettlement,
-  GatewayApi,
-  Window,
-} from './gateway-api.ts'
-import { GatewayRefused, openGatewayCaller } from './gateway-call.ts'
+import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
+import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
 import { shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -18,6 +11,12 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   USER_DROPPED: 'failed',
   CANCELLED: 'failed',
   VOID: 'failed',
+}
+/** Of a row that reports a payment; samples also have PAID and CLOSED. */
+const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+  PENDING: 'pending',
 }
 const REVERSALS: Record<string, ApiReversal['kind']> = {
   REFUND: 'refund',
@@ -40,7 +39,11 @@ export function openGatewayB(
 
   return {
     async *pages(window) {
-      for await (const rows of recon('/recon', window)) yield pageOf(rows)
+      for await (const rows of recon('/recon', window)) {
+        const reversals: ApiReversal[] = []
+        for (const row of rows) reversals.push(...(await reversalOf(row)))
+        yield { payments: rows.filter(isPayment).map(paymentOf), reversals }
+      }
     },
     async payment(id, orderId) {
       // Without its order, no call of this gateway finds a payment.
@@ -65,9 +68,40 @@ export function openGatewayB(
       const answer = await caller.call({ method: 'POST', path, body })
       const rows = shape.list(answer, 'data')
       yield rows
-      cursor = shape.maybe(answer, 'cursor')
-      if (cursor === null || rows.length === 0) return
+      const next = at(answer, 'cursor')
+      if (typeof next !== 'string' || next === '' || rows.length === 0) return
+      if (next === cursor) throw new UnexpectedAnswer('its list does not end')
+      cursor = next
     }
+  }
+
+  /**
+   * A row names neither the id under which a webhook reports its refund or dispute, nor how that ended: their own
+   * resources do. Where there are none, the row itself is taken.
+   */
+  async function reversalOf(row: unknown): Promise<ApiReversal[]> {
+    const event = eventOf(row)
+    const kind = REVERSALS[shape.maybe(event, 'event_type') ?? '']
+    if (kind === undefined) return []
+    const orderId = shape.maybe(part(row, 'order_details'), 'order_id')
+    const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
+    if (kind === 'refund') {
+      const refundId = shape.maybe(refundPart(row), 'refund_id')
+      const refunds = orderId === null ? [] : await listAt(`${orderPath(orderId)}/refunds`)
+      const refund = refunds.find(one => shape.maybe(one, 'refund_id') === refundId)
+      return refund === undefined ? refundOfRow(row, refundId, paymentId) : refundOf(refund)
+    }
+    const path = paymentId === null ? null : `/payments/${encodeURIComponent(paymentId)}/disputes`
+    const byOrder = orderId === null ? null : `${orderPath(orderId)}/disputes`
+    const disputes = await listAt(path ?? byOrder)
+    return disputes.length === 0
+      ? disputeOfRow(row, paymentId)
+      : disputes.flatMap(dispute => disputeOf(dispute, paymentId))
+  }
+
+  async function listAt(path: string | null): Promise<unknown[]> {
+    const list = path === null ? undefined : await found(get(path))
+    return list === undefined ? [] : shape.list(list)
   }
 }
 
@@ -81,13 +115,10 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
 }
 
 /** Rows are nested since 2026-01-01, and flat before; an event's type decides what it is. */
-function pageOf(rows: unknown[]): ApiPage {
-  const reversals = rows.flatMap(reversalOf)
-  return { payments: rows.filter(isPayment).map(paymentOf), reversals, settlements: [] }
-}
-
 const part = (row: unknown, name: string) => at(row, name) ?? row
 const eventOf = (row: unknown) => part(row, 'event_details')
+/** A list since 2026-01-01, in one of the two reconciliations. */
+const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 const isPayment = (row: unknown) => at(eventOf(row), 'event_type') === 'PAYMENT'
 
 function paymentOf(row: unknown): ApiPayment {
@@ -102,7 +133,7 @@ function paymentOf(row: unknown): ApiPayment {
       ? shape.amount(payment, 'payment_amount')
       : shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
-    status: 'captured',
+    status: EVENT_STATUSES[shape.maybe(event, 'event_status') ?? ''] ?? 'captured',
     paidAt: shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
     orderId: shape.maybe(order, 'order_id'),
@@ -139,15 +170,48 @@ function feesOf(row: unknown): { fee: string | null; tax: string | null } {
   return { fee: fee ? shape.amount(event, fee) : null, tax: tax ? shape.amount(event, tax) : null }
 }
 
-function reversalOf(row: unknown): ApiReversal[] {
-  const event = eventOf(row)
-  const kind = REVERSALS[shape.maybe(event, 'event_type') ?? '']
-  const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
-  // A flat row of a dispute names no payment; an unknown type is kept with its page and ignored.
-  if (kind === undefined || paymentId === null) return []
-  const refundId = shape.maybe(part(row, 'refund_details'), 'refund_id')
-  const id = (kind === 'refund' ? refundId : null) ?? shape.text(event, 'event_id')
-  return [{ kind, id, paymentId, item: row }]
+function refundOf(refund: unknown): ApiReversal[] {
+  // One that is under way, or was not made after all, changes nothing.
+  if (shape.maybe(refund, 'refund_status') !== 'SUCCESS') return []
+  const id = shape.text(refund, 'cf_refund_id')
+  const paymentId = shape.text(refund, 'cf_payment_id')
+  return [{ kind: 'refund', id, paymentId, outcome: 'done', item: refund }]
+}
+
+function refundOfRow(
+  row: unknown,
+  refundId: string | null,
+  paymentId: string | null,
+): ApiReversal[] {
+  const isDone = shape.maybe(eventOf(row), 'event_status') === 'SUCCESS'
+  if (!isDone || refundId === null || paymentId === null) return []
+  return [{ kind: 'refund', id: refundId, paymentId, outcome: 'done', item: row }]
+}
+
+function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
+  const status = shape.maybe(dispute, 'dispute_status') ?? ''
+  // Such a one only asks a question.
+  if (/^RETRIEVAL/.test(status) || at(dispute, 'dispute_type') === 'RETRIEVAL') return []
+  const paymentId = shape.maybe(dispute, 'order_details.cf_payment_id') ?? ofPayment
+  if (paymentId === null) return []
+  const outcome = /_MERCHANT_(LOST|ACCEPTED)$/.test(status)
+    ? 'done'
+    : /_MERCHANT_WON$/.test(status)
+      ? 'undone'
+      : 'open'
+  const id = shape.text(dispute, 'dispute_id')
+  return [{ kind: 'chargeback', id, paymentId, outcome, item: dispute }]
+}
+
+function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
+  const winner = shape.maybe(part(row, 'dispute_details'), 'closed_in_favor_of')
+  const outcome = { CUSTOMER: 'done', MERCHANT: 'undone' }[winner ?? ''] ?? 'open'
+  // A flat row of a dispute names no payment.
+  if (paymentId === null) return []
+  const id = shape.text(eventOf(row), 'event_id')
+  return [
+    { kind: 'chargeback', id, paymentId, outcome: outcome as ApiReversal['outcome'], item: row },
+  ]
 }
 
 function settlementOf(row: unknown): ApiSettlement[] {
