@@ -1,5 +1,7 @@
 import { at } from './exact-json.ts'
-import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
+import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
+import { reversalsIn } from './gateway-b-reversals.ts'
+import { eventOf, orderPath, part } from './gateway-b-row.ts'
 import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
 import { shape } from './shape.ts'
 
@@ -18,11 +20,6 @@ const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
   CANCELLED: 'failed',
   PENDING: 'pending',
 }
-const REVERSALS: Record<string, ApiReversal['kind']> = {
-  REFUND: 'refund',
-  DISPUTE: 'chargeback',
-  CHARGEBACK: 'chargeback',
-}
 
 /** @param url up to and with /pg */
 export function openGatewayB(
@@ -35,13 +32,11 @@ export function openGatewayB(
     'x-api-version': version,
   })
   const get = (path: string) => caller.call({ method: 'GET', path })
-  const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
 
   return {
     async *pages(window) {
       for await (const rows of recon('/recon', window)) {
-        const reversals: ApiReversal[] = []
-        for (const row of rows) reversals.push(...(await reversalOf(row)))
+        const reversals = await reversalsIn(rows, path => found(get(path)))
         yield { payments: rows.filter(isPayment).map(paymentOf), reversals }
       }
     },
@@ -74,35 +69,6 @@ export function openGatewayB(
       cursor = next
     }
   }
-
-  /**
-   * A row names neither the id under which a webhook reports its refund or dispute, nor how that ended: their own
-   * resources do. Where there are none, the row itself is taken.
-   */
-  async function reversalOf(row: unknown): Promise<ApiReversal[]> {
-    const event = eventOf(row)
-    const kind = REVERSALS[shape.maybe(event, 'event_type') ?? '']
-    if (kind === undefined) return []
-    const orderId = shape.maybe(part(row, 'order_details'), 'order_id')
-    const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
-    if (kind === 'refund') {
-      const refundId = shape.maybe(refundPart(row), 'refund_id')
-      const refunds = orderId === null ? [] : await listAt(`${orderPath(orderId)}/refunds`)
-      const refund = refunds.find(one => shape.maybe(one, 'refund_id') === refundId)
-      return refund === undefined ? refundOfRow(row, refundId, paymentId) : refundOf(refund)
-    }
-    const path = paymentId === null ? null : `/payments/${encodeURIComponent(paymentId)}/disputes`
-    const byOrder = orderId === null ? null : `${orderPath(orderId)}/disputes`
-    const disputes = await listAt(path ?? byOrder)
-    return disputes.length === 0
-      ? disputeOfRow(row, paymentId)
-      : disputes.flatMap(dispute => disputeOf(dispute, paymentId))
-  }
-
-  async function listAt(path: string | null): Promise<unknown[]> {
-    const list = path === null ? undefined : await found(get(path))
-    return list === undefined ? [] : shape.list(list)
-  }
 }
 
 async function found(answer: Promise<unknown>): Promise<unknown> {
@@ -114,11 +80,6 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Rows are nested since 2026-01-01, and flat before; an event's type decides what it is. */
-const part = (row: unknown, name: string) => at(row, name) ?? row
-const eventOf = (row: unknown) => part(row, 'event_details')
-/** A list since 2026-01-01, in one of the two reconciliations. */
-const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 const isPayment = (row: unknown) => at(eventOf(row), 'event_type') === 'PAYMENT'
 
 function paymentOf(row: unknown): ApiPayment {
@@ -168,50 +129,6 @@ function feesOf(row: unknown): { fee: string | null; tax: string | null } {
   const fee = first('event_service_charge', 'payment_service_charge')
   const tax = first('event_service_tax', 'payment_service_tax')
   return { fee: fee ? shape.amount(event, fee) : null, tax: tax ? shape.amount(event, tax) : null }
-}
-
-function refundOf(refund: unknown): ApiReversal[] {
-  // One that is under way, or was not made after all, changes nothing.
-  if (shape.maybe(refund, 'refund_status') !== 'SUCCESS') return []
-  const id = shape.text(refund, 'cf_refund_id')
-  const paymentId = shape.text(refund, 'cf_payment_id')
-  return [{ kind: 'refund', id, paymentId, outcome: 'done', item: refund }]
-}
-
-function refundOfRow(
-  row: unknown,
-  refundId: string | null,
-  paymentId: string | null,
-): ApiReversal[] {
-  const isDone = shape.maybe(eventOf(row), 'event_status') === 'SUCCESS'
-  if (!isDone || refundId === null || paymentId === null) return []
-  return [{ kind: 'refund', id: refundId, paymentId, outcome: 'done', item: row }]
-}
-
-function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
-  const status = shape.maybe(dispute, 'dispute_status') ?? ''
-  // Such a one only asks a question.
-  if (/^RETRIEVAL/.test(status) || at(dispute, 'dispute_type') === 'RETRIEVAL') return []
-  const paymentId = shape.maybe(dispute, 'order_details.cf_payment_id') ?? ofPayment
-  if (paymentId === null) return []
-  const outcome = /_MERCHANT_(LOST|ACCEPTED)$/.test(status)
-    ? 'done'
-    : /_MERCHANT_WON$/.test(status)
-      ? 'undone'
-      : 'open'
-  const id = shape.text(dispute, 'dispute_id')
-  return [{ kind: 'chargeback', id, paymentId, outcome, item: dispute }]
-}
-
-function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
-  const winner = shape.maybe(part(row, 'dispute_details'), 'closed_in_favor_of')
-  const outcome = { CUSTOMER: 'done', MERCHANT: 'undone' }[winner ?? ''] ?? 'open'
-  // A flat row of a dispute names no payment.
-  if (paymentId === null) return []
-  const id = shape.text(eventOf(row), 'event_id')
-  return [
-    { kind: 'chargeback', id, paymentId, outcome: outcome as ApiReversal['outcome'], item: row },
-  ]
 }
 
 function settlementOf(row: unknown): ApiSettlement[] {
