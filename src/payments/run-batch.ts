@@ -37,7 +37,7 @@ export async function runBatch(context: BatchContext, claim: BatchClaim): Promis
     },
   }
   try {
-    await awaitSaved(batch)
+    await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${claim.id}`)
     await timed('discover', discover)
     await timed('transform', transform)
     await judge(batch, context.productOf)

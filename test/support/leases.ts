@@ -7,6 +7,9 @@ import { openQueue } from '../../src/queue/queue.ts'
 export async function expireLeases(db: Database): Promise<void> {
   await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
   await sql`
+    update core.backfill set claimed_until = now() - interval '1 second'
+     where claimed_until is not null`.execute(db)
+  await sql`
     update pgboss.job set state = 'retry', start_after = now()
      where state = 'active'`.execute(db)
   await sql`

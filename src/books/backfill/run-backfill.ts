@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
+import { awaitSaved } from '../../payments/await-saved.ts'
 import { publicError } from '../../public-error.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { GatewayRefused, GatewayUnavailable, UnexpectedAnswer } from '../apis/gateway-call.ts'
@@ -40,6 +41,11 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
     if (isLost || context.isStopping()) throw new BackfillLeft()
   }
   try {
+    // A webhook that waits to be saved is not a lost one.
+    await awaitSaved(
+      { db, check },
+      sql`select started_at from core.backfill where id = ${claim.id}`,
+    )
     const seen = new Set<string>()
     const counted = { now: claim.fetched }
     for (const part of partsOf({ from: claim.doneUntil, to: claim.fetchTo })) {
