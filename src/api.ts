@@ -6,6 +6,7 @@ import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
+import { statementRoutes } from './books/statements/routes.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
@@ -55,6 +56,7 @@ const ROUTES = {
     batchRoutes,
     paymentRoutes,
     backfillRoutes,
+    statementRoutes,
     callbackRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */
