@@ -226,6 +226,7 @@ create table core.transaction (
   read_back_at timestamp with time zone,
   note text,
   noted_by text,
+  suspended_at timestamp with time zone,
   reported text,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -241,9 +242,13 @@ create table core.transaction (
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID
 );
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
+CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
+CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) WHERE (kind <> 'payment'::text);
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
+CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
+CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);
 CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);

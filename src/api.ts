@@ -8,7 +8,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { statementRoutes } from './books/statements/routes.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
@@ -21,6 +21,7 @@ import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
+import { type Ledger, openLedger } from './ledger/client.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
@@ -29,6 +30,7 @@ import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
+import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
@@ -41,7 +43,13 @@ export type Services = {
   watch: Watch
 }
 type Limits = typeof httpLimits
-type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
+type Context = Services & {
+  config: Config
+  catalogue: Catalogue
+  limits: Limits
+  /** For what callers wait for; what is accepted is done by workers. */
+  ledger: Ledger
+}
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
 /** Every route, by who may call it, in the order of the OpenAPI document. */
@@ -58,10 +66,14 @@ const ROUTES = {
     backfillRoutes,
     statementRoutes,
     callbackRoutes,
+    decisionRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>
+
+/** Of the 25 s that a stop may take: the rest is for answering the callers whose calls to the ledger are cut off. */
+const CALLS_MAY_FINISH_MS = 18_000
 
 /** The HTTP side of a role. */
 export async function buildApi(
@@ -78,7 +90,13 @@ export async function buildApi(
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
   if (config.DOCS_ENABLED) await app.register(docsRoutes)
   const catalogue = operationCatalogue(config.lenders)
-  const context: Context = { ...services, config, catalogue, limits }
+  const context: Context = {
+    ...services,
+    config,
+    catalogue,
+    limits,
+    ledger: callersLedger(app, config),
+  }
   await register(app, ROUTES.anybody, context)
   if (config.ROLE !== 'worker') {
     await app.register(
@@ -116,6 +134,16 @@ function openServer(config: Config, log: FastifyBaseLogger, limits: Limits): Fas
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
   return app
+}
+
+/** It connects when it is first asked. */
+function callersLedger(app: FastifyInstance, config: Config): Ledger {
+  const ledger = openLedger(config)
+  app.addHook('preClose', async () => {
+    setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS).unref()
+  })
+  app.addHook('onClose', ledger.close)
+  return ledger
 }
 
 function refuseWhileStopping(app: FastifyInstance): void {

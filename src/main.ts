@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { createAdmin } from './accounts/create-admin.ts'
-import { ConfigError, readConfig, readDatabaseUrl } from './config.ts'
+import { ConfigError, readConfig, readDatabaseUrl } from './config/config.ts'
 import { armCrashPoints } from './crash-point.ts'
 import { migrate } from './database/migrate.ts'
 import { welcome } from './embedded/welcome.ts'

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import {
   type Database,
   type DatabaseOptions,

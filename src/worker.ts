@@ -1,6 +1,6 @@
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'

@@ -17,6 +17,7 @@ const LAW = [
   ['accounts', 'ops'],
   ['http', 'queue'],
   ['database'],
+  ['config'],
   // The list of gateways, which config needs too.
   ['payments/gateways'],
 ]

@@ -89,10 +89,10 @@ $$;
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns void
   language sql volatile as $$
   insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-    paid_at, is_captured, is_verified, problem, disagreement, state, reason, source, raw_id, received_at, hints)
+    paid_at, is_captured, is_verified, problem, disagreement, state, reason, suspended_at, source, raw_id, received_at, hints)
   select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.lender, s.named_loan_id, s.amount, s.currency,
-         s.paid_at, s.is_captured, s.is_verified, s.problem, d.disagreement, f.state, f.reason, s.source, s.raw_id,
-         s.received_at, s.hints
+         s.paid_at, s.is_captured, s.is_verified, s.problem, d.disagreement, f.state, f.reason,
+         case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints
     from core.summarize(wanted_gateway, ids) s
    cross join lateral core.disagreement_of(wanted_gateway, s.gateway_payment_id, s.disagrees_on_money, s.disagrees_on_loan,
      s.all_outside, s.is_verified, s.amount, s.currency) d
@@ -144,7 +144,8 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
        and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
   )
   update core.transaction t
-     set state = found.state, reason = found.reason, named_loan_id = found.loan
+     set state = found.state, reason = found.reason, named_loan_id = found.loan,
+         suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
     from found
    where t.id = found.id
 $$;
@@ -172,7 +173,8 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )
   update core.transaction t
-     set state = found.state, reason = found.reason, objection = found.objection
+     set state = found.state, reason = found.reason, objection = found.objection,
+         suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
     from found
    where t.id = found.id
 $$;

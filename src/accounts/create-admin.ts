@@ -1,5 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { openDatabase } from '../database/database.ts'
 import { askPassword } from './ask-password.ts'
 import { NewPassword, Username } from './credentials.ts'

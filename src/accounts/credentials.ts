@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { PASSWORD_CHARACTERS } from '../config.ts'
+import { PASSWORD_CHARACTERS } from '../config/settings.ts'
 
 const { least, most } = PASSWORD_CHARACTERS
 

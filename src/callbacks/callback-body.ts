@@ -1,8 +1,8 @@
+import type { CallbackType } from '../config/setting-formats.ts'
 import type { Trx } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { type OperationRow, wholeRecord } from '../operations/record.ts'
 import { findMigration } from '../portfolio/find-migration.ts'
-import type { CallbackType } from '../setting-formats.ts'
 import { withoutPersonalData } from './without-personal-data.ts'
 
 /** A callback that has its place among those of its subject, with what it reports. */

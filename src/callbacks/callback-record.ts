@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
+import { CALLBACK_TYPES } from '../config/setting-formats.ts'
 import { nullable, oneOf } from '../http/fields.ts'
-import { CALLBACK_TYPES } from '../setting-formats.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
 

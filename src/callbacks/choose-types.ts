@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CallbackSettings } from '../config.ts'
+import type { CallbackSettings } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 
 /** Copies the wanted types from the settings to the database, whose triggers note what the receiver should hear. */

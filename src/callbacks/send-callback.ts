@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
-import type { CallbackSettings } from '../config.ts'
+import type { CallbackSettings } from '../config/config.ts'
 import { publicError } from '../public-error.ts'
 import { retryAfterMs } from './retry-schedule.ts'
 import { signedHeaders } from './sign.ts'

@@ -214,6 +214,7 @@ export interface CoreTransaction {
   reported: string | null;
   source: string;
   state: string;
+  suspended_at: Timestamp | null;
   tries: Generated<number>;
 }
 

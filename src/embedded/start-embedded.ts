@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { listOf } from '../config.ts'
+import { listOf } from '../config/config.ts'
 import { type SandboxGateways, startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'

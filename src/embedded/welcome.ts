@@ -1,4 +1,4 @@
-import { listOf } from '../config.ts'
+import { listOf } from '../config/config.ts'
 
 /** What to print once everything has started: where it runs, and what to try next. */
 export function welcome(env: NodeJS.ProcessEnv, url: string): string {

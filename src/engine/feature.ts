@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Database, Databases, Trx } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Answer, LedgerTrouble } from './answer.ts'
 import type { Ledger } from './client.ts'
 import type { LedgerCurrency } from './loan.ts'

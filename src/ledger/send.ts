@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { errors, Pool } from 'undici'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Answer, Received } from './answer.ts'
 
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */

@@ -1,5 +1,5 @@
+import type { Lender } from '../config/lenders.ts'
 import type { Catalogue } from '../engine/operation.ts'
-import type { Lender } from '../lenders.ts'
 import { clientCreate } from './client-create.ts'
 import { clientUpdate } from './client-update.ts'
 import { loanApprove } from './loan-approve.ts'

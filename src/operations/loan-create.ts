@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { Lender } from '../config/lenders.ts'
 import { clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
@@ -15,7 +16,6 @@ import {
 } from '../ledger/loan.ts'
 import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
 import type { LoanProduct } from '../ledger/reference.ts'
-import type { Lender } from '../lenders.ts'
 import { roundingRefusal } from './exact-amount.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])

@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Queue } from '../queue/queue.ts'
 
 /** Once a day, at a quiet hour. */

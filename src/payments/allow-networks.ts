@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { Lender } from '../config/lenders.ts'
 import type { Database } from '../database/database.ts'
-import type { Lender } from '../lenders.ts'
 
 /** Copies the networks from the settings to the database, which decides which events count. */
 export async function allowNetworks(

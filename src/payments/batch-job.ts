@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Databases } from '../database/database.ts'
 import type { Job } from '../queue/job.ts'

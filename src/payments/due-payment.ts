@@ -12,16 +12,18 @@ export type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 /** A payment as its repayment needs it. */
 export type DuePayment = {
   gateway: Gateway
-  /** In the currency's units, every digit. */
+  /** To be posted: in the currency's units, every digit. */
   amount: string
   currency: string | null
+  /** What an operator has decided, whatever else speaks against it; null where its events decide. */
+  decided: { day: string; capturedAmount: string | null } | null
   externalId: string
   receiptNumber: string
   /** Each event that counts, the earliest day first. */
   events: CapturedEvent[]
   /** Reasons of suspense that an operator has overruled. */
   overruled: string[]
-  /** What later events say against it; null once an attempt may have arrived. */
+  /** What later events say against it; null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
 }
 
@@ -37,9 +39,12 @@ export async function duePayment(
     postingNumber: number
   }
   const { rows } = await sql<Row>`
-    select t.gateway, t.gateway_payment_id as "paymentId", trim_scale(t.amount)::text as amount, t.currency,
+    select t.gateway, t.gateway_payment_id as "paymentId",
+           trim_scale(coalesce(t.decided_amount, t.amount))::text as amount, t.currency,
+           case when t.decision = 'post' then json_build_object(
+             'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,
-           case when o.unknown_since is null then t.objection end as objection
+           case when o.unknown_since is null and t.decision is null then t.objection end as objection
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (

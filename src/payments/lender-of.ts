@@ -1,4 +1,4 @@
-import type { Lender } from '../lenders.ts'
+import type { Lender } from '../config/lenders.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 

@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../http/fields.ts'
+import { closed, nullable, oneOf } from '../http/fields.ts'
 
 const NullableText = nullable(Type.String())
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
+export type Kind = (typeof KINDS)[number]
 export const STATES = [
   'waiting',
   'posting',
@@ -13,6 +14,36 @@ export const STATES = [
   'returned',
   'handled',
   'dismissed',
+] as const
+
+/** Which payment, refund or chargeback a path names; the query tells which, where two have the same id. */
+export const PaymentParams = Type.Object({
+  gateway: Type.String(),
+  gateway_payment_id: Type.String({ pattern: '^[^\\u0000]+$', description: 'a payment’s id' }),
+})
+export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
+
+/** Of suspense, and `overpaid` of what is posted. */
+export const REASONS = [
+  'no_loan_named',
+  'loan_unknown',
+  'loan_not_active',
+  'currency_mismatch',
+  'lender_mismatch',
+  'signature_not_verified',
+  'sender_not_allowed',
+  'events_disagree',
+  'refund',
+  'chargeback',
+  'amount_invalid',
+  'unreadable',
+  'ledger_refused',
+  'unknown_event',
+  'awaiting_review',
+  'not_at_gateway',
+  'missing_at_ledger',
+  'reversed_at_ledger',
+  'overpaid',
 ] as const
 
 /** The columns of `ops.payment`. */

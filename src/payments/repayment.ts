@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
@@ -97,11 +97,11 @@ function payableOn(
     const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
   }
-  const trusted = checkTrust(config, payment, loan.loanProductName)
-  if ('message' in trusted) return refusedFor(trusted.reason, '403', trusted.message)
-  if (payment.currency !== loan.currency.code) {
-    const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
-    return refusedFor('currency_mismatch', '403', message)
+  const due = payment.decided === null ? believedDay(config, payment, loan) : payment.decided
+  if ('outcome' in due) return due
+  if (isAboveCaptured(payment, loan)) {
+    const message = `${payment.amount} ${payment.currency} is more than the captured ${payment.decided?.capturedAmount}`
+    return refusedFor('amount_invalid', '403', message)
   }
   if (!isExactIn(loan.currency, payment.amount)) {
     const message = `The ledger would round ${payment.amount} ${loan.currency.code} on this loan`
@@ -109,7 +109,28 @@ function payableOn(
   }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusedFor('loan_not_active', '400', `The loan is ${loan.status.value}`)
-  return { day: trusted.day }
+  return { day: due.day }
+}
+
+/** What the events say, where they may be believed. */
+function believedDay(
+  config: Config,
+  payment: DuePayment,
+  loan: PayableLoan,
+): { day: string } | Refusal {
+  const trusted = checkTrust(config, payment, loan.loanProductName)
+  if ('message' in trusted) return refusedFor(trusted.reason, '403', trusted.message)
+  if (payment.currency !== loan.currency.code) {
+    const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
+    return refusedFor('currency_mismatch', '403', message)
+  }
+  return trusted
+}
+
+/** The call that decided it has looked at the loan too; meanwhile another one may have been assigned. */
+function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
+  const captured = decided?.capturedAmount ?? null
+  return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
 }
 
 /**
@@ -168,10 +189,14 @@ function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId
   return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 
-/** On the day of any event: one that arrived after the repayment was sent may name an earlier day. */
-function isEqual(booked: Repayment, { amount, events }: DuePayment): boolean {
+/**
+ * On the day that an operator decided, otherwise on that of any event: one that arrived after the repayment was sent may
+ * name an earlier day.
+ */
+function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
+  const days = decided === null ? events : [decided]
   return (
-    new Decimal(booked.amount).eq(amount) && events.some(({ day }) => isSameDay(booked.date, day))
+    new Decimal(booked.amount).eq(amount) && days.some(({ day }) => isSameDay(booked.date, day))
   )
 }
 

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import { type Lender, unconfiguredLender } from '../lenders.ts'
+import type { Config } from '../config/config.ts'
+import { type Lender, unconfiguredLender } from '../config/lenders.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from './payment-event.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Lender } from '../lenders.ts'
+import type { Lender } from '../config/lenders.ts'
 import type { GatewayRules } from './gateways/gateway.ts'
 import type { Gateway } from './gateways/gateways.ts'
 

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import type { GatewayTrust } from '../lenders.ts'
+import type { Config } from '../config/config.ts'
+import type { GatewayTrust } from '../config/lenders.ts'
 
 /** Warns of every lender and gateway whose events neither a signature nor the sender's network proves. */
 export function warnOfUnproven(

@@ -1,7 +1,7 @@
 import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import type { Catalogue } from '../engine/operation.ts'
 import { atMost } from '../http/connections.ts'

@@ -4,7 +4,7 @@
 import { fastify } from 'fastify'
 import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { newOperation } from '../../src/engine/accept.ts'
 import { liveQueue } from '../../src/engine/queue.ts'

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { buildApi } from '../../src/api.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { httpLimits } from '../../src/http/limits.ts'

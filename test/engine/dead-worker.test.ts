@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { startSweep } from '../../src/engine/sweep.ts'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { openReference } from '../../src/ledger/reference.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { buildApi } from '../../src/api.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { tablesPresent } from '../../src/database/migrate.ts'
 import { openWatch } from '../../src/database/watch.ts'

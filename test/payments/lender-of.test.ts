@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lendersFrom } from '../../src/lenders.ts'
+import { lendersFrom } from '../../src/config/lenders.ts'
 import { GATEWAYS } from '../../src/payments/gateways/gateways.ts'
 import { lenderOf } from '../../src/payments/lender-of.ts'
 

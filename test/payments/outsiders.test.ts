@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { warnOfUnproven } from '../../src/payments/warn-of-unproven.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { testEnv } from '../support/service.ts'

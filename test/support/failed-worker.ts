@@ -1,6 +1,6 @@
 // node test/support/failed-worker.ts: starts a worker whose gauges fail to start, then closes the pools that the worker used.
 import { Gauge } from 'prom-client'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { logger } from '../../src/log.ts'

@@ -52,6 +52,12 @@ export function withLedger(service: TestService) {
       service.call('POST', `/api/payments/${gateway}/${encodeURIComponent(id)}/assign`, {
         external_loan_id: loan,
       }),
+    resolve: (id: string, resolution: object, path = '') =>
+      service.call(
+        'POST',
+        `/api/payments/gateway_a/${encodeURIComponent(id)}/resolve${path}`,
+        resolution,
+      ),
     books: () => booksAt(service.ledger.controlUrl),
     faults,
     /** Loses the next write's answer, and makes every look fail until `faults([])`. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Config, readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { logger } from '../../src/log.ts'
 import type { Gateway } from '../../src/payments/gateways/gateway.ts'

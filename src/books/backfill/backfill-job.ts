@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { GatewayAccount } from '../../config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { GatewayAccount } from '../../config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
 import { publicError } from '../../public-error.ts'

@@ -1,4 +1,4 @@
-import type { Lender } from '../../lenders.ts'
+import type { Lender } from '../../config/lenders.ts'
 import type { Gateway } from '../../payments/gateways/gateways.ts'
 import { lenderOf } from '../../payments/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Config, GatewayAccount } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import type { GatewayAccount } from '../../config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Trx } from '../../database/database.ts'
 import { newId } from '../../ids.ts'
 import { insertJobs } from '../../queue/queue.ts'

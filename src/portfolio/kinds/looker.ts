@@ -1,8 +1,8 @@
+import type { Lender } from '../../config/lenders.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue } from '../../engine/operation.ts'
 import type { Ledger } from '../../ledger/client.ts'
 import type { Reference } from '../../ledger/reference.ts'
-import type { Lender } from '../../lenders.ts'
 
 /** What a dry run needs to query the ledger. */
 export type Looker = {

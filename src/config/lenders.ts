@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Gateway } from './payments/gateways/gateways.ts'
+import type { Gateway } from '../payments/gateways/gateways.ts'
 import './setting-formats.ts'
 
 const GatewayOfLender = Type.Object(

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
+import { gateways as allGateways } from '../payments/gateways/gateways.ts'
+import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
+import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
+import { CALLBACK_TYPES, type CallbackType } from './setting-formats.ts'
+import { Settings } from './settings.ts'
+
+export type Config = Omit<
+  Static<typeof Settings>,
+  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY'
+> & {
+  INTERNAL_TOKEN: string[]
+  JWT_SECRET: string[]
+  TRUST_PROXY: string[]
+  /** Undefined where no callbacks are sent. */
+  callbacks: CallbackSettings | undefined
+  lenders: ReadonlyMap<string, Lender>
+  gateways: OpenGateway[]
+  /** The accounts at the gateways that can be asked; none where there are no credentials. */
+  gatewayAccounts: GatewayAccount[]
+}
+
+/** The receiver of callbacks. */
+export type CallbackSettings = {
+  url: string
+  /** The keys of all secrets in rotation. */
+  keys: Buffer[]
+  types: CallbackType[]
+  timeoutMs: number
+}
+
+/** A gateway with its settings. */
+export type OpenGateway = Pick<Gateway, 'title'> & SharedSecrets & GatewayRules
+
+/** Has one line per wrong setting: what is wrong with it, and an example. */
+export class ConfigError extends Error {}
+
+/** Reads all settings. @throws ConfigError */
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  gateways: readonly Gateway[] = allGateways,
+): Config {
+  const withSecrets = gateways.map(gateway => ({
+    ...gateway,
+    name: gateway.name as SharedSecrets['name'],
+    secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
+  }))
+  // Every part is checked before any error stops the start, so that all wrong settings are reported together.
+  const [settings, , , [lenders, accounts]] = allOf([
+    () => checked(Settings, env),
+    () => checkAdmin(env),
+    () => checkCallbacks(env),
+    () => {
+      const lenders = lendersOf(env, withSecrets)
+      return [lenders, accountsOf(env, withSecrets, lenders)] as const
+    },
+  ])
+  return {
+    ...settings,
+    INTERNAL_TOKEN: listOf(settings.INTERNAL_TOKEN),
+    JWT_SECRET: listOf(settings.JWT_SECRET),
+    TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
+    callbacks: callbacksOf(settings),
+    lenders,
+    gatewayAccounts: accounts,
+    gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
+  }
+}
+
+/** Reads only the database's URL, for `migrate` and `create-admin`. @throws ConfigError */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
+  return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
+}
+
+/** The results of all parts. @throws ConfigError with the lines of every part that failed */
+function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
+  const lines: string[] = []
+  const values = parts.map(part => {
+    try {
+      return part()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      lines.push(error.message)
+      return undefined
+    }
+  })
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'))
+  return values as T
+}
+
+function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void {
+  if (ADMIN_USERNAME && !ADMIN_PASSWORD)
+    throw new ConfigError(complaint('ADMIN_PASSWORD', Settings.properties.ADMIN_PASSWORD, false))
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: NodeJS.ProcessEnv) {
+  if (!CALLBACK_URL || !URL.canParse(CALLBACK_URL)) return
+  const { protocol, hostname } = new URL(CALLBACK_URL)
+  if (!CALLBACK_SECRET)
+    throw new ConfigError(complaint('CALLBACK_SECRET', Settings.properties.CALLBACK_SECRET, false))
+  if (protocol === 'http:' && !LOOPBACK.test(hostname) && CALLBACK_ALLOW_HTTP !== 'true')
+    throw new ConfigError(
+      `CALLBACK_URL is invalid: plain HTTP is for this machine only, unless CALLBACK_ALLOW_HTTP=true. Example: CALLBACK_URL=${Settings.properties.CALLBACK_URL.examples[0]}`,
+    )
+}
+
+function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | undefined {
+  const { CALLBACK_URL: url, CALLBACK_SECRET: secrets = '', CALLBACK_EVENTS: types } = settings
+  if (url === undefined) return undefined
+  return {
+    url,
+    keys: listOf(secrets).map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64')),
+    types: types === undefined ? [...CALLBACK_TYPES] : (listOf(types) as CallbackType[]),
+    timeoutMs: settings.CALLBACK_TIMEOUT_MS,
+  }
+}
+
+function accountsOf(
+  env: NodeJS.ProcessEnv,
+  gateways: SharedSecrets[],
+  lenders: ReadonlyMap<string, Lender>,
+): GatewayAccount[] {
+  const { accounts, missing } = gatewayAccounts(env, gateways, lenders)
+  const properties: Record<string, TSchema> = Settings.properties
+  if (missing.length > 0)
+    throw new ConfigError(
+      missing.map(name => complaint(name, properties[name] as TSchema, false)).join('\n'),
+    )
+  return accounts
+}
+
+/** Only digits count as a number: TypeBox would convert `1e5`, `true` and `1.9` to 1. */
+const WHOLE_NUMBER = /^\s*\d{1,15}\s*$/
+
+function converted<T extends TSchema>(schema: T, given: Record<string, string | undefined>) {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, text = '']) => {
+      const property: TSchema = schema.properties[name]
+      const isMalformed = property.type === 'integer' && !WHOLE_NUMBER.test(text)
+      return [name, isMalformed ? text : Value.Convert(property, text)]
+    }),
+  )
+}
+
+function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
+  // An empty setting counts as unset: compose files and shells cannot easily leave one out.
+  const given = Object.fromEntries(
+    Object.keys(schema.properties)
+      .filter(name => env[name] !== undefined && env[name] !== '')
+      .map(name => [name, env[name]]),
+  )
+  const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>
+  const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
+  if (wrong.size === 0) return value as Static<T>
+  throw new ConfigError(
+    [...wrong].map(name => complaint(name, schema.properties[name], name in given)).join('\n'),
+  )
+}
+
+function complaint(name: string, schema: TSchema, isGiven: boolean): string {
+  const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
+  const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
+  const problem = isGiven ? 'is invalid' : 'is missing'
+  return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
+}
+
+function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
+  const path = env.LENDERS_FILE || undefined
+  try {
+    const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
+    return lendersFrom(file, gateways, {
+      secretsIn: name => secretsOf(name, env[name]),
+      valueIn: name => env[name]?.trim() ?? '',
+    })
+  } catch (error) {
+    const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
+    throw new ConfigError(
+      `LENDERS_FILE is invalid: ${(error as Error).message.replace(/\s+/g, ' ')}. Example of its content: ${example}`,
+    )
+  }
+}
+
+function secretsOf(name: string, text = ''): string[] {
+  const secrets = listOf(text)
+  if (text !== '' && secrets.length === 0)
+    throw new Error(`${name} contains no secret, only blanks and commas`)
+  return secrets
+}
+
+/** The items of a comma-separated setting, such as a secret in rotation. */
+export function listOf(commaSeparated: string): string[] {
+  return commaSeparated
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+}

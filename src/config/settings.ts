@@ -1,0 +1,224 @@
+import { type TOptional, type TString, Type } from '@sinclair/typebox'
+import './setting-formats.ts'
+
+const text = (description: string, example: string, options = {}) =>
+  Type.String({ description, examples: [example], minLength: 1, ...options })
+/** A comma-separated list of items with at least `length` characters each, not counting blanks around them. */
+function eachOf(length: number): string {
+  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
+  return `^${one}(,${one})*$`
+}
+/** A comma-separated list with at least one item: blanks and commas alone do not count. */
+const ONE_AT_LEAST = '[^,\\s]'
+const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
+  Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
+
+/** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
+export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
+const ONE_DAY_SECONDS = 86_400
+const TEN_YEARS_DAYS = 3_650
+
+/** Every setting with its type, default, meaning and an example, in the order of `.env.example`. */
+export const Settings = Type.Object({
+  ROLE: Type.Union([Type.Literal('api'), Type.Literal('worker'), Type.Literal('all')], {
+    description: 'what this process does: api, worker or all',
+    default: 'all',
+    examples: ['all'],
+  }),
+  HOST: text('the address to listen on', '0.0.0.0', { default: '127.0.0.1' }),
+  PORT: wholeNumber('the port to listen on', 3000, 0, 65_535),
+  DATABASE_URL: text('PostgreSQL 15 or newer', 'postgres://loanops:secret@localhost:5432/loanops', {
+    format: 'database-url',
+  }),
+  DATABASE_POOL_MAX: wholeNumber(
+    'pooled PostgreSQL connections per process; an api opens up to 10 more, a worker up to 12',
+    20,
+    4,
+    500,
+  ),
+  INTERNAL_TOKEN: text(
+    'what callers send as X-Internal-Token; comma-separated while rotating',
+    'a-long-random-text',
+    { minLength: 16, pattern: eachOf(16) },
+  ),
+  JWT_SECRET: text(
+    'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',
+    'another-long-random-text-of-32-characters',
+    { minLength: 32, pattern: eachOf(32) },
+  ),
+  JWT_TTL_SECONDS: wholeNumber('how long an access token is valid', 3_600, 60, ONE_DAY_SECONDS),
+  ADMIN_USERNAME: Type.Optional(
+    text('the first administrator, created at startup', 'admin', {
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$',
+    }),
+  ),
+  ADMIN_PASSWORD: Type.Optional(
+    text('the first administrator’s password', 'a long pass phrase', {
+      minLength: PASSWORD_CHARACTERS.least,
+      maxLength: PASSWORD_CHARACTERS.most,
+    }),
+  ),
+  LEDGER_URL: text(
+    'the ledger’s URL, up to and including /api/v1',
+    'https://ledger:8443/fineract-provider/api/v1',
+    {
+      format: 'ledger-url',
+    },
+  ),
+  LEDGER_TENANT: text('the ledger’s tenant', 'default', { default: 'default' }),
+  LEDGER_USERNAME: text('the ledger’s user', 'loanops'),
+  LEDGER_PASSWORD: text('the ledger user’s password', 'secret'),
+  LEDGER_CA_FILE: Type.Optional(
+    text(
+      'a readable PEM file with the certificate of the authority that signed the ledger’s',
+      '/etc/ssl/ledger.pem',
+      {
+        format: 'readable-file',
+      },
+    ),
+  ),
+  LEDGER_TIMEOUT_MS: wholeNumber(
+    'how long a ledger call may take; Fineract’s own retries take over 3 s',
+    30_000,
+    100,
+    300_000,
+  ),
+  LEDGER_CONCURRENCY: wholeNumber(
+    'concurrent ledger calls per process, half of them reserved for live operations; Fineract gains nothing beyond twice its cores',
+    4,
+    2,
+    256,
+  ),
+  LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
+    default: 'Asia/Kolkata',
+    format: 'time-zone',
+  }),
+  LEDGER_OFFICE_ID: wholeNumber('the office that new clients belong to', 1, 1, 2_147_483_647),
+  LEDGER_PAYMENT_TYPE: text('the payment type under which receipt numbers are kept', 'LoanOps', {
+    default: 'LoanOps',
+  }),
+  LENDERS_FILE: Type.Optional(
+    text('a JSON file that changes the lenders or adds some', '/etc/loanops/lenders.json'),
+  ),
+  GATEWAY_A_WEBHOOK_SECRET: Type.Optional(
+    text('gateway A’s webhook secret; comma-separated while rotating', 'webhook-secret', {
+      pattern: ONE_AT_LEAST,
+    }),
+  ),
+  GATEWAY_A_SIGNATURE_HEADER: text(
+    'the header with gateway A’s signature',
+    'X-GatewayA-Signature',
+    {
+      default: 'X-GatewayA-Signature',
+      format: 'header-name',
+    },
+  ),
+  GATEWAY_A_EVENT_ID_HEADER: text('the header with gateway A’s event id', 'X-GatewayA-Event-Id', {
+    default: 'X-GatewayA-Event-Id',
+    format: 'header-name',
+  }),
+  ...gatewayApiSettings('GATEWAY_A', 'gateway A', 'https://gateway-a.example.com/v1'),
+  ...gatewayApiSettings('GATEWAY_B', 'gateway B', 'https://gateway-b.example.com/pg'),
+  GATEWAY_B_API_VERSION: text('the version of gateway B’s API', '2026-01-01', {
+    default: '2026-01-01',
+    pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
+  }),
+  BACKFILL_CRON: text(
+    'when payments are fetched from the gateways, where they have API credentials',
+    '10 * * * *',
+    { default: '10 * * * *', format: 'cron' },
+  ),
+  REPAYMENT_CRON: text('when payments are posted to the ledger', '*/30 * * * *', {
+    default: '*/30 * * * *',
+    format: 'cron',
+  }),
+  OPERATION_DEADLINE_SECONDS: wholeNumber(
+    'how long until an operation that the ledger never accepted fails',
+    ONE_DAY_SECONDS,
+    1,
+    365 * ONE_DAY_SECONDS,
+  ),
+  OPERATION_RETENTION_DAYS: wholeNumber(
+    'how many days the personal data of finished operations is kept; 0 keeps it for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  CALLBACK_URL: Type.Optional(
+    text(
+      'where the LOS receives callbacks; unset: none are sent',
+      'https://los.example.com/callbacks',
+      {
+        format: 'callback-url',
+      },
+    ),
+  ),
+  CALLBACK_SECRET: Type.Optional(
+    text(
+      'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
+      'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
+      { format: 'callback-secrets' },
+    ),
+  ),
+  CALLBACK_TIMEOUT_MS: wholeNumber(
+    'how long the receiver of callbacks may take',
+    15_000,
+    100,
+    60_000,
+  ),
+  CALLBACK_EVENTS: Type.Optional(
+    text(
+      'the types of callbacks that are sent, comma-separated; all by default',
+      'operation.failed,payment.posted',
+      {
+        format: 'callback-types',
+      },
+    ),
+  ),
+  CALLBACK_ALLOW_HTTP: Type.Boolean({
+    description: 'whether to send callbacks over plain HTTP beyond this machine',
+    default: false,
+    examples: [true],
+  }),
+  DOCS_ENABLED: Type.Boolean({
+    description: 'whether to serve /docs and /openapi.json',
+    default: true,
+    examples: [true],
+  }),
+  LOG_LEVEL: Type.Union(
+    (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map(level =>
+      Type.Literal(level),
+    ),
+    {
+      description: 'trace, debug, info, warn, error, fatal or silent',
+      default: 'info',
+      examples: ['info'],
+    },
+  ),
+  TRUST_PROXY: Type.Optional(
+    text('addresses or networks of our own proxies, comma-separated', '10.0.0.0/8', {
+      // A mere "true" would trust whatever address a caller puts into X-Forwarded-For.
+      format: 'proxies',
+    }),
+  ),
+})
+
+/** The path that a gateway's API has is the end of the example. */
+function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
+  prefix: P,
+  title: string,
+  example: string,
+) {
+  const end = example.slice(example.lastIndexOf('/'))
+  return {
+    [`${prefix}_API_URL`]: Type.Optional(
+      text(`the URL of ${title}’s API, up to and including ${end}`, example, {
+        pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
+      }),
+    ),
+    [`${prefix}_API_KEY`]: Type.Optional(text(`the key for ${title}’s API`, 'key-of-the-api')),
+    [`${prefix}_API_SECRET`]: Type.Optional(
+      text(`the secret for ${title}’s API`, 'secret-of-the-api'),
+    ),
+  } as Record<`${P}_API_${'URL' | 'KEY' | 'SECRET'}`, TOptional<TString>>
+}
