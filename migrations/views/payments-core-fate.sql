@@ -81,27 +81,23 @@ create or replace function core.fate_of(
       offset 0) decided (fate)
 $$;
 
--- How far a dispute has come; 0 for a refund.
-create or replace function core.phase_of(hints jsonb) returns integer language sql immutable parallel safe as $$
-  select coalesce(array_position(array['DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION'], upper(hints ->> 'phase')), 0)
-$$;
-
--- What the events of a refund or chargeback say of it. One that an operator has decided keeps what it was summed up to be,
--- so that its events show whether it has been verified since.
+-- What the events of a refund or chargeback say of it, also once an operator has decided about it.
 create or replace function core.said_of_refund(r core.transaction, is_payment_captured boolean)
   returns table (all_outside boolean, is_done boolean, is_undone boolean, is_of_nothing boolean, is_verified boolean)
   language sql stable as $$
   select count(*) = 0,
          -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
-         (max(e.phase) filter (where e.status = 'done')
-           >= coalesce(max(e.phase) filter (where e.status = 'undone'), 0)) is true,
-         (max(e.phase) filter (where e.status = 'undone') >= max(e.phase)) is true,
+         -- With too many facts to read it is taken to be done, which holds the payment back.
+         (max(o.phase) filter (where e.status = 'done')
+           >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
+           or case when max(e.facts) >= core.most_facts()
+                then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
+         (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true,
          bool_or(e.status = 'never_captured') is true or said_of_refund.is_payment_captured is false,
-         r.is_verified or r.decision is not null and bool_or(e.any_verified) is true
-    from (select status, verified_by, core.phase_of(hints) as phase, bool_or(verified_by is not null) over () as any_verified
-            from core.event
-           where gateway_payment_id = r.gateway_payment_id and gateway = r.gateway and kind = r.kind and not is_outside) e
-   where e.verified_by is not null or not (r.is_verified or r.decision is not null and e.any_verified)
+         coalesce(bool_and(e.verified_by is not null), r.is_verified)
+    from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
+   cross join lateral (select core.phase_of(e.hints)) o (phase)
+   where e.kind = r.kind and e.ignored_for is null
 $$;
 
 -- The refunds and chargebacks that take this payment back, each with the fact that it is.
@@ -132,16 +128,11 @@ create or replace function core.facts_against(t core.transaction)
   select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id,
            -- Whoever dismissed a payment that could not be read or was not verified has not seen the genuine event.
            case when t.decision = 'dismiss' then coalesce(e.problem, case when e.verified_by is not null then 'verified' end) end)
-    from core.event e
-   where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-     and e.status = 'captured' and not e.is_outside
-     and (e.amount <> t.amount or e.currency <> t.currency
-       or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id
-       or t.decision = 'dismiss')
-     and (e.verified_by is not null or not exists (
-       select from core.event v
-        where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-          and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender))))
+    from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
+   where e.kind = t.kind and e.status = 'captured' and e.ignored_for is null
+     and (core.contradicts(t, e.amount, e.currency, e.external_loan_id) or t.decision = 'dismiss')
+  union all
+  select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
   union all
   select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
 $$;
