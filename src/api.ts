@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
+import type { OnFinal } from './engine/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
 import { clientError } from './http/client-error.ts'
 import { limitConnections } from './http/connections.ts'
@@ -21,6 +22,8 @@ import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
+import { operationControlRoutes } from './operations/control-routes.ts'
+import { pauseRoutes } from './operations/pause-routes.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs.ts'
@@ -32,6 +35,7 @@ import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
+import { tellFeatures } from './worker.ts'
 
 export type Services = {
   db: Database
@@ -47,6 +51,7 @@ type Context = Services & {
   limits: Limits
   /** For what callers wait for; what is accepted is done by workers. */
   ledger: Ledger
+  onFinal: OnFinal
 }
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
@@ -57,6 +62,8 @@ const ROUTES = {
   /** Under /api, with the internal token. */
   callers: [
     operationRoutes,
+    operationControlRoutes,
+    pauseRoutes,
     migrationRoutes,
     accountRoutes,
     batchRoutes,
@@ -92,6 +99,7 @@ export async function buildApi(
     catalogue,
     limits,
     ledger: callersLedger(app, config),
+    onFinal: tellFeatures(services.metrics),
   }
   await register(app, ROUTES.anybody, context)
   if (config.ROLE !== 'worker') {

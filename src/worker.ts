@@ -2,6 +2,7 @@ import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
+import type { OnFinal } from './engine/finish.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
 import { openReference } from './ledger/reference.ts'
@@ -27,6 +28,13 @@ const FEATURES: Feature[] = [
 
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
+
+/** Every feature's listener, in their order. */
+export function tellFeatures(metrics: Metrics): OnFinal {
+  return async (trx, final) => {
+    for (const feature of FEATURES) await feature.onFinal?.(trx, final, metrics)
+  }
+}
 
 /** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
@@ -84,9 +92,7 @@ function contextOf(services: Services, config: Config, ledger: Ledger): WorkerCo
       ...catalogue,
       ...own.map(operation => [operation.name, operation] as const),
     ]),
-    async onFinal(trx, ended) {
-      for (const feature of FEATURES) await feature.onFinal?.(trx, ended, metrics)
-    },
+    onFinal: tellFeatures(metrics),
     async onPurge(patient, retentionDays) {
       for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
     },

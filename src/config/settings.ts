@@ -3,9 +3,13 @@ import './setting-formats.ts'
 
 const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
+/** Before a token: who uses it. */
+export const CALLER_NAME = '[a-z][a-z0-9_-]{0,19}:'
+// A name must not count towards its token's length.
+const MAY_BE_NAMED = `(?:${CALLER_NAME}|(?!${CALLER_NAME}))`
 /** A comma-separated list of items with at least `length` characters each, not counting blanks around them. */
-function eachOf(length: number): string {
-  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
+function eachOf(length: number, prefix = ''): string {
+  const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
 /** A comma-separated list with at least one item: blanks and commas alone do not count. */
@@ -37,9 +41,9 @@ export const Settings = Type.Object({
     500,
   ),
   INTERNAL_TOKEN: text(
-    'what callers send as X-Internal-Token; comma-separated while rotating',
-    'a-long-random-text',
-    { minLength: 16, pattern: eachOf(16) },
+    'what callers send as X-Internal-Token; comma-separated, each may begin with its caller’s name and a colon, which is not sent',
+    'los:a-long-random-text',
+    { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
   ),
   JWT_SECRET: text(
     'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',
