@@ -41,6 +41,8 @@ export type Claim = {
   /** What an operator has decided since the last attempt. */
   resolution: Resolution | null
   claimedAt: Date
+  /** Whether the ledger was paused when it was claimed: it may end without a write, but not write. */
+  isPaused: boolean
   acceptedAt: Date
   /** The key under which the ledger answers "still processing", and since when. */
   tooEarly: { key: string; since: string } | null
@@ -94,6 +96,7 @@ export async function claimHeads(
              select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
            unknown_since as "unknownSince", waiting_for as "waitingFor",
            key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           exists (select from ops.ledger_pause) as "isPaused",
            case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
                from loanops.operation_attempt

@@ -80,7 +80,8 @@ async function attempted(
   const started = start()
   const mayWrite = async () => {
     if (!(await started)) return false
-    if (!(await work.pauses.mayWrite())) throw new LedgerPaused('the ledger is paused')
+    if (claim.isPaused || !(await work.pauses.mayWrite()))
+      throw new LedgerPaused('the ledger is paused')
     return work.leases.covers(claim)
   }
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
