@@ -5,8 +5,8 @@ import { Value } from '@sinclair/typebox/value'
 import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLBACK_TYPES, type CallbackType } from './setting-formats.ts'
-import { CALLER_NAME, Settings } from './settings.ts'
+import { CALLBACK_TYPES, CALLER_NAME, type CallbackType } from './setting-formats.ts'
+import { Settings } from './settings.ts'
 
 const NAMED = new RegExp(`^${CALLER_NAME}`)
 
@@ -133,10 +133,11 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
 }
 
 function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
-  // An empty setting counts as unset: compose files and shells cannot easily leave one out.
+  // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where empty means off.
+  const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
   const given = Object.fromEntries(
     Object.keys(schema.properties)
-      .filter(name => env[name] !== undefined && env[name] !== '')
+      .filter(name => env[name] !== undefined && isSet(name))
       .map(name => [name, env[name]]),
   )
   const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>
