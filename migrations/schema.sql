@@ -321,6 +321,7 @@ create table loanops.audit (
   address inet,
   request_id text,
   detail jsonb default '{}'::jsonb not null,
+  caller text,
   constraint audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
@@ -387,6 +388,15 @@ create table loanops.callback_subject (
   sequence bigint not null,
   constraint callback_subject_pkey PRIMARY KEY (subject)
 );
+
+create table loanops.ledger_pause (
+  id uuid not null,
+  reason text not null,
+  since timestamp with time zone default clock_timestamp() not null,
+  until timestamp with time zone,
+  constraint ledger_pause_pkey PRIMARY KEY (id)
+);
+CREATE INDEX ledger_pause_until ON loanops.ledger_pause USING btree (until);
 
 create table loanops.login_attempt (
   key text not null,
@@ -500,6 +510,8 @@ create table loanops.operation (
   processed_at timestamp with time zone,
   purged_at timestamp with time zone,
   unstarted_attempt integer,
+  caller text,
+  request_id text,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
   constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),
   constraint operation_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'payment'::text, 'migration'::text]))),

@@ -70,6 +70,21 @@ t.test('blanks are not a secret, and no password is longer than login accepts', 
   )
 })
 
+t.test('a token’s name does not count towards its length', async t => {
+  for (const INTERNAL_TOKEN of ['ops-desk-1:only-15-letters', 'los:a-long-random-text,ops:short'])
+    matchEach(t, complaints({ INTERNAL_TOKEN }), [/^INTERNAL_TOKEN is invalid/], INTERNAL_TOKEN)
+  const { INTERNAL_TOKEN } = readConfig(
+    env({
+      INTERNAL_TOKEN: 'los:a-long-random-text, A:long-random-text, a23456789-123456789_1:long-text',
+    }),
+  )
+  t.same(INTERNAL_TOKEN, [
+    { caller: 'los', token: 'a-long-random-text' },
+    { caller: null, token: 'A:long-random-text' },
+    { caller: null, token: 'a23456789-123456789_1:long-text' },
+  ])
+})
+
 t.test('only digits are a number, and nothing else is converted to one', async t => {
   for (const OPERATION_DEADLINE_SECONDS of ['1e5', '86400.5', '0x15180', 'true', '-1', '+5'])
     matchEach(

@@ -6,14 +6,16 @@ import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLBACK_TYPES, type CallbackType } from './setting-formats.ts'
+import { CALLBACK_TYPES, CALLER_NAME, type CallbackType } from './setting-formats.ts'
 import { Settings } from './settings.ts'
+
+const NAMED = new RegExp(`^${CALLER_NAME}`)
 
 export type Config = Omit<
   Static<typeof Settings>,
   'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY'
 > & {
-  INTERNAL_TOKEN: string[]
+  INTERNAL_TOKEN: InternalToken[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
   /** Undefined where no callbacks are sent. */
@@ -23,6 +25,9 @@ export type Config = Omit<
   /** The accounts at the gateways that can be asked; none where there are no credentials. */
   gatewayAccounts: GatewayAccount[]
 }
+
+/** What a caller sends, and the caller's name, if it was given one. */
+export type InternalToken = { token: string; caller: string | null }
 
 /** The receiver of callbacks. */
 export type CallbackSettings = {
@@ -61,7 +66,7 @@ export function readConfig(
   ])
   return {
     ...settings,
-    INTERNAL_TOKEN: listOf(settings.INTERNAL_TOKEN),
+    INTERNAL_TOKEN: internalTokens(settings.INTERNAL_TOKEN),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
@@ -192,6 +197,14 @@ function secretsOf(name: string, text = ''): string[] {
   if (text !== '' && secrets.length === 0)
     throw new Error(`${name} contains no secret, only blanks and commas`)
   return secrets
+}
+
+/** The tokens of `INTERNAL_TOKEN`. */
+export function internalTokens(setting = ''): InternalToken[] {
+  return listOf(setting).map(item => {
+    const [name = ''] = NAMED.exec(item) ?? []
+    return { token: item.slice(name.length), caller: name === '' ? null : name.slice(0, -1) }
+  })
 }
 
 /** The items of a comma-separated setting, such as a secret in rotation. */

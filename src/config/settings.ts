@@ -1,5 +1,5 @@
 import { type TOptional, type TString, Type } from '@sinclair/typebox'
-import { eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
+import { eachOf, MAY_BE_NAMED, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
 export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
@@ -25,9 +25,9 @@ export const Settings = Type.Object({
     500,
   ),
   INTERNAL_TOKEN: text(
-    'what callers send as X-Internal-Token; comma-separated while rotating',
-    'a-long-random-text',
-    { minLength: 16, pattern: eachOf(16) },
+    'what callers send as X-Internal-Token; comma-separated, los: before one names its caller and is not sent',
+    'los:a-long-random-text',
+    { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
   ),
   JWT_SECRET: text(
     'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',

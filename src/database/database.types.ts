@@ -262,6 +262,7 @@ export interface LoanopsAudit {
   actor: string;
   address: string | null;
   at: Generated<Timestamp>;
+  caller: string | null;
   detail: Generated<Json>;
   id: string;
   request_id: string | null;
@@ -311,6 +312,13 @@ export interface LoanopsCallbackReceiver {
 export interface LoanopsCallbackSubject {
   sequence: Int8;
   subject: string;
+}
+
+export interface LoanopsLedgerPause {
+  id: string;
+  reason: string;
+  since: Generated<Timestamp>;
+  until: Timestamp | null;
 }
 
 export interface LoanopsLoginAttempt {
@@ -383,6 +391,7 @@ export interface LoanopsOperation {
   accepted_at: Generated<Timestamp>;
   attempt: Generated<number>;
   attempts: Generated<number>;
+  caller: string | null;
   claimed_at: Timestamp | null;
   claimed_by: string | null;
   claimed_until: Timestamp | null;
@@ -399,6 +408,7 @@ export interface LoanopsOperation {
   origin: string;
   processed_at: Timestamp | null;
   purged_at: Timestamp | null;
+  request_id: string | null;
   request_sha256: Buffer | null;
   resolution: string | null;
   response: Json | null;
@@ -423,6 +433,25 @@ export interface LoanopsOperationAttempt {
   path: string | null;
   started_at: Timestamp;
   times: Generated<number>;
+}
+
+export interface LoanopsOperationState {
+  accepted_at: Timestamp | null;
+  attempts: number | null;
+  caller: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  external_id: string | null;
+  last_error: string | null;
+  next_try_at: Timestamp | null;
+  operation_type: string | null;
+  origin: string | null;
+  processed_at: Timestamp | null;
+  request_id: string | null;
+  seq: Int8 | null;
+  status: string | null;
+  tracking_id: string | null;
+  waiting_for: string | null;
 }
 
 export interface LoanopsViewsApplied {
@@ -467,6 +496,7 @@ export interface DB {
   "loanops.callback_attempt": LoanopsCallbackAttempt;
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
+  "loanops.ledger_pause": LoanopsLedgerPause;
   "loanops.login_attempt": LoanopsLoginAttempt;
   "loanops.migration": LoanopsMigration;
   "loanops.migration_applied": LoanopsMigrationApplied;
@@ -474,6 +504,7 @@ export interface DB {
   "loanops.migration_step": LoanopsMigrationStep;
   "loanops.operation": LoanopsOperation;
   "loanops.operation_attempt": LoanopsOperationAttempt;
+  "loanops.operation_state": LoanopsOperationState;
   "loanops.views_applied": LoanopsViewsApplied;
   "raw.template": RawTemplate;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { listOf } from '../config/config.ts'
+import { internalTokens } from '../config/config.ts'
 import { type SandboxGateways, startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'
@@ -60,7 +60,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
     Object.assign(settings, gatewaySettings(gateways))
   }
   // For the examples in the README, which read them from these files.
-  const [token = ''] = listOf(settings.INTERNAL_TOKEN)
+  const token = internalTokens(settings.INTERNAL_TOKEN)[0]?.token ?? ''
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
   writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL, { mode: PRIVATE_FILE })
   return {

@@ -17,6 +17,7 @@ import {
   type Decision,
   deadlineRefusal,
   decide,
+  heldBack,
   keepingKey,
   operatorsRefusal,
   stillUnapproved,
@@ -24,6 +25,7 @@ import {
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Operation } from './operation.ts'
+import { LedgerPaused } from './pause.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 /** Makes one attempt: looks first if an earlier one may have arrived, then writes, and decides what happens next. */
@@ -107,6 +109,7 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
   if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
+  if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
   if (error instanceof LedgerTrouble)
@@ -120,12 +123,13 @@ function isContainers500({ status, body }: Answer): boolean {
 }
 
 function isPastDeadline(
-  { deadlineSeconds, ledger }: AttemptContext,
+  { deadlineSeconds, ledger, pauses }: AttemptContext,
   { acceptedAt, unknownSince, waitingFor, isTried }: Claim,
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || waitingFor === 'ledger_approval') return false
   // It has only been waiting behind others, which is no reason to fail it while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
-  return Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
+  const wasPausedMs = pauses.pausedSince(acceptedAt)
+  return Date.now() - acceptedAt.getTime() - wasPausedMs > deadlineSeconds * 1_000
 }

@@ -9,7 +9,7 @@ import type { Slots } from '../ledger/slots.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { Ended } from './finish.ts'
+import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
 
 /** What every job of a worker may use. */
@@ -27,7 +27,7 @@ export type WorkerContext = Databases & {
   /** The same, and those that features request themselves. */
   runnable: Catalogue
   /** Every feature's listener, in their order. */
-  onFinal(trx: Trx, ended: Ended[]): Promise<void>
+  onFinal: OnFinal
   onPurge(db: Database, retentionDays: number): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export type Feature = {
   jobs?: StartJob[]
   gauges?: StartJob[]
   /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
-  onFinal?(trx: Trx, ended: Ended[], metrics: Metrics): Promise<void>
+  onFinal?(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   /** Removes what is kept for so many days only, once a day. */
   onPurge?(db: Database, retentionDays: number): Promise<void>
 }

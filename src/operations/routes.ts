@@ -1,19 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
-import { askerOf } from '../accounts/actor.ts'
+import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, type NewOperation, newOperation } from '../engine/accept.ts'
 import type { Catalogue } from '../engine/operation.ts'
-import { closed, ExternalId, nullable, oneOf } from '../http/fields.ts'
+import { ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
-import { Outcome, resolveOperation } from './resolve.ts'
 import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
@@ -72,14 +71,6 @@ const listSchema = (catalogue: Catalogue) => ({
     }),
   },
 })
-const resolveSchema = {
-  tags,
-  summary: 'Resolves a stuck operation: it is retried, or it has failed',
-  params: Type.Object({ tracking_id: Type.String() }),
-  body: Type.Object({ outcome: Outcome }, closed),
-  response: { 202: Processing },
-}
-
 type Context = {
   db: Database
   boss: PgBoss
@@ -89,7 +80,7 @@ type Context = {
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, catalogue, limits } = context
+  const { db, catalogue, limits } = context
   const validate = operateValidator(catalogue)
   const final = awaitFinal(db, limits.waiting)
   const accept = openIntake(context)
@@ -107,7 +98,8 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { operation, data } = validate(request.body)
         const key = request.headers['idempotency-key'] ?? null
-        const accepted = await accept.submit(newOperation(operation, data, key))
+        const askedBy = { caller: callerOf(request), requestId: request.id }
+        const accepted = await accept.submit(newOperation(operation, data, key, askedBy))
         if (accepted instanceof Error) throw accepted
         const tracking_id = trackingId(accepted)
         return reply
@@ -130,17 +122,6 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.get('/ledger/operations', { schema: listSchema(catalogue) }, request =>
       listOperations(db, request.query),
-    )
-
-    app.post(
-      '/ledger/operations/:tracking_id/resolve',
-      { schema: resolveSchema },
-      async (request, reply) => {
-        const { tracking_id } = request.params
-        const asker = await askerOf(request)
-        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
-        return reply.code(202).send({ tracking_id, status: 'processing' })
-      },
     )
   }
 }
