@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Found, Looker } from '../kinds/looker.ts'
+import { LedgerTrouble } from '../../ledger/answer.ts'
+import type { Found } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
 /** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
 const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
+/** A longer Retry-After is honoured in parts: each try that it outlasts is answered with another one. */
+const LONGEST_PAUSE_MS = 60_000
 
 /**
  * Predicts what a run would do with the rows of one loan: `unknown` if only this loan cannot be read.
@@ -19,15 +22,23 @@ export async function lookUntilRead(
     try {
       return await lookAtLoan(runner, loan, stopping)
     } catch (error) {
-      if (stopping.aborted || !(await answersOtherwise(runner))) throw error
+      if (stopping.aborted) throw error
+      await setTimeout(pauseAskedFor(error), undefined, { signal: stopping })
+      if (!(await answersOtherwise(runner))) throw error
       if (tries === MAX_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }
     await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
   }
 }
 
-async function answersOtherwise({ ledger }: Looker): Promise<boolean> {
-  await ledger.probe()
+function pauseAskedFor(error: unknown): number {
+  const { retryAfterMs = 0 } = error instanceof LedgerTrouble ? error.answer : {}
+  return Math.min(retryAfterMs, LONGEST_PAUSE_MS)
+}
+
+/** In a slot, because a probe is a call like any other. */
+async function answersOtherwise({ ledger, slots }: DryRunner): Promise<boolean> {
+  await slots.run('bulk', ledger.probe)
   return ledger.breaker.state().last_error === null
 }
 
