@@ -5,7 +5,8 @@ import type { Feature, WorkerContext } from './engine/feature.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
 import { openReference } from './ledger/reference.ts'
-import { openSlots } from './ledger/slots.ts'
+import { shareSlots } from './ledger/share-slots.ts'
+import { openSlots, type Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import type { Metrics } from './ops/metrics.ts'
@@ -39,7 +40,9 @@ export type Worker = { ledgerState(): object; stop(): Promise<void> }
 /** Starts every job and gauge. If one fails to start, stops the others. */
 export async function startWorker(services: Services, config: Config): Promise<Worker> {
   const ledger = openMeasuredLedger(config, services.metrics)
-  const context = contextOf(services, config, ledger)
+  const slots = openSlots(config.LEDGER_CONCURRENCY)
+  const sharing = shareWithOthers(services, config, slots)
+  const context = contextOf(services, config, ledger, slots)
   const started: Job[] = []
   try {
     for (const { jobs = [], gauges = [] } of FEATURES)
@@ -56,6 +59,7 @@ export async function startWorker(services: Services, config: Config): Promise<W
     // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
     await Promise.all(started.map(job => job.stop()))
     clearTimeout(cutOff)
+    await sharing?.stop()
     await ledger.close()
   }
 }
@@ -69,7 +73,17 @@ function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
   return ledger
 }
 
-function contextOf(services: Services, config: Config, ledger: Ledger): WorkerContext {
+function shareWithOthers({ db, log }: Services, config: Config, slots: Slots): Job | undefined {
+  const { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total } = config
+  return total === undefined ? undefined : shareSlots(db, slots, { most, total, log })
+}
+
+function contextOf(
+  services: Services,
+  config: Config,
+  ledger: Ledger,
+  slots: Slots,
+): WorkerContext {
   const { db, metrics } = services
   const catalogue = operationCatalogue(config.lenders)
   const own = FEATURES.flatMap(({ operations }) => operations?.(db, config) ?? [])
@@ -78,7 +92,7 @@ function contextOf(services: Services, config: Config, ledger: Ledger): WorkerCo
     config,
     ledger,
     reference: openReference(ledger, config),
-    slots: openSlots(config.LEDGER_CONCURRENCY),
+    slots,
     catalogue,
     runnable: new Map([
       ...catalogue,

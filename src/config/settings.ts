@@ -89,6 +89,15 @@ export const Settings = Type.Object({
     2,
     256,
   ),
+  LEDGER_CONCURRENCY_TOTAL: Type.Optional(
+    Type.Integer({
+      description:
+        'concurrent ledger calls over all processes, half of them reserved for live operations; the same value everywhere; unset: no limit',
+      examples: [8],
+      minimum: 2,
+      maximum: 10_000,
+    }),
+  ),
   LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
     default: 'Asia/Kolkata',
     format: 'time-zone',

@@ -234,6 +234,17 @@ export interface LoanopsCallbackSubject {
   subject: string;
 }
 
+export interface LoanopsLedgerShare {
+  bulk: number;
+  bulk_most: number;
+  bulk_wanted: number;
+  leased_until: Timestamp;
+  live: number;
+  live_most: number;
+  live_wanted: number;
+  process: string;
+}
+
 export interface LoanopsLoginAttempt {
   expire: Int8 | null;
   key: string;
@@ -382,6 +393,7 @@ export interface DB {
   "loanops.callback_attempt": LoanopsCallbackAttempt;
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
+  "loanops.ledger_share": LoanopsLedgerShare;
   "loanops.login_attempt": LoanopsLoginAttempt;
   "loanops.migration": LoanopsMigration;
   "loanops.migration_applied": LoanopsMigrationApplied;
