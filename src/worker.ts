@@ -101,8 +101,11 @@ function contextOf(
     async onFinal(trx, ended) {
       for (const feature of FEATURES) await feature.onFinal?.(trx, ended, metrics)
     },
-    async onPurge(patient, retentionDays) {
-      for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
+    async onPurge(patient, keepDays) {
+      const purged = {}
+      for (const feature of FEATURES)
+        Object.assign(purged, await feature.onPurge?.(patient, keepDays))
+      return purged
     },
   }
 }

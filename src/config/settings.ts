@@ -142,6 +142,18 @@ export const Settings = Type.Object({
     0,
     TEN_YEARS_DAYS,
   ),
+  RAW_RETENTION_DAYS: wholeNumber(
+    'how many days payment events are kept as they came, once their payments are closed; 0 keeps them for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  ATTEMPT_RETENTION_DAYS: wholeNumber(
+    'how many days the attempts of finished operations are kept; 0 keeps them for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
   CALLBACK_URL: Type.Optional(
     text(
       'where the LOS receives callbacks; unset: none are sent',
