@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { checkRoutes } from './books/check-routes.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
@@ -19,7 +20,8 @@ import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
-import { type Ledger, openLedger } from './ledger/client.ts'
+import type { Ledger } from './ledger/client.ts'
+import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
@@ -39,14 +41,14 @@ export type Services = {
   health: Health
   metrics: Metrics
   watch: Watch
+  ledger: Ledger
+  slots: Slots
 }
 type Limits = typeof httpLimits
 type Context = Services & {
   config: Config
   catalogue: Catalogue
   limits: Limits
-  /** For what callers wait for; what is accepted is done by workers. */
-  ledger: Ledger
 }
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
@@ -61,15 +63,13 @@ const ROUTES = {
     accountRoutes,
     batchRoutes,
     paymentRoutes,
+    checkRoutes,
     callbackRoutes,
     decisionRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>
-
-/** Of the 25 s that a stop may take: the rest is for answering the callers whose calls to the ledger are cut off. */
-const CALLS_MAY_FINISH_MS = 18_000
 
 /** The HTTP side of a role. */
 export async function buildApi(
@@ -91,7 +91,6 @@ export async function buildApi(
     config,
     catalogue,
     limits,
-    ledger: callersLedger(app, config),
   }
   await register(app, ROUTES.anybody, context)
   if (config.ROLE !== 'worker') {
@@ -130,16 +129,6 @@ function openServer(config: Config, log: FastifyBaseLogger, limits: Limits): Fas
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
   return app
-}
-
-/** It connects when it is first asked. */
-function callersLedger(app: FastifyInstance, config: Config): Ledger {
-  const ledger = openLedger(config)
-  app.addHook('preClose', async () => {
-    setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS).unref()
-  })
-  app.addHook('onClose', ledger.close)
-  return ledger
 }
 
 function refuseWhileStopping(app: FastifyInstance): void {

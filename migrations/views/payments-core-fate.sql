@@ -94,16 +94,11 @@ create or replace function core.facts_against(t core.transaction)
   select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id,
            -- Whoever dismissed a payment that could not be read or was not verified has not seen the genuine event.
            case when t.decision = 'dismiss' then coalesce(e.problem, case when e.verified_by is not null then 'verified' end) end)
-    from core.event e
-   where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-     and e.status = 'captured' and not e.is_outside
-     and (e.amount <> t.amount or e.currency <> t.currency
-       or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id
-       or t.decision = 'dismiss')
-     and (e.verified_by is not null or not exists (
-       select from core.event v
-        where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-          and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender))))
+    from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
+   where e.kind = t.kind and e.status = 'captured' and e.ignored_for is null
+     and (core.contradicts(t, e.amount, e.currency, e.external_loan_id) or t.decision = 'dismiss')
+  union all
+  select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
   union all
   select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
 $$;

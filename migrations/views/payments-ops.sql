@@ -5,7 +5,7 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        case when t.state = 'waiting' then 'batch' end as waiting_for,
        -- A payment that is held for another reason is not tried again while that lasts.
        case when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
-       t.refused_detail as detail,
+       case when t.state = 'posted' then t.difference else t.refused_detail end as detail,
        t.hints,
        t.id,
        t.objection

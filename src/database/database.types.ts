@@ -70,6 +70,7 @@ export interface CoreEvent {
   problem: string | null;
   raw_id: string;
   received_at: Timestamp;
+  set_aside: string | null;
   source: string;
   status: string;
   verified_by: string | null;
@@ -102,6 +103,26 @@ export interface CorePendingEvent {
 export interface CorePosting {
   operation_id: string;
   transaction_id: string;
+}
+
+export interface CoreReadbackRun {
+  attempt: Generated<number>;
+  claimed_until: Timestamp | null;
+  differing: Generated<Int8>;
+  ended_at: Timestamp | null;
+  failed: Generated<Int8>;
+  id: string;
+  last_error: string | null;
+  loans: Generated<Int8>;
+  missing: Generated<Int8>;
+  payments: Generated<Int8>;
+  read_to_id: string | null;
+  read_to_posted_at: Timestamp | null;
+  requested_at: Generated<Timestamp>;
+  reversed: Generated<Int8>;
+  started_at: Timestamp | null;
+  status: Generated<string>;
+  trigger: string;
 }
 
 export interface CoreSource {
@@ -384,6 +405,7 @@ export interface DB {
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
+  "core.readback_run": CoreReadbackRun;
   "core.source": CoreSource;
   "core.transaction": CoreTransaction;
   "core.unjudged_payment": CoreUnjudgedPayment;

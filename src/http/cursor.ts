@@ -5,6 +5,7 @@ const SHAPES = {
   // Any eighteen digits fit into a bigint; the sequence will never need a nineteenth.
   bigint: /^\d{1,18}$/,
   uuid: new RegExp(UUID),
+  name: /^[a-z][a-z0-9_]{0,62}$/,
 }
 
 /** Where a list continues: the last row's sort values, opaque to callers. */

@@ -12,6 +12,8 @@ export type Slots = {
   busy(lane: Lane): number
   /** Allows so many tasks from now on. Those that run already go on, even if they are more. */
   resize(limits: SlotLimits): void
+  /** How many tasks of the lane run at once at most. */
+  most: Readonly<Record<Lane, number>>
 }
 
 /** `total` counts both lanes; live tasks may take all of it. */
@@ -46,6 +48,7 @@ export function openSlots(total: number): Slots {
       most.bulk = limits.bulk
       startWaiting()
     },
+    most,
   }
 
   function free(lane: Lane): number {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Gateway } from './gateways/gateways.ts'
+import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
 /** Who sent an event, and with which checks it complies. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
@@ -56,6 +56,7 @@ export async function duePayment(
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
+          and set_aside is null
           and (verified_by is not null or not t.is_verified)) e
      where t.id = ${id}`.execute(db)
   const row = rows[0]
@@ -85,3 +86,11 @@ export function repaymentExternalId(gateway: string, paymentId: string, postingN
     : createHash('sha256').update(paymentId).digest('hex').slice(0, 32)
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
+
+/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
+export function isOfAnotherPayment(externalId = '', ours: string): boolean {
+  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+}
+
+const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')

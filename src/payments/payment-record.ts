@@ -68,37 +68,14 @@ export const Payment = Type.Object({
   waiting_for: NullableText,
   next_try_at: NullableText,
   detail: nullable(
-    Type.String({ description: 'the last answer of the ledger or of our own checks' }),
+    Type.String({
+      description:
+        'the last answer of the ledger or of our own checks; of a posted payment, how its repayment differs',
+    }),
   ),
   hints: nullable(Type.Object({}, { additionalProperties: true })),
   objection: nullable(
     Type.String({ description: 'what speaks against a posted payment, or one that is decided' }),
-  ),
-})
-
-export const PaymentWithHistory = Type.Object({
-  payment: Payment,
-  events: Type.Array(
-    Type.Object({
-      raw_table: Type.String(),
-      raw_id: Type.String(),
-      event_id: NullableText,
-      event_type: NullableText,
-      received_at: Type.String(),
-      address: NullableText,
-      verified_by: NullableText,
-      headers: Type.Object({}, { additionalProperties: true }),
-      body_base64: Type.String(),
-    }),
-  ),
-  attempts: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      started_at: Type.String(),
-      ended_at: NullableText,
-      http_status: nullable(Type.Integer()),
-      outcome: NullableText,
-    }),
   ),
 })
 

@@ -16,8 +16,7 @@ import {
 } from '../ledger/loan-calls.ts'
 import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
 import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
-import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
-import { GATEWAYS } from './gateways/gateways.ts'
+import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
@@ -143,7 +142,7 @@ function bookedOn(
 ): { body: object } | Refusal | undefined {
   const { transactions = [] } = loan
   const candidates = transactions.filter(
-    one => isStanding(one) && !isOfAnotherPayment(one, wanted.externalId),
+    one => isStanding(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
   )
   const equal = candidates.find(
     one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
@@ -154,14 +153,6 @@ function bookedOn(
     ? refusal('409', 'loanops.differs.at.ledger', held.how)
     : undefined
 }
-
-/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
-function isOfAnotherPayment({ externalId = '' }: LedgerTransaction, ours: string): boolean {
-  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
-  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
-}
-
-const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
 async function duplicate(

@@ -2,12 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
-import { closed, nullable } from '../http/fields.ts'
+import { closed, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
-import { findAttempts, findEvents } from './find-history.ts'
+import { findAttempts } from './find-attempts.ts'
+import { findEvents } from './find-events.ts'
 import { findPayments, foundPayment } from './find-payments.ts'
+import { PaymentWithHistory } from './history-record.ts'
 import { paymentFilter } from './payment-filter.ts'
-import { kindQuery, Payment, PaymentParams, PaymentWithHistory } from './payment-record.ts'
+import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
 import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
 
 const tags = ['payments']
@@ -29,9 +31,16 @@ const summarySchema = {
 }
 const historySchema = {
   tags,
-  summary: 'Returns a payment with each of its events and each attempt to post it',
+  summary: 'Returns a payment with its events, newest first, and each attempt to post it',
   params: PaymentParams,
-  querystring: kindQuery,
+  querystring: Type.Object(
+    {
+      ...kindQuery.properties,
+      bodies: Type.Optional(oneOf(['true', 'false'])),
+      cursor: listQuery.cursor,
+    },
+    closed,
+  ),
   response: { 200: PaymentWithHistory },
 }
 
@@ -50,9 +59,13 @@ export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
 
     app.get('/payments/:gateway/:gateway_payment_id', { schema: historySchema }, async request => {
       const { gateway, gateway_payment_id: paymentId } = request.params
-      const { id, payment } = await foundPayment(db, { gateway, paymentId, ...request.query })
-      const [events, attempts] = await Promise.all([findEvents(db, id), findAttempts(db, id)])
-      return { payment, events, attempts }
+      const { bodies, ...query } = request.query
+      const { id, payment } = await foundPayment(db, { gateway, paymentId, ...query })
+      const [page, attempts] = await Promise.all([
+        findEvents(db, payment, { ...query, withBodies: bodies === 'true' }),
+        findAttempts(db, id),
+      ])
+      return { payment, ...page, attempts }
     })
   }
 }

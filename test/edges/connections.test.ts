@@ -5,6 +5,8 @@ import { readConfig } from '../../src/config/config.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { httpLimits } from '../../src/http/limits.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { openQueue } from '../../src/queue/queue.ts'
@@ -206,6 +208,8 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
     boss,
     metrics: openMetrics(),
     watch: openWatch(),
+    ledger: openLedger(config),
+    slots: openSlots(config.LEDGER_CONCURRENCY),
     health: async () => ({
       status: 'ready' as const,
       database: 'ok',

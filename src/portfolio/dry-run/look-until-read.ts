@@ -24,7 +24,8 @@ export async function lookUntilRead(
     } catch (error) {
       if (stopping.aborted) throw error
       await setTimeout(pauseAskedFor(error), undefined, { signal: stopping })
-      if (!(await answersOtherwise(runner))) throw error
+      // In a slot, because a probe is a call like any other.
+      if (!(await runner.slots.run('bulk', runner.ledger.probe))) throw error
       if (tries === MAX_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }
     await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
@@ -34,12 +35,6 @@ export async function lookUntilRead(
 function pauseAskedFor(error: unknown): number {
   const { retryAfterMs = 0 } = error instanceof LedgerTrouble ? error.answer : {}
   return Math.min(retryAfterMs, LONGEST_PAUSE_MS)
-}
-
-/** In a slot, because a probe is a call like any other. */
-async function answersOtherwise({ ledger, slots }: DryRunner): Promise<boolean> {
-  await slots.run('bulk', ledger.probe)
-  return ledger.breaker.state().last_error === null
 }
 
 const unread = (line: number, { message }: Error): Found => ({
