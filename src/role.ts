@@ -16,8 +16,10 @@ import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
 import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots } from './ledger/slots.ts'
+import { slotsGauge } from './ledger/slots-gauge.ts'
 import { health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
+import { poolGauge } from './ops/pool-gauge.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -42,7 +44,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
 
   const metrics = openMetrics()
-  const watch = openWatch()
+  const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const ledger = openMeasuredLedger(config, metrics)
   // One set for all that this process asks of the ledger, whichever part of it asks.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
@@ -58,6 +60,8 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     onError,
     statementMs: LONG_STATEMENT_MS,
   })
+  poolGauge(metrics.registry, { db, patient })
+  slotsGauge(metrics.registry, slots)
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
   const close = async () => {
     // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.

@@ -40,7 +40,9 @@ export function openLoanReader(
         } catch (error) {
           if (!(error instanceof LedgerTrouble)) throw error
           if (tries === TRIES) return { loan, findings: [], error: `${loan}: ${error.message}` }
-          await rest(Math.max(TRY_AGAIN_MS, Math.min(error.answer.retryAfterMs ?? 0, LONGEST_REST_MS)))
+          await rest(
+            Math.max(TRY_AGAIN_MS, Math.min(error.answer.retryAfterMs ?? 0, LONGEST_REST_MS)),
+          )
           await untilItAnswers()
         }
       }

@@ -1,3 +1,4 @@
+import { engineGauges } from './engine-gauges.ts'
 import type { Feature } from './feature.ts'
 import { runOperations } from './job.ts'
 import { purgeAttempts } from './purge-attempts.ts'
@@ -6,6 +7,7 @@ import { bulkQueue, liveQueue } from './queue.ts'
 export const engineFeature: Feature = {
   queues: [liveQueue, bulkQueue],
   jobs: [runOperations],
+  gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
   async onPurge(db, { attempts }) {
     return attempts === 0 ? {} : { attempts: await purgeAttempts(db, attempts) }
   },
