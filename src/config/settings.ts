@@ -19,7 +19,7 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'pooled PostgreSQL connections per process; an api opens up to 10 more, a worker up to 13',
+    'pooled PostgreSQL connections per process; an api opens up to 12 more, a worker up to 13',
     20,
     4,
     500,
