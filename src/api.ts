@@ -5,7 +5,9 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
+import { statementRoutes } from './books/statements/routes.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
@@ -63,6 +65,8 @@ const ROUTES = {
     accountRoutes,
     batchRoutes,
     paymentRoutes,
+    backfillRoutes,
+    statementRoutes,
     checkRoutes,
     callbackRoutes,
     decisionRoutes,

@@ -1,3 +1,4 @@
+import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { booksFeature } from './books/books-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
@@ -19,6 +20,7 @@ const FEATURES: Feature[] = [
   paymentsFeature,
   booksFeature,
   portfolioFeature,
+  backfillFeature,
   callbacksFeature,
   engineFeature,
 ]

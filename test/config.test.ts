@@ -285,3 +285,38 @@ t.test('compose.yaml considers PostgreSQL ready only when others can reach it', 
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   t.match(compose, /'pg_isready', '-h', '127\.0\.0\.1'/)
 })
+
+t.test('a gateway’s API is set as a whole, or not at all', async t => {
+  const [url, key, secret] = ['https://a.example.com/v1', 'k', 's']
+  const all = { GATEWAY_A_API_URL: url, GATEWAY_A_API_KEY: key, GATEWAY_A_API_SECRET: secret }
+  t.same(readConfig(env()).gatewayAccounts, [])
+  t.same(readConfig(env(all)).gatewayAccounts, [
+    { gateway: 'gateway_a', lender: null, url, key, secret },
+  ])
+  matchEach(t, complaints({ GATEWAY_A_API_URL: url }), [
+    /^GATEWAY_A_API_KEY is missing/,
+    /^GATEWAY_A_API_SECRET is missing/,
+  ])
+  matchEach(t, complaints({ GATEWAY_B_API_KEY: key }), [
+    /^GATEWAY_B_API_URL is missing.*Example: GATEWAY_B_API_URL=https:.*\/pg$/,
+    /^GATEWAY_B_API_SECRET is missing/,
+  ])
+  matchEach(t, complaints({ ...all, GATEWAY_A_API_URL: 'https://a.example.com' }), [
+    /^GATEWAY_A_API_URL is invalid/,
+  ])
+})
+
+t.test('the URL alone serves lenders with credentials of their own', async t => {
+  const LENDERS_FILE = lendersFile(t, {
+    LENDER_02: { gateway_b: { apiKeyEnv: 'L2_KEY', apiSecretEnv: 'L2_SECRET' } },
+  })
+  const own = { LENDERS_FILE, L2_KEY: 'k2', L2_SECRET: 's2' }
+  const url = 'https://b.example.com/pg'
+  t.same(readConfig(env({ ...own, GATEWAY_B_API_URL: url })).gatewayAccounts, [
+    { gateway: 'gateway_b', lender: 'LENDER_02', url, key: 'k2', secret: 's2' },
+  ])
+  matchEach(t, complaints(own), [/^GATEWAY_B_API_URL is missing/])
+  matchEach(t, complaints({ ...own, GATEWAY_B_API_URL: url, L2_SECRET: '' }), [
+    /^LENDERS_FILE is invalid: \/LENDER_02\/gateway_b: L2_SECRET is not set/,
+  ])
+})

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
+import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
 import { CALLBACK_TYPES, type CallbackType } from './setting-formats.ts'
 import { Settings } from './settings.ts'
@@ -19,6 +20,8 @@ export type Config = Omit<
   callbacks: CallbackSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
+  /** The accounts at the gateways that can be asked; none where there are no credentials. */
+  gatewayAccounts: GatewayAccount[]
 }
 
 /** The receiver of callbacks. */
@@ -47,11 +50,14 @@ export function readConfig(
     secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
   }))
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , lenders] = allOf([
+  const [settings, , , [lenders, accounts]] = allOf([
     () => checked(Settings, env),
     () => checkAdmin(env),
     () => checkCallbacks(env),
-    () => lendersOf(env, withSecrets),
+    () => {
+      const lenders = lendersOf(env, withSecrets)
+      return [lenders, accountsOf(env, withSecrets, lenders)] as const
+    },
   ])
   return {
     ...settings,
@@ -60,6 +66,7 @@ export function readConfig(
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
     lenders,
+    gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
   }
 }
@@ -114,6 +121,20 @@ function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | unde
   }
 }
 
+function accountsOf(
+  env: NodeJS.ProcessEnv,
+  gateways: SharedSecrets[],
+  lenders: ReadonlyMap<string, Lender>,
+): GatewayAccount[] {
+  const { accounts, missing } = gatewayAccounts(env, gateways, lenders)
+  const properties: Record<string, TSchema> = Settings.properties
+  if (missing.length > 0)
+    throw new ConfigError(
+      missing.map(name => complaint(name, properties[name] as TSchema, false)).join('\n'),
+    )
+  return accounts
+}
+
 /** Only digits count as a number: TypeBox would convert `1e5`, `true` and `1.9` to 1. */
 const WHOLE_NUMBER = /^\s*\d{1,15}\s*$/
 
@@ -154,7 +175,10 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
   const path = env.LENDERS_FILE || undefined
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, gateways, name => secretsOf(name, env[name]))
+    return lendersFrom(file, gateways, {
+      secretsIn: name => secretsOf(name, env[name]),
+      valueIn: name => env[name]?.trim() ?? '',
+    })
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(

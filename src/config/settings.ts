@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TOptional, type TString, Type } from '@sinclair/typebox'
 import { eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
@@ -114,6 +114,17 @@ export const Settings = Type.Object({
     default: 'X-GatewayA-Event-Id',
     format: 'header-name',
   }),
+  ...gatewayApiSettings('GATEWAY_A', 'gateway A', 'https://gateway-a.example.com/v1'),
+  ...gatewayApiSettings('GATEWAY_B', 'gateway B', 'https://gateway-b.example.com/pg'),
+  GATEWAY_B_API_VERSION: text('the version of gateway B’s API', '2026-01-01', {
+    default: '2026-01-01',
+    pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
+  }),
+  BACKFILL_CRON: text(
+    'when payments are fetched from the gateways, where they have API credentials',
+    '10 * * * *',
+    { default: '10 * * * *', format: 'cron' },
+  ),
   REPAYMENT_CRON: text('when payments are posted to the ledger', '*/30 * * * *', {
     default: '*/30 * * * *',
     format: 'cron',
@@ -215,3 +226,23 @@ export const Settings = Type.Object({
     }),
   ),
 })
+
+/** The path that a gateway's API has is the end of the example. */
+function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
+  prefix: P,
+  title: string,
+  example: string,
+) {
+  const end = example.slice(example.lastIndexOf('/'))
+  return {
+    [`${prefix}_API_URL`]: Type.Optional(
+      text(`the URL of ${title}’s API, up to and including ${end}`, example, {
+        pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
+      }),
+    ),
+    [`${prefix}_API_KEY`]: Type.Optional(text(`the key for ${title}’s API`, 'key-of-the-api')),
+    [`${prefix}_API_SECRET`]: Type.Optional(
+      text(`the secret for ${title}’s API`, 'secret-of-the-api'),
+    ),
+  } as Record<`${P}_API_${'URL' | 'KEY' | 'SECRET'}`, TOptional<TString>>
+}

@@ -34,6 +34,28 @@ export interface CoreAllowedNetwork {
   product: string;
 }
 
+export interface CoreBackfill {
+  account: string;
+  attempt: Generated<number>;
+  claimed_until: Timestamp | null;
+  done_until: Timestamp;
+  ended_at: Timestamp | null;
+  fetch_from: Timestamp;
+  fetched: Generated<Int8>;
+  fetched_before: Generated<Int8>;
+  gateway: string;
+  id: string;
+  last_error: string | null;
+  lender: string | null;
+  missed: Generated<Int8>;
+  requested_at: Generated<Timestamp>;
+  started_at: Timestamp | null;
+  status: Generated<string>;
+  trigger: string;
+  window_from: Timestamp;
+  window_to: Timestamp;
+}
+
 export interface CoreBatchRun {
   attempt: Generated<number>;
   claimed_until: Timestamp | null;
@@ -89,6 +111,25 @@ export interface CoreGateway {
   name: string;
 }
 
+export interface CoreGatewayAccount {
+  account: string;
+  gateway: string;
+}
+
+export interface CoreGatewayMissed {
+  gateway: string;
+  lender: string;
+  missed: Int8;
+}
+
+export interface CoreGatewayWindow {
+  completed_at: Generated<Timestamp>;
+  covers: string;
+  gateway: string;
+  lender: string | null;
+  source: string;
+}
+
 export interface CoreLoanProduct {
   external_loan_id: string;
   product: string;
@@ -132,6 +173,23 @@ export interface CoreSource {
   lender: string;
   name: string;
   registered_at: Generated<Timestamp>;
+}
+
+export interface CoreStatement {
+  amount: Numeric;
+  captured_at: Timestamp;
+  currency: string;
+  fee: Numeric | null;
+  fetched_at: Generated<Timestamp>;
+  gateway: string;
+  gateway_payment_id: string;
+  lender: string;
+  settled_at: Timestamp | null;
+  settlement_id: string | null;
+  source: string;
+  status: string;
+  tax: Numeric | null;
+  utr: string | null;
 }
 
 export interface CoreTransaction {
@@ -398,15 +456,20 @@ export interface RawTemplate {
 
 export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
+  "core.backfill": CoreBackfill;
   "core.batch_run": CoreBatchRun;
   "core.event": CoreEvent;
   "core.event_type": CoreEventType;
   "core.gateway": CoreGateway;
+  "core.gateway_account": CoreGatewayAccount;
+  "core.gateway_missed": CoreGatewayMissed;
+  "core.gateway_window": CoreGatewayWindow;
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
   "core.readback_run": CoreReadbackRun;
   "core.source": CoreSource;
+  "core.statement": CoreStatement;
   "core.transaction": CoreTransaction;
   "core.unjudged_payment": CoreUnjudgedPayment;
   "loanops.account": LoanopsAccount;

@@ -14,6 +14,7 @@ LoanOps is running.
   PostgreSQL     ${DATABASE_URL}
   Ledger         ${LEDGER_URL}
                  user ${env.LEDGER_USERNAME}, password ${env.LEDGER_PASSWORD}, tenant ${env.LEDGER_TENANT ?? 'default'}
+  Gateways       ${env.GATEWAY_A_API_URL}, ${env.GATEWAY_B_API_URL}
 
 Create a client:
 

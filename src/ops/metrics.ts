@@ -78,6 +78,12 @@ function paymentMetrics(registers: Registry[]) {
       labelNames: ['gateway', 'lender'],
       registers,
     }),
+    missedPayments: new Counter({
+      name: 'loanops_missed_payments_total',
+      help: 'Captured payments that a gateway had and we had not, by gateway',
+      labelNames: ['gateway'],
+      registers,
+    }),
     overpaidRepayments: new Counter({
       name: 'loanops_overpaid_repayments_total',
       help: 'Repayments larger than the amount outstanding on their loan',

@@ -22,7 +22,7 @@ export type BatchContext = Databases & {
 export async function runBatch(context: BatchContext, run: Run): Promise<void> {
   crashPoint('batch.claimed')
   const batch: Batch = { ...context, ...run, db: context.patient }
-  await awaitSaved(batch)
+  await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${run.claim.id}`)
   await timed('discover', discover)
   await timed('transform', transform)
   await judge(batch, context.productOf)
