@@ -398,6 +398,18 @@ create table loanops.ledger_pause (
 );
 CREATE INDEX ledger_pause_until ON loanops.ledger_pause USING btree (until);
 
+create table loanops.ledger_share (
+  process uuid not null,
+  live integer not null,
+  bulk integer not null,
+  live_wanted integer not null,
+  bulk_wanted integer not null,
+  live_most integer not null,
+  bulk_most integer not null,
+  leased_until timestamp with time zone not null,
+  constraint ledger_share_pkey PRIMARY KEY (process)
+);
+
 create table loanops.login_attempt (
   key text not null,
   points integer default 0 not null,

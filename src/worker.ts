@@ -78,8 +78,11 @@ function contextOf(services: Services, config: Config): WorkerContext {
       ...own.map(operation => [operation.name, operation] as const),
     ]),
     onFinal: tellFeatures(metrics),
-    async onPurge(patient, retentionDays) {
-      for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
+    async onPurge(patient, keepDays) {
+      const purged = {}
+      for (const feature of FEATURES)
+        Object.assign(purged, await feature.onPurge?.(patient, keepDays))
+      return purged
     },
   }
 }

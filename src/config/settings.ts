@@ -19,7 +19,7 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'pooled PostgreSQL connections per process; an api opens up to 10 more, a worker up to 13',
+    'pooled PostgreSQL connections per process; an api opens up to 12 more, a worker up to 13',
     20,
     4,
     500,
@@ -76,6 +76,15 @@ export const Settings = Type.Object({
     4,
     2,
     256,
+  ),
+  LEDGER_CONCURRENCY_TOTAL: Type.Optional(
+    Type.Integer({
+      description:
+        'concurrent ledger calls over all processes, half of them reserved for live operations; the same value everywhere; unset: no limit',
+      examples: [8],
+      minimum: 2,
+      maximum: 10_000,
+    }),
   ),
   LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
     default: 'Asia/Kolkata',
@@ -143,6 +152,18 @@ export const Settings = Type.Object({
   ),
   OPERATION_RETENTION_DAYS: wholeNumber(
     'how many days the personal data of finished operations is kept; 0 keeps it for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  RAW_RETENTION_DAYS: wholeNumber(
+    'how many days payment events are kept as they came, once their payments are closed; 0 keeps them for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  ATTEMPT_RETENTION_DAYS: wholeNumber(
+    'how many days the attempts of finished operations are kept; 0 keeps them for ever',
     0,
     0,
     TEN_YEARS_DAYS,

@@ -321,6 +321,17 @@ export interface LoanopsLedgerPause {
   until: Timestamp | null;
 }
 
+export interface LoanopsLedgerShare {
+  bulk: number;
+  bulk_most: number;
+  bulk_wanted: number;
+  leased_until: Timestamp;
+  live: number;
+  live_most: number;
+  live_wanted: number;
+  process: string;
+}
+
 export interface LoanopsLoginAttempt {
   expire: Int8 | null;
   key: string;
@@ -497,6 +508,7 @@ export interface DB {
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
   "loanops.ledger_pause": LoanopsLedgerPause;
+  "loanops.ledger_share": LoanopsLedgerShare;
   "loanops.login_attempt": LoanopsLoginAttempt;
   "loanops.migration": LoanopsMigration;
   "loanops.migration_applied": LoanopsMigrationApplied;

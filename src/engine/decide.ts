@@ -200,11 +200,14 @@ function keepWaitingForApproval(
     : { waitingFor: 'ledger_approval', isUnknown: false }
 }
 
-function retryLater(claim: Claim, { message }: { message: string }) {
+function retryLater(
+  claim: Claim,
+  { message, retryAfterMs = 0 }: Pick<Answer, 'message' | 'retryAfterMs'>,
+) {
   return {
     status: 'processing' as const,
     lastError: message,
-    nextTryMs: backOff(claim.number),
+    nextTryMs: Math.max(backOff(claim.number), retryAfterMs),
     lookFirst: claim.lookFirst,
     isUnknown: false,
     wantsNewKey: false,

@@ -28,8 +28,11 @@ export type WorkerContext = Databases & {
   runnable: Catalogue
   /** Every feature's listener, in their order. */
   onFinal: OnFinal
-  onPurge(db: Database, retentionDays: number): Promise<void>
+  onPurge(db: Database, keepDays: KeepDays): Promise<object>
 }
+
+/** How long each kind of record is kept; 0 keeps it for ever. */
+export type KeepDays = { operations: number; events: number; attempts: number }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
 
@@ -43,6 +46,6 @@ export type Feature = {
   gauges?: StartJob[]
   /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
   onFinal?(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
-  /** Removes what is kept for so many days only, once a day. */
-  onPurge?(db: Database, retentionDays: number): Promise<void>
+  /** Removes what is kept for so many days only, once a day. @returns counts for the log */
+  onPurge?(db: Database, keepDays: KeepDays): Promise<object>
 }

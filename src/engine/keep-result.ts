@@ -38,8 +38,10 @@ export function openKeepResult(
 
   function finishGroup(lane: Lane) {
     const watched = watch.over(`${lane} results`)
-    return groupCommit<Ended, boolean>(ended =>
-      watched(() => finishAttempts(db, boss, ended, onFinal)),
+    return groupCommit<Ended, boolean>(
+      ended => watched(() => finishAttempts(db, boss, ended, onFinal)),
+      undefined,
+      watch.waited(`${lane} results`),
     )
   }
 }

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import { type Claim, markUnavailable, rememberSeen } from './claim.ts'
 import { openClaimNext } from './claim-next.ts'
 import type { AttemptContext } from './current-attempt.ts'
@@ -21,6 +22,7 @@ export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
+  metrics: Pick<Metrics, 'claimsLost'>
   onFinal: OnFinal
 }
 

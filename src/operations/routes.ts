@@ -131,5 +131,6 @@ function openIntake({ db, boss, watch }: Context) {
   return groupCommit(
     (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
     CALLERS_PATIENCE_MS,
+    watch.waited('intake'),
   )
 }
