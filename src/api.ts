@@ -15,6 +15,7 @@ import { clientError } from './http/client-error.ts'
 import { limitConnections } from './http/connections.ts'
 import { readJsonBodies } from './http/json-body.ts'
 import { httpLimits } from './http/limits.ts'
+import { otherMethods } from './http/other-methods.ts'
 import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
@@ -73,14 +74,20 @@ export async function buildApi(
   const directives = { upgradeInsecureRequests: null }
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
   if (config.DOCS_ENABLED) await app.register(docsRoutes)
+  const refuseOtherMethods = otherMethods(app)
   const catalogue = operationCatalogue(config.lenders)
   const context: Context = { ...services, config, catalogue, limits }
   await register(app, ROUTES.anybody, context)
+  refuseOtherMethods(app)
   if (config.ROLE !== 'worker') {
     await app.register(
       async api => {
-        await api.register(trusted => callersRoutes(trusted, context))
+        await api.register(async trusted => {
+          await callersRoutes(trusted, context)
+          refuseOtherMethods(trusted)
+        })
         await register(api, ROUTES.gateways, context)
+        refuseOtherMethods(api)
       },
       { prefix: '/api' },
     )
