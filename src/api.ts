@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
@@ -73,7 +74,7 @@ export async function buildApi(
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
-  if (config.DOCS_ENABLED) await app.register(docsRoutes)
+  if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
   const catalogue = operationCatalogue(config.lenders)
   const context: Context = { ...services, config, catalogue, limits }

@@ -1,7 +1,8 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { Decimal } from 'decimal.js'
-import { DATE_FORMAT, namedDay } from '../day.ts'
+import { DATE_FORMAT, DAY_PATTERN, namedDay } from '../day.ts'
+import { UUID } from '../ids.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
@@ -14,6 +15,8 @@ TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
 TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && isTime(value))
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
+// The handler checks it, because its refusal has a code of its own.
+TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
 // A refusal says what would be valid, in the words of the schema's description.
@@ -27,6 +30,7 @@ SetErrorFunction(error => {
 export const Day = Type.Unsafe<string>({
   [Kind]: 'Day',
   type: 'string',
+  pattern: DAY_PATTERN,
   description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
   examples: ['05 March 2026'],
 })
@@ -43,6 +47,8 @@ export const Amount = Type.Unsafe<number>({
   [Kind]: 'Amount',
   type: 'number',
   exclusiveMinimum: 0,
+  maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
+  multipleOf: 1 / 10 ** PAISA_DECIMALS,
   description: 'a number above 0 with at most two decimals and 15 significant digits',
   examples: [50000],
 })
@@ -51,6 +57,8 @@ export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
   type: 'number',
   minimum: 0,
+  maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** RATE_DECIMALS,
+  multipleOf: 1 / 10 ** RATE_DECIMALS,
   description:
     'a number of 0 or more with at most six decimals, per period of the lender’s product',
   examples: [18],
@@ -69,6 +77,21 @@ export const ExternalId = Type.String({
   description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
   examples: ['L-1001'],
 })
+
+export const ClientId = { ...ExternalId, examples: ['C-1001'] }
+
+/** A text whose form is only described here: the handler answers any other text like an unknown one. */
+export const described = (pattern: string, description: string, example: string) =>
+  Type.Unsafe<string>({
+    [Kind]: 'Described',
+    type: 'string',
+    pattern,
+    description,
+    examples: [example],
+  })
+
+/** An id of ours in a path. */
+export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
 
 /** A text that is not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>

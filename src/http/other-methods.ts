@@ -13,8 +13,7 @@ const KNOWN = METHODS.filter(method => method !== 'CONNECT')
  * come first.
  */
 export function otherMethods(app: FastifyInstance): (scope: FastifyInstance) => void {
-  for (const method of KNOWN)
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  for (const method of KNOWN) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const allowed = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     allowed.set(url, (allowed.get(url) ?? new Set()).union(new Set([method].flat())))

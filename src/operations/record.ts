@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../http/fields.ts'
+import { TrackingId } from './tracking-id.ts'
 
 export const STATUSES = ['processing', 'success', 'failed'] as const
 const ledgerBody = nullable(Type.Object({}, { additionalProperties: true }))
 const recordFields = {
-  tracking_id: Type.String(),
+  tracking_id: TrackingId,
   operation_type: Type.String(),
   status: oneOf(STATUSES),
   success_response: ledgerBody,
@@ -14,7 +15,7 @@ const recordFields = {
 }
 
 export const Processing = Type.Object(
-  { tracking_id: Type.String(), status: oneOf(['processing']) },
+  { tracking_id: TrackingId, status: oneOf(['processing']) },
   { additionalProperties: false },
 )
 

@@ -14,13 +14,16 @@ import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
 import { Outcome, resolveOperation } from './resolve.ts'
-import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { parseTrackingId, TrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
 
 const tags = ['operations']
+const ofOneOperation = Type.Object({ tracking_id: TrackingId })
 const operateSchema = (catalogue: Catalogue) => ({
+  operationId: 'submitOperation',
+  'x-refusals': ['UNKNOWN_OPERATION', 'IDEMPOTENCY_KEY_REUSED'],
   tags,
   summary: 'Accepts an operation to run on the ledger',
   headers: Type.Object({
@@ -35,9 +38,10 @@ const operateSchema = (catalogue: Catalogue) => ({
   },
 })
 const trackSchema = {
+  operationId: 'trackOperation',
   tags,
   summary: 'Returns the state and result of an operation',
-  params: Type.Object({ tracking_id: Type.String() }),
+  params: ofOneOperation,
   querystring: Type.Object(
     {
       wait: Type.Optional(
@@ -54,6 +58,7 @@ const trackSchema = {
   response: { 200: TrackingRecord },
 }
 const listSchema = (catalogue: Catalogue) => ({
+  operationId: 'listOperations',
   tags,
   summary: 'Lists operations, newest first, with the reason why one is not done yet',
   querystring: Type.Object(
@@ -61,7 +66,7 @@ const listSchema = (catalogue: Catalogue) => ({
       external_id: Type.Optional(ExternalId),
       status: Type.Optional(oneOf(STATUSES)),
       operation_type: Type.Optional(oneOf([...catalogue.keys()])),
-      ...listQuery,
+      ...listQuery('bigint'),
     },
     { additionalProperties: false },
   ),
@@ -73,9 +78,11 @@ const listSchema = (catalogue: Catalogue) => ({
   },
 })
 const resolveSchema = {
+  operationId: 'resolveOperation',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Resolves a stuck operation: it is retried, or it has failed',
-  params: Type.Object({ tracking_id: Type.String() }),
+  params: ofOneOperation,
   body: Type.Object({ outcome: Outcome }, closed),
   response: { 202: Processing },
 }

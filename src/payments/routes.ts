@@ -13,11 +13,16 @@ import { KINDS, Payment, PaymentWithHistory, STATES } from './payment-record.ts'
 
 const tags = ['payments']
 const params = Type.Object({
-  gateway: Type.String(),
-  gateway_payment_id: Type.String({ pattern: '^[^\\u0000]+$', description: 'a payment’s id' }),
+  gateway: Type.String({ examples: ['gateway_a'] }),
+  gateway_payment_id: Type.String({
+    pattern: '^[^\\u0000]+$',
+    description: 'a payment’s id',
+    examples: ['pay_1'],
+  }),
 })
 
 const listSchema = {
+  operationId: 'listPayments',
   tags,
   summary: 'Lists payments, refunds and chargebacks, newest first',
   querystring: Type.Object(
@@ -26,7 +31,7 @@ const listSchema = {
       loan: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$' })),
       state: Type.Optional(oneOf(STATES)),
       gateway: Type.Optional(oneOf(GATEWAYS)),
-      ...listQuery,
+      ...listQuery('uuid'),
     },
     closed,
   ),
@@ -35,6 +40,7 @@ const listSchema = {
   },
 }
 const historySchema = {
+  operationId: 'getPayment',
   tags,
   summary: 'Returns a payment with each of its events and each attempt to post it',
   params,
@@ -42,6 +48,8 @@ const historySchema = {
   response: { 200: PaymentWithHistory },
 }
 const assignSchema = {
+  operationId: 'assignPayment',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params,
