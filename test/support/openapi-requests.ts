@@ -7,13 +7,17 @@ type Parameter = {
   name: string
   required?: boolean
   schema: Schema
+  example?: unknown
 }
+type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }
 type Call = {
+  operationId: string
   parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema?: Schema }> }
-  responses: Record<string, unknown>
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, Response>
   security?: object[]
 }
+type Response = { content?: Record<string, { schema: { allOf?: Schema[] } }> }
 export type OpenApi = { paths: Record<string, Record<string, Call>> }
 export type Endpoint = Call & { path: string; method: string }
 export type Request = {
@@ -86,7 +90,7 @@ function knownOr(name: string, arbitrary: Arbitrary<unknown>): Arbitrary<unknown
     lender: ['LENDER_01', 'LENDER_02', 'UNKNOWN'],
     username: ['asha.rao', 'nobody'],
     id: ['019a0000-0000-7000-8000-000000000000'],
-    cursor: ['WyIxIl0'],
+    cursor: ['1'],
     tracking_id: ['LOAN_CREATE|019a0000-0000-7000-8000-000000000000'],
   }
   return known[name] ? fc.oneof(fc.constantFrom(...known[name]), arbitrary) : arbitrary
