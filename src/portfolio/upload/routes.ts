@@ -14,7 +14,10 @@ import { upload } from './upload.ts'
 import { takeUpload } from './upload-request.ts'
 
 const tags = ['migration']
-const description = known.map(describeColumns).join('\n\n')
+const description = [
+  'The part `type` comes before the part `file`, which is read as it arrives.',
+  ...known.map(describeColumns),
+].join('\n\n')
 const uploadSchema = {
   operationId: 'uploadMigration',
   tags,
