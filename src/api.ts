@@ -28,6 +28,7 @@ import { docsRoutes } from './ops/docs.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
+import type { Traces } from './ops/traces.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
@@ -39,6 +40,7 @@ export type Services = {
   health: Health
   metrics: Metrics
   watch: Watch
+  traces: Traces
 }
 type Limits = typeof httpLimits
 type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
@@ -71,6 +73,7 @@ export async function buildApi(
   const app = openServer(config, log, limits)
   refuseWhileStopping(app)
   measure(app, services.metrics)
+  services.traces.watch(app)
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })

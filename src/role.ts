@@ -14,6 +14,7 @@ import { openWatch } from './database/watch.ts'
 import { backlog } from './http/limits.ts'
 import { health } from './ops/health.ts'
 import { openMetrics } from './ops/metrics.ts'
+import { openTraces } from './ops/traces.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -37,9 +38,10 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
 
   const metrics = openMetrics()
   const watch = openWatch()
+  const traces = await openTraces(config, log)
   let worker: Worker | undefined
   const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
-  const app = await buildApi({ db, boss, metrics, health: readiness, watch }, config, log)
+  const app = await buildApi({ db, boss, metrics, health: readiness, watch, traces }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
     max: LONG_STATEMENTS_AT_ONCE,
     name: `${name}-patient`,
@@ -50,14 +52,14 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const close = async () => {
     await Promise.all([app.close(), worker?.stop()])
     await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
-    await Promise.all([patient.destroy(), db.destroy()])
+    await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
   }
   try {
     await boss.start()
     // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) {
-      worker = await startWorker({ db, patient, boss, metrics, watch, log }, config)
+      worker = await startWorker({ db, patient, boss, metrics, watch, traces, log }, config)
       await housekeeping.start()
     }
     return { url, close }

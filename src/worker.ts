@@ -31,7 +31,10 @@ export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 /** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
 
-type Services = Pick<WorkerContext, 'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'log'>
+type Services = Pick<
+  WorkerContext,
+  'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log'
+>
 
 /** `ledgerState` is what readyz reports about the ledger. */
 export type Worker = { ledgerState(): object; stop(): Promise<void> }

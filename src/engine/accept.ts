@@ -28,6 +28,7 @@ export type NewOperation = {
   data: Data
   idempotencyKey: string | null
   requestSha256: string | null
+  traceparent: string | null
 }
 export type Accepted = { operationType: string; id: string }
 
@@ -35,6 +36,7 @@ export function newOperation(
   operation: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'>,
   data: Data,
   idempotencyKey: string | null,
+  traceparent: string | null = null,
 ): NewOperation {
   const request = { operation: operation.name, data }
   return {
@@ -46,6 +48,7 @@ export function newOperation(
     data,
     idempotencyKey,
     requestSha256: idempotencyKey === null ? null : sha256OfJson(request),
+    traceparent,
   }
 }
 
@@ -83,12 +86,12 @@ export async function insertOperations(
   await sql`
     with intake as materialized (select pg_advisory_xact_lock(${INTAKE_LOCK}))
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
-      request_sha256)
+      request_sha256, traceparent)
     select "id", "operationType", ${origin}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
-           decode("requestSha256", 'hex')
+           decode("requestSha256", 'hex'), "traceparent"
       from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
         "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
-        "idempotencyKey" text, "requestSha256" text)) with ordinality
+        "idempotencyKey" text, "requestSha256" text, "traceparent" text)) with ordinality
      order by ordinality
     on conflict do nothing`.execute(trx)
   const subjects = new Set(operations.map(({ subject }) => subject))

@@ -34,6 +34,8 @@ export type Claim = {
   resolution: Resolution | null
   claimedAt: Date
   acceptedAt: Date
+  /** The place in a trace that it was accepted with; of a payment, its batch's. */
+  traceparent: string | null
   /** The key under which the ledger answers "still processing", and since when. */
   tooEarly: { key: string; since: string } | null
 }
@@ -84,7 +86,7 @@ export async function claimHeads(
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
            unknown_since as "unknownSince", waiting_for as "waitingFor",
-           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt", traceparent,
            case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
                from loanops.operation_attempt

@@ -10,6 +10,7 @@ import type { Catalogue } from '../engine/operation.ts'
 import { closed, ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
+import type { Traces } from '../ops/traces.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
@@ -92,11 +93,12 @@ type Context = {
   boss: PgBoss
   catalogue: Catalogue
   watch: Watch
+  traces: Traces
   limits: { waiting: number }
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, catalogue, limits } = context
+  const { db, boss, catalogue, limits, traces } = context
   const validate = operateValidator(catalogue)
   const final = awaitFinal(db, limits.waiting)
   const accept = openIntake(context)
@@ -114,7 +116,8 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { operation, data } = validate(request.body)
         const key = request.headers['idempotency-key'] ?? null
-        const accepted = await accept.submit(newOperation(operation, data, key))
+        const { traceparent } = traces.ofRequest(request)
+        const accepted = await accept.submit(newOperation(operation, data, key, traceparent))
         if (accepted instanceof Error) throw accepted
         const tracking_id = trackingId(accepted)
         return reply
