@@ -53,13 +53,18 @@ create table core.event (
   received_at timestamp with time zone not null,
   hints jsonb,
   is_outside boolean default false not null,
+  set_aside text,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
+  constraint event_set_aside_check CHECK ((set_aside = ANY (ARRAY['repeat'::text, 'too_many'::text]))),
   constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
 );
+CREATE INDEX event_of_payment ON core.event USING btree (of_payment_id, gateway) WHERE ((of_payment_id IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
-CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway);
+CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway) WHERE (set_aside IS NULL);
+CREATE INDEX event_set_aside ON core.event USING btree (gateway_payment_id, gateway, kind, received_at, raw_id, source) WHERE (set_aside IS NOT NULL);
+CREATE INDEX event_too_many ON core.event USING btree (gateway_payment_id) WHERE (set_aside = 'too_many'::text);
 
 create table core.event_type (
   source text not null,
@@ -97,6 +102,31 @@ create table core.posting (
   constraint posting_pkey PRIMARY KEY (transaction_id, operation_id),
   constraint posting_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES core.transaction(id)
 );
+
+create table core.readback_run (
+  id uuid not null,
+  trigger text not null,
+  status text default 'waiting'::text not null,
+  requested_at timestamp with time zone default now() not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  attempt integer default 0 not null,
+  claimed_until timestamp with time zone,
+  read_to_posted_at timestamp with time zone,
+  read_to_id uuid,
+  loans bigint default 0 not null,
+  payments bigint default 0 not null,
+  reversed bigint default 0 not null,
+  missing bigint default 0 not null,
+  differing bigint default 0 not null,
+  failed bigint default 0 not null,
+  last_error text,
+  constraint readback_run_pkey PRIMARY KEY (id),
+  constraint readback_run_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'running'::text, 'completed'::text]))),
+  constraint readback_run_trigger_check CHECK ((trigger = 'schedule'::text))
+);
+CREATE UNIQUE INDEX readback_run_one_running ON core.readback_run USING btree (status) WHERE (status = 'running'::text);
+CREATE UNIQUE INDEX readback_run_one_waiting ON core.readback_run USING btree (status) WHERE (status = 'waiting'::text);
 
 create table core.source (
   name text not null,
@@ -151,6 +181,7 @@ create table core.transaction (
   read_back_at timestamp with time zone,
   note text,
   noted_by text,
+  suspended_at timestamp with time zone,
   reported text,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -166,9 +197,14 @@ create table core.transaction (
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID
 );
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
+CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
+CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) WHERE (kind <> 'payment'::text);
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
+CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
+CREATE INDEX transaction_posted ON core.transaction USING btree (posted_at, id) WHERE (state = 'posted'::text);
+CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);
 CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
@@ -389,6 +425,7 @@ create table loanops.operation (
   processed_at timestamp with time zone,
   purged_at timestamp with time zone,
   unstarted_attempt integer,
+  traceparent text,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
   constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),
   constraint operation_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'payment'::text, 'migration'::text]))),

@@ -5,6 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { checkRoutes } from './books/check-routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
@@ -21,6 +22,8 @@ import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
 import { newId } from './ids.ts'
+import type { Ledger } from './ledger/client.ts'
+import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
@@ -30,6 +33,7 @@ import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
 import type { Traces } from './ops/traces.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
+import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
@@ -41,9 +45,15 @@ export type Services = {
   metrics: Metrics
   watch: Watch
   traces: Traces
+  ledger: Ledger
+  slots: Slots
 }
 type Limits = typeof httpLimits
-type Context = Services & { config: Config; catalogue: Catalogue; limits: Limits }
+type Context = Services & {
+  config: Config
+  catalogue: Catalogue
+  limits: Limits
+}
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
 /** Every route, by who may call it, in the order of the OpenAPI document. */
@@ -57,7 +67,9 @@ const ROUTES = {
     accountRoutes,
     batchRoutes,
     paymentRoutes,
+    checkRoutes,
     callbackRoutes,
+    decisionRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
@@ -80,7 +92,12 @@ export async function buildApi(
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
   const catalogue = operationCatalogue(config.lenders)
-  const context: Context = { ...services, config, catalogue, limits }
+  const context: Context = {
+    ...services,
+    config,
+    catalogue,
+    limits,
+  }
   await register(app, ROUTES.anybody, context)
   refuseOtherMethods(app)
   if (config.ROLE !== 'worker') {

@@ -26,6 +26,14 @@ export const PAYMENT_CRASH_POINTS = [
   'posting.recorded',
   'batch.unended',
 ] as const
+/** The same of a run that reads payments back. */
+export const READBACK_CRASH_POINTS = [
+  'readback.claimed',
+  'readback.read',
+  'readback.recording',
+  'readback.recorded',
+  'readback.unended',
+] as const
 /** The same of a callback. */
 export const CALLBACK_CRASH_POINTS = [
   'callback.numbered',
@@ -33,7 +41,12 @@ export const CALLBACK_CRASH_POINTS = [
   'callback.answered',
   'callback.recorded',
 ] as const
-const ALL_CRASH_POINTS = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLBACK_CRASH_POINTS]
+const ALL_CRASH_POINTS = [
+  ...CRASH_POINTS,
+  ...PAYMENT_CRASH_POINTS,
+  ...READBACK_CRASH_POINTS,
+  ...CALLBACK_CRASH_POINTS,
+]
 export type CrashPoint = (typeof ALL_CRASH_POINTS)[number]
 
 let pass: ((point: CrashPoint) => void) | undefined

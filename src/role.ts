@@ -12,14 +12,19 @@ import {
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { openWatch } from './database/watch.ts'
 import { backlog } from './http/limits.ts'
+import { breakerGauge } from './ledger/breaker-gauge.ts'
+import { type Ledger, openLedger } from './ledger/client.ts'
+import { openSlots } from './ledger/slots.ts'
 import { health } from './ops/health.ts'
-import { openMetrics } from './ops/metrics.ts'
-import { openTraces } from './ops/traces.ts'
+import { type Metrics, openMetrics } from './ops/metrics.ts'
+import { openTraces } from './ops/open-traces.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
-/** One each for a batch, a run of a migration, the payments' gauges and the purge. */
-const LONG_STATEMENTS_AT_ONCE = 4
+/** One each for a batch, a read-back, a run of a migration, the gauges and the purge. */
+const LONG_STATEMENTS_AT_ONCE = 5
+/** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
+const CALLS_MAY_FINISH_MS = 18_000
 
 /** A running role. */
 export type Service = { url: string; close(): Promise<void> }
@@ -39,9 +44,13 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const metrics = openMetrics()
   const watch = openWatch()
   const traces = await openTraces(config, log)
+  const ledger = openMeasuredLedger(config, metrics)
+  // One set for all that this process asks of the ledger, whichever part of it asks.
+  const slots = openSlots(config.LEDGER_CONCURRENCY)
   let worker: Worker | undefined
   const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
-  const app = await buildApi({ db, boss, metrics, health: readiness, watch, traces }, config, log)
+  const shared = { db, boss, metrics, watch, traces, ledger, slots }
+  const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
     max: LONG_STATEMENTS_AT_ONCE,
     name: `${name}-patient`,
@@ -50,7 +59,11 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   })
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
   const close = async () => {
+    // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
+    const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
     await Promise.all([app.close(), worker?.stop()])
+    clearTimeout(cutOff)
+    await ledger.close()
     await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
     await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
   }
@@ -59,7 +72,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
     if (isWorker) {
-      worker = await startWorker({ db, patient, boss, metrics, watch, traces, log }, config)
+      worker = await startWorker({ ...shared, patient, log }, config)
       await housekeeping.start()
     }
     return { url, close }
@@ -67,6 +80,15 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await close()
     throw error
   }
+}
+
+function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
+  const ledger = openLedger(config)
+  ledger.onAnswer(({ method, status, outcome }) =>
+    metrics.ledgerAnswers.inc({ method, status: status ?? 'none', outcome }),
+  )
+  breakerGauge(metrics.registry, ledger.breaker)
+  return ledger
 }
 
 /** Opens the database, up to date and with the first administrator. @throws ConfigError if it is behind */

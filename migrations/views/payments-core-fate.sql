@@ -81,33 +81,42 @@ create or replace function core.fate_of(
       offset 0) decided (fate)
 $$;
 
--- What speaks against a payment that is decided, posted or being posted, the weightiest first. A fact names what it rests
--- on, so that one that an operator has cleared is known again.
+-- Whatever speaks against a payment that is decided, posted or being posted. A fact names what it rests on, so that one that
+-- an operator has cleared is known again.
+create or replace function core.facts_against(t core.transaction)
+  returns table (objection text, fact text) language sql stable as $$
+  select r.kind, r.kind || ' ' || r.gateway_payment_id
+    from core.transaction r
+   where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.reason = r.kind
+     -- An unverified refund does not speak against a verified payment.
+     and (r.is_verified or not t.is_verified)
+  union all
+  select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id,
+           -- Whoever dismissed a payment that could not be read or was not verified has not seen the genuine event.
+           case when t.decision = 'dismiss' then coalesce(e.problem, case when e.verified_by is not null then 'verified' end) end)
+    from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
+   where e.kind = t.kind and e.status = 'captured' and e.ignored_for is null
+     and (core.contradicts(t, e.amount, e.currency, e.external_loan_id) or t.decision = 'dismiss')
+  union all
+  select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
+  union all
+  select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
+$$;
+
+-- Those of them that no operator has cleared, the weightiest first.
 create or replace function core.objections_to(t core.transaction)
   returns table (objection text, fact text) language sql stable as $$
   select objection, fact
-    from (
-      select r.kind, r.kind || ' ' || r.gateway_payment_id
-        from core.transaction r
-       where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.reason = r.kind
-         -- An unverified refund does not speak against a verified payment.
-         and (r.is_verified or not t.is_verified)
-      union all
-      select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id)
-        from core.event e
-       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-         and e.status = 'captured' and not e.is_outside
-         and (e.amount <> t.amount or e.currency <> t.currency
-           or t.assigned_loan_id is null and e.external_loan_id <> t.named_loan_id)
-         and (e.verified_by is not null or not exists (
-           select from core.event v
-            where v.gateway_payment_id = e.gateway_payment_id and v.gateway = e.gateway and v.kind = e.kind
-              and v.verified_by is not null and not v.is_outside and (v.lender = e.lender or 'UNKNOWN' in (v.lender, e.lender))))
-      union all
-      select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
-    ) found (objection, fact)
+    from core.facts_against(t)
    where fact <> all(coalesce(t.cleared_facts, '{}'))
    order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
+$$;
+
+-- An operator has seen all that speaks against this payment: only what is new does so from now on.
+create or replace function core.clear_objections(payment uuid) returns void language sql volatile as $$
+  update core.transaction t
+     set cleared_facts = array(select unnest(t.cleared_facts) union select fact from core.facts_against(t))
+   where t.id = payment and t.kind = 'payment'
 $$;
 
 -- When a refused repayment is tried again: by the next batch, then after a quarter of an hour, then at growing intervals,

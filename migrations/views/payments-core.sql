@@ -4,44 +4,34 @@ create or replace function core.lock_settling() returns void language sql volati
   select pg_advisory_xact_lock(7405316)
 $$;
 
--- Adds the payments of these refunds, and the refunds of these payments.
+-- Adds the refunds of these payments, and the payments of all these refunds.
 create or replace function core.with_relatives(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
+  with own (ids) as (
+    -- By their events: a refund may be taken to be of another payment, because of an event that will not count.
+    select ids || array(select gateway_payment_id from core.event
+                         where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway
+                           and set_aside is null)
+  )
   select array_agg(distinct id order by id) from (
-    select unnest(ids) as id
+    select unnest(own.ids) as id from own
     union all
     select of_payment_id from core.event
-     where gateway_payment_id = any(ids) and gateway = wanted_gateway and of_payment_id is not null
-    union all
-    select gateway_payment_id from core.transaction
-     where of_payment_id = any(ids) and gateway = wanted_gateway and kind <> 'payment') related
+     where gateway_payment_id = any((select own.ids from own)::text[]) and gateway = wanted_gateway
+       and of_payment_id is not null and set_aside is null) related
 $$;
 
 -- Sums up the events of each of these payments, refunds and chargebacks, without those that do not count.
 create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
-    paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagrees_on_money boolean,
-    disagrees_on_loan boolean) language sql stable as $$
-  with event as (
-    select e.*, bool_and(e.is_outside) over same as all_outside,
-           array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same as verified_lenders
-      from core.event e
-     where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway
-       -- One of an unknown type says nothing of what others tell.
-       and (e.status <> 'unknown' or not exists (
-         select from core.event known
-          where known.gateway_payment_id = e.gateway_payment_id and known.gateway = e.gateway and known.kind = e.kind
-            and known.status <> 'unknown'))
-    window same as (partition by e.kind, e.gateway_payment_id)
-  ), counted as (
-    -- A verified event outranks an unverified one, unless they name different lenders.
+    paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagreement text, was_made boolean, facts bigint)
+  language sql stable as $$
+  with counted as (
     select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
            row_number() over (partition by kind, gateway_payment_id
                                  order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
-      from event
-     where (not is_outside or all_outside)
-       and (verified_by is not null or verified_lenders is null
-            or lender <> 'UNKNOWN' and not verified_lenders && array[lender, 'UNKNOWN'])
+      from core.weigh_events(wanted_gateway, ids)
+     where ignored_for is null or all_outside and ignored_for = 'sender_not_allowed'
   )
   select kind, gateway_payment_id,
          -- The first event says whose refund it is: what comes later must not take it away from its payment.
@@ -55,49 +45,37 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
          max(external_loan_id) filter (where status = 'captured' or not any_captured),
          max(problem), (array_agg(hints) filter (where rank = 1))[1],
-         (min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
-           or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')) is true,
-         (min(external_loan_id) filter (where status = 'captured') <> max(external_loan_id) filter (where status = 'captured')
-           -- An unverified event that counts beside a verified one names a different lender.
-           or bool_or(verified_by is not null) filter (where status = 'captured')
-             <> bool_and(verified_by is not null) filter (where status = 'captured')) is true
+         -- What captured events disagree about: the money, or only the loan or lender. Nothing if all come from outside:
+         -- such a payment is refused once the ledger has shown whose loan it is.
+         case when bool_and(all_outside) then null
+              when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
+                or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
+                or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
+              when min(external_loan_id) filter (where status = 'captured')
+                     <> max(external_loan_id) filter (where status = 'captured')
+                -- An unverified event that counts beside a verified one names a different lender.
+                or bool_or(verified_by is not null) filter (where status = 'captured')
+                     <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,
+         -- Where no refund was made, there is nothing to show.
+         kind <> 'refund' or bool_or(status <> 'undone'), max(facts)
     from counted
    group by kind, gateway_payment_id
-  -- Where no refund was made, there is nothing to show.
-  having kind <> 'refund' or bool_or(status <> 'undone')
-$$;
-
--- What captured events disagree about: the money, or only the loan or lender. Null if they agree, or if all come from
--- outside: such a payment is refused once the ledger has shown whose loan it is.
-create or replace function core.disagreement_of(wanted_gateway text, payment_id text, on_money boolean, on_loan boolean,
-  all_outside boolean, is_verified boolean, amount numeric, currency text)
-  returns table (disagreement text) language sql stable as $$
-  select case
-    when all_outside then null
-    when on_money then 'money'
-    when on_loan and exists (
-      select from core.event e
-       where e.gateway_payment_id = payment_id and e.gateway = wanted_gateway and e.kind = 'payment'
-         and e.status = 'captured' and not e.is_outside
-         and (e.verified_by is not null or not disagreement_of.is_verified)
-         and (e.amount <> disagreement_of.amount or e.currency <> disagreement_of.currency)) then 'money'
-    when on_loan then 'loan' end
 $$;
 
 -- Stores those summaries, except for payments that are posted or being posted, which keep what was sent, and for what an
--- operator has decided.
-create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns void
+-- operator has decided. Returns those that have more than a few events.
+create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
   language sql volatile as $$
+  with summary as materialized (select * from core.summarize(wanted_gateway, ids)), stored as (
   insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-    paid_at, is_captured, is_verified, problem, disagreement, state, reason, source, raw_id, received_at, hints)
+    paid_at, is_captured, is_verified, problem, disagreement, state, reason, suspended_at, source, raw_id, received_at, hints)
   select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.lender, s.named_loan_id, s.amount, s.currency,
-         s.paid_at, s.is_captured, s.is_verified, s.problem, d.disagreement, f.state, f.reason, s.source, s.raw_id,
-         s.received_at, s.hints
-    from core.summarize(wanted_gateway, ids) s
-   cross join lateral core.disagreement_of(wanted_gateway, s.gateway_payment_id, s.disagrees_on_money, s.disagrees_on_loan,
-     s.all_outside, s.is_verified, s.amount, s.currency) d
-   cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, d.disagreement, s.named_loan_id,
+         s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagreement, f.state, f.reason,
+         case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints
+    from summary s
+   cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagreement, s.named_loan_id,
      all_outside => s.all_outside) f
+   where s.was_made
    order by s.gateway_payment_id
   on conflict (gateway_payment_id, gateway, kind) do update
      set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
@@ -108,11 +86,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
          refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
          next_try_at = case when has_news then null else t.next_try_at end
    where t.state not in ('posting', 'posted') and t.decision is null
-$$;
-
--- How far a dispute has come; 0 for a refund.
-create or replace function core.phase_of(hints jsonb) returns integer language sql immutable parallel safe as $$
-  select coalesce(array_position(array['DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION'], upper(hints ->> 'phase')), 0)
+  )
+  select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
 
 -- Decides the fate of these refunds and chargebacks, from their own events and their payment's. One that names no loan
@@ -126,14 +101,16 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
        cross join lateral (
        select count(*) = 0 as all_outside,
               -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
+              -- With too many facts to read it is taken to be done, which holds the payment back.
               (max(o.phase) filter (where e.status = 'done')
-                >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true as is_done,
+                >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
+                or case when max(e.facts) >= core.most_facts()
+                     then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true as is_done,
               (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true as is_undone,
               bool_or(e.status = 'never_captured') is true or p.is_captured is false as is_of_nothing
-         from core.event e
+         from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
         cross join lateral (select core.phase_of(e.hints)) o (phase)
-        where e.gateway_payment_id = r.gateway_payment_id and e.gateway = r.gateway and e.kind = r.kind
-          and not e.is_outside and (e.verified_by is not null or not r.is_verified)) e
+        where e.kind = r.kind and e.ignored_for is null) e
        cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
        cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
@@ -144,7 +121,8 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
        and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
   )
   update core.transaction t
-     set state = found.state, reason = found.reason, named_loan_id = found.loan
+     set state = found.state, reason = found.reason, named_loan_id = found.loan,
+         suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
     from found
    where t.id = found.id
 $$;
@@ -172,7 +150,8 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )
   update core.transaction t
-     set state = found.state, reason = found.reason, objection = found.objection
+     set state = found.state, reason = found.reason, objection = found.objection,
+         suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
     from found
    where t.id = found.id
 $$;
@@ -184,6 +163,7 @@ create or replace function core.settle(wanted_gateway text, changed text[], has_
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   ids text[];
+  crowded text[];
   has_networks boolean;
 begin
   perform core.lock_settling();
@@ -192,7 +172,12 @@ begin
   if has_networks then
     perform core.judge_senders(wanted_gateway, ids);
   end if;
-  perform core.record_summaries(wanted_gateway, ids, has_news);
+  crowded := core.record_summaries(wanted_gateway, ids, has_news);
+  if crowded is not null then
+    perform core.set_aside_events(wanted_gateway, crowded);
+    -- What is beyond the most has no say any more.
+    perform core.record_summaries(wanted_gateway, crowded, has_news);
+  end if;
   perform core.decide_refunds(wanted_gateway, ids);
   perform core.decide_payments(wanted_gateway, ids);
   if has_networks then

@@ -5,7 +5,7 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        case when t.state = 'waiting' then 'batch' end as waiting_for,
        -- A payment that is held for another reason is not tried again while that lasts.
        case when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
-       t.refused_detail as detail,
+       case when t.state = 'posted' then t.difference else t.refused_detail end as detail,
        t.hints,
        t.id,
        t.objection
@@ -36,7 +36,11 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 
 create or replace view ops.suspense as
-select * from ops.payment where state = 'suspense';
+select p.*, round(extract(epoch from now() - t.suspended_at) / 3600, 1) as age_hours, t.note, t.noted_by
+  from ops.payment p
+  join core.transaction t on t.id = p.id
+ -- Of both, so that neither side reads more than what is in suspense.
+ where p.state = 'suspense' and t.state = 'suspense';
 comment on view ops.suspense is 'Payments that cannot be posted as they are, each with its reason';
 
 create or replace view ops.source as

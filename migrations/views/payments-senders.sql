@@ -23,7 +23,7 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
       from core.event e
      cross join lateral (select case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end) s (payment_id)
       left join core.transaction t on t.gateway_payment_id = s.payment_id and t.gateway = e.gateway and t.kind = 'payment'
-     where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway
+     where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway and e.set_aside is null
   ), by_own_loan as (
     select *, core.is_outside(product, wanted_gateway, address) as is_out from named
   ), with_inside as (
@@ -75,8 +75,8 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
                    select unasked_loans.payment_id
                    union
                    select of_payment_id from core.event r
-                    where r.gateway_payment_id = unasked_loans.payment_id and r.gateway = wanted_gateway)
-             and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured') named
+                    where r.gateway_payment_id = unasked_loans.payment_id and r.gateway = wanted_gateway and r.set_aside is null)
+             and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured' and e.set_aside is null) named
    where core.can_be_loan(loan) and not exists (select from core.loan_product p where p.external_loan_id = loan)
    group by loan
    order by bool_or(is_inside) desc, min(received_at)
@@ -90,7 +90,8 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
   insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
   select t.gateway, t.gateway_payment_id,
          not exists (select from core.event e join core.allowed_network n on n.gateway = e.gateway and e.address <<= n.network
-                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind)
+                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                        and e.set_aside is null)
     from core.transaction t
    where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway
      and case when t.kind = 'payment'
@@ -98,13 +99,13 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
                 -- A verified one may have outranked others that count, once it is known to come from outside.
                 or exists (select from core.event e
                             where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                              and e.status = 'captured'
+                              and e.status = 'captured' and e.set_aside is null
                               and (e.amount <> t.amount or e.currency <> t.currency or e.external_loan_id <> t.named_loan_id))
                 or exists (select from core.transaction r
                             where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
            else exists (select from core.event e
                          where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                           and e.of_payment_id <> t.of_payment_id)
+                           and e.of_payment_id <> t.of_payment_id and e.set_aside is null)
          end
      and exists (select from core.unasked_loans(t.gateway, t.gateway_payment_id))
   on conflict do nothing
@@ -126,10 +127,12 @@ begin
     select t.gateway, array_agg(t.gateway_payment_id) as payment_ids
       from core.transaction t
      where t.external_loan_id = loan and t.kind = 'payment' and t.state in ('waiting', 'posting', 'suspense')
-       and (exists (select from core.transaction r
-                     where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
+       and (exists (select from core.event r
+                     where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.set_aside is null)
             or (select count(*) from (select from core.event e
-                                       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway limit 2) two) > 1)
+                                       where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway
+                                         and e.set_aside is null
+                                       limit 2) two) > 1)
      group by t.gateway
   loop
     perform core.settle(judged.gateway, judged.payment_ids, false);
@@ -153,6 +156,8 @@ begin
   insert into core.allowed_network select * from unnest(wanted);
   delete from core.loan_product;
   insert into core.unjudged_payment (gateway, gateway_payment_id)
+  select gateway, gateway_payment_id from core.event where set_aside = 'too_many'
+  union
   select gateway, case when kind = 'payment' then gateway_payment_id else of_payment_id end
     from core.event where is_outside and (kind = 'payment' or of_payment_id is not null)
   union
@@ -160,5 +165,7 @@ begin
     from core.transaction
    where state = 'suspense' and reason in ('events_disagree', 'refund', 'chargeback') and kind = 'payment'
   on conflict do nothing;
+  -- Which events are trusted, and so which are too many, depends on the networks.
+  update core.event set set_aside = null where set_aside = 'too_many';
 end
 $$;

@@ -128,10 +128,11 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
 }
 
 function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
-  // An empty setting counts as unset: compose files and shells cannot easily leave one out.
+  // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where empty means off.
+  const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
   const given = Object.fromEntries(
     Object.keys(schema.properties)
-      .filter(name => env[name] !== undefined && env[name] !== '')
+      .filter(name => env[name] !== undefined && isSet(name))
       .map(name => [name, env[name]]),
   )
   const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { isIP } from 'node:net'
-import { FormatRegistry } from '@sinclair/typebox'
+import { FormatRegistry, Type } from '@sinclair/typebox'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
@@ -38,6 +38,23 @@ FormatRegistry.Set('proxies', list =>
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
 FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
+FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
+
+export const text = (description: string, example: string, options = {}) =>
+  Type.String({ description, examples: [example], minLength: 1, ...options })
+/** Every one of a comma-separated list has so many characters, blanks around it left out. */
+export function eachOf(length: number): string {
+  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
+  return `^${one}(,${one})*$`
+}
+/** Of a comma-separated list: blanks and commas alone are set, and name nothing. */
+export const ONE_AT_LEAST = '[^,\\s]'
+export const wholeNumber = (
+  description: string,
+  standard: number,
+  minimum: number,
+  maximum: number,
+) => Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
 
 /** An address, or a network such as `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {

@@ -1,17 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import './setting-formats.ts'
-
-const text = (description: string, example: string, options = {}) =>
-  Type.String({ description, examples: [example], minLength: 1, ...options })
-/** A comma-separated list of items with at least `length` characters each, not counting blanks around them. */
-function eachOf(length: number): string {
-  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
-  return `^${one}(,${one})*$`
-}
-/** A comma-separated list with at least one item: blanks and commas alone do not count. */
-const ONE_AT_LEAST = '[^,\\s]'
-const wholeNumber = (description: string, standard: number, minimum: number, maximum: number) =>
-  Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
+import { eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
 export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
@@ -31,7 +19,7 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'pooled PostgreSQL connections per process; an api opens up to 10 more, a worker up to 12',
+    'pooled PostgreSQL connections per process; an api opens up to 10 more, a worker up to 13',
     20,
     4,
     500,
@@ -121,6 +109,21 @@ export const Settings = Type.Object({
     default: '*/30 * * * *',
     format: 'cron',
   }),
+  RECONCILE_CRON: text(
+    'when posted payments are read back from the ledger; empty: never',
+    '15 3 * * *',
+    {
+      default: '15 3 * * *',
+      format: 'cron-or-off',
+      minLength: 0,
+    },
+  ),
+  RECONCILE_DAYS: wholeNumber(
+    'payments posted within so many days are read back',
+    35,
+    1,
+    TEN_YEARS_DAYS,
+  ),
   OPERATION_DEADLINE_SECONDS: wholeNumber(
     'how long until an operation that the ledger never accepted fails',
     ONE_DAY_SECONDS,

@@ -70,6 +70,7 @@ export interface CoreEvent {
   problem: string | null;
   raw_id: string;
   received_at: Timestamp;
+  set_aside: string | null;
   source: string;
   status: string;
   verified_by: string | null;
@@ -102,6 +103,26 @@ export interface CorePendingEvent {
 export interface CorePosting {
   operation_id: string;
   transaction_id: string;
+}
+
+export interface CoreReadbackRun {
+  attempt: Generated<number>;
+  claimed_until: Timestamp | null;
+  differing: Generated<Int8>;
+  ended_at: Timestamp | null;
+  failed: Generated<Int8>;
+  id: string;
+  last_error: string | null;
+  loans: Generated<Int8>;
+  missing: Generated<Int8>;
+  payments: Generated<Int8>;
+  read_to_id: string | null;
+  read_to_posted_at: Timestamp | null;
+  requested_at: Generated<Timestamp>;
+  reversed: Generated<Int8>;
+  started_at: Timestamp | null;
+  status: Generated<string>;
+  trigger: string;
 }
 
 export interface CoreSource {
@@ -156,6 +177,7 @@ export interface CoreTransaction {
   reported: string | null;
   source: string;
   state: string;
+  suspended_at: Timestamp | null;
   tries: Generated<number>;
 }
 
@@ -326,6 +348,7 @@ export interface LoanopsOperation {
   seq: Generated<Int8>;
   status: Generated<string>;
   subject: string;
+  traceparent: string | null;
   unknown_since: Timestamp | null;
   unstarted_attempt: number | null;
   waiting_for: string | null;
@@ -372,6 +395,7 @@ export interface DB {
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
+  "core.readback_run": CoreReadbackRun;
   "core.source": CoreSource;
   "core.transaction": CoreTransaction;
   "core.unjudged_payment": CoreUnjudgedPayment;

@@ -5,6 +5,7 @@ const SHAPES = {
   // Any eighteen digits fit into a bigint; the sequence will never need a nineteenth.
   bigint: '[0-9]{1,18}',
   uuid: UUID.slice(1, -1),
+  name: '[a-z][a-z0-9_]{0,62}',
 }
 export type Shape = keyof typeof SHAPES
 

@@ -1,7 +1,7 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { Decimal } from 'decimal.js'
-import { DATE_FORMAT, DAY_PATTERN, namedDay } from '../day.ts'
+import { DATE_FORMAT, DAY_PATTERN, dayOfIso, namedDay } from '../day.ts'
 import { UUID } from '../ids.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
@@ -12,6 +12,7 @@ const RATE_DECIMALS = 6
 const MAX_INT = 2_147_483_647
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
+TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(value) !== undefined)
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
 TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && isTime(value))
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
@@ -33,6 +34,14 @@ export const Day = Type.Unsafe<string>({
   pattern: DAY_PATTERN,
   description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
   examples: ['05 March 2026'],
+})
+
+export const IsoDay = Type.Unsafe<string>({
+  [Kind]: 'IsoDay',
+  type: 'string',
+  format: 'date',
+  description: 'a day that exists, as YYYY-MM-DD',
+  examples: ['2026-03-05'],
 })
 
 export const Time = Type.Unsafe<string>({
@@ -72,8 +81,10 @@ export const Count = Type.Integer({
 })
 
 /** Narrower than what Fineract stores, because its paths accept no more. */
+export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
+
 export const ExternalId = Type.String({
-  pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$',
+  pattern: EXTERNAL_ID.source,
   description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
   examples: ['L-1001'],
 })
@@ -104,6 +115,13 @@ export const Text = (maxLength: number, example: string) =>
     description: `a text of 1 to ${maxLength} characters`,
     examples: [example],
   })
+
+export const Note = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description: 'a text of 1 to 1000 characters',
+  examples: ['Agreed with the borrower by telephone'],
+})
 
 // `enum` and a list of types instead of a union: a union's branches are tried one by one, for each value and each answer.
 

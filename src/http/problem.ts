@@ -55,12 +55,18 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
 
 /** Handles every thrown error. Details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const { status, code, fields } = classified(error)
+  const { status, code, detail, fields } = problemOf(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')
   const retryAfterSeconds = retryAfter(error, status)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
-  const detail = status < 500 ? error.message : detailOf5xx(error, code)
   return sendProblem(request, reply, status, code, detail, fields)
+}
+
+/** What a caller is told of an error. */
+export function problemOf(error: FastifyError) {
+  const { status, code, fields } = classified(error)
+  const detail = status < 500 ? error.message : detailOf5xx(error, code)
+  return { status, code, detail, fields }
 }
 
 function retryAfter(error: object, status: number): number | undefined {

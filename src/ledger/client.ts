@@ -32,8 +32,8 @@ export type Ledger = {
   /** @throws LedgerTrouble if the ledger cannot be read */
   read<Body>(path: string, trace?: Trace): Promise<Reading<Body>>
   write(write: Write, trace?: Trace): Promise<Answer>
-  /** Makes a minimal call, to learn whether a ledger that was down is back. */
-  probe(): Promise<void>
+  /** Makes a minimal call, to learn whether a ledger that was down is back. @returns whether it answers */
+  probe(): Promise<boolean>
   breaker: Breaker
   /** Calls the listener with every answer, for metrics. */
   onAnswer(listener: (answer: Answer) => void): void
@@ -59,7 +59,10 @@ export function openLedger(settings: LedgerSettings): Ledger {
     write({ promisedId, ...request }, trace) {
       return call(request, received => classifyWrite(received, promisedId), trace)
     },
-    probe: () => call({ method: 'GET', path: '/paymenttypes' }, classifyRead).then(() => undefined),
+    async probe() {
+      const { outcome } = await call({ method: 'GET', path: '/paymenttypes' }, classifyRead)
+      return outcome === 'done'
+    },
     breaker,
     onAnswer: listener => void listeners.push(listener),
     close: sender.close,

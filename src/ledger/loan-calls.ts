@@ -54,6 +54,10 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
   return lookUp<T>(ledger, loanPath(loanExternalId, `/transactions/external-id/${externalId}`))
 }
 
+export function findTransactionById(ledger: Reader, loanExternalId: string, id: number) {
+  return lookUp<LedgerTransaction>(ledger, loanPath(loanExternalId, `/transactions/${id}`))
+}
+
 export function submitLoan({ ledger, key }: Writer, body: object) {
   return ledger.write({ method: 'POST', path: '/loans', body, key, promisedId: 'loanId' })
 }

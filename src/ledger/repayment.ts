@@ -64,7 +64,8 @@ export function standingReceipts(transactions: LedgerTransaction[]): Set<string>
   return new Set(transactions.map(standingReceipt).filter(receipt => receipt !== undefined))
 }
 
-function standingReceipt(transaction: LedgerTransaction): string | undefined {
+/** The receipt number of a repayment that was not undone. */
+export function standingReceipt(transaction: LedgerTransaction): string | undefined {
   const isRepayment = transaction.type?.repayment === true && isStanding(transaction)
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
 }

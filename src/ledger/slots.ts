@@ -8,6 +8,8 @@ export type Slots = {
   free(lane: Lane): number
   /** How many tasks wait. */
   waiting(lane: Lane): number
+  /** How many tasks of the lane run at once at most. */
+  most: Readonly<Record<Lane, number>>
 }
 
 /**
@@ -33,6 +35,7 @@ export function openSlots(total: number): Slots {
     },
     free,
     waiting: lane => waiting[lane].length,
+    most,
   }
 
   function free(lane: Lane): number {

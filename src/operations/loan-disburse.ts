@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
-import { Amount, closed, Day, ExternalId, Text } from '../http/fields.ts'
+import { Amount, closed, Day, ExternalId, Note, Text } from '../http/fields.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { dayFormat, isSameDay } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
@@ -25,13 +25,7 @@ export const loanDisburse = operation({
       actualDisbursementDate: Day,
       transactionAmount: Type.Optional(Amount),
       utr_payment_id: Type.Optional(Text(50, 'UTR2026030512345')),
-      note: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 1000,
-          description: 'a text of 1 to 1000 characters',
-        }),
-      ),
+      note: Type.Optional(Note),
     },
     closed,
   ),

@@ -6,6 +6,8 @@ type Schema = {
   const?: unknown
   default?: unknown
   examples?: unknown[]
+  items?: Schema
+  minItems?: number
   properties?: Record<string, Schema>
   required?: string[]
 }
@@ -26,6 +28,8 @@ export function withExamples(media: Media): void {
 export function exampleOf(schema: Schema): unknown {
   const { examples = [], enum: [named] = [], properties, required = [] } = schema
   const given = [...examples, schema.const, schema.default, named].find(one => one !== undefined)
+  if (given === undefined && schema.items !== undefined && schema.minItems)
+    return [exampleOf(schema.items)]
   if (given !== undefined || properties === undefined) return given
   return Object.fromEntries(
     Object.entries(properties)

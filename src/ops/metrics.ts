@@ -71,6 +71,12 @@ function paymentMetrics(registers: Registry[]) {
       help: 'Repayments larger than the amount outstanding on their loan',
       registers,
     }),
+    readBack: new Counter({
+      name: 'loanops_readback_found_total',
+      help: 'Posted payments that were newly found reversed, missing or differing at the ledger',
+      labelNames: ['finding'],
+      registers,
+    }),
     batchSeconds: new Histogram({
       name: 'loanops_batch_seconds',
       help: 'Duration of a batch run’s stages',

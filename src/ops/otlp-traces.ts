@@ -13,14 +13,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  callersTraceparent,
-  type Part,
-  parseTraceparent,
-  type Trace,
-  type Traces,
-  traceparentOf,
-} from './traces.ts'
+import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
+import type { Part, Trace, Traces } from './traces.ts'
 
 /** A receiver that hangs costs the traces of this long, not requests. */
 const EXPORT_TIMEOUT_MS = 5_000
@@ -41,7 +35,7 @@ export function openOtlpTraces(
   })
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
-    spanProcessors: [new BatchSpanProcessor(exporter, { exportTimeoutMillis: EXPORT_TIMEOUT_MS })],
+    spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS })],
   })
   const tracer = provider.getTracer('loanops')
   const requests = new WeakMap<FastifyRequest, Span>()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Batch } from './batch.ts'
-import { noteError } from './batch-claim.ts'
+import { noteError } from './batch-end.ts'
 
 /** Registers raw tables that are not sources yet, whoever created them, and creates their base models. */
 export async function discover(batch: Batch): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Gateway } from './gateways/gateways.ts'
+import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
 /** Who sent an event, and with which checks it complies. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
@@ -12,16 +12,18 @@ export type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 /** A payment as its repayment needs it. */
 export type DuePayment = {
   gateway: Gateway
-  /** In the currency's units, every digit. */
+  /** To be posted: in the currency's units, every digit. */
   amount: string
   currency: string | null
+  /** What an operator has decided, whatever else speaks against it; null where its events decide. */
+  decided: { day: string; capturedAmount: string | null } | null
   externalId: string
   receiptNumber: string
   /** Each event that counts, the earliest day first. */
   events: CapturedEvent[]
   /** Reasons of suspense that an operator has overruled. */
   overruled: string[]
-  /** What later events say against it; null once an attempt may have arrived. */
+  /** What later events say against it; null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
 }
 
@@ -37,9 +39,12 @@ export async function duePayment(
     postingNumber: number
   }
   const { rows } = await sql<Row>`
-    select t.gateway, t.gateway_payment_id as "paymentId", trim_scale(t.amount)::text as amount, t.currency,
+    select t.gateway, t.gateway_payment_id as "paymentId",
+           trim_scale(coalesce(t.decided_amount, t.amount))::text as amount, t.currency,
+           case when t.decision = 'post' then json_build_object(
+             'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,
-           case when o.unknown_since is null then t.objection end as objection
+           case when o.unknown_since is null and t.decision is null then t.objection end as objection
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (
@@ -51,6 +56,7 @@ export async function duePayment(
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
+          and set_aside is null
           and (verified_by is not null or not t.is_verified)) e
      where t.id = ${id}`.execute(db)
   const row = rows[0]
@@ -80,3 +86,11 @@ export function repaymentExternalId(gateway: string, paymentId: string, postingN
     : createHash('sha256').update(paymentId).digest('hex').slice(0, 32)
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
+
+/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
+export function isOfAnotherPayment(externalId = '', ours: string): boolean {
+  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+}
+
+const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')

@@ -1,8 +1,11 @@
 import type { Static } from '@sinclair/typebox'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { NotFound } from '../http/problem.ts'
+import type { PaymentName } from './locked-payment.ts'
+import { matching, type PaymentFilter } from './payment-filter.ts'
 import type { Payment } from './payment-record.ts'
 
 /** As in JSON: money as decimal text, times in UTC. */
@@ -11,41 +14,46 @@ const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
   p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection`
 
-export type PaymentQuery = {
-  loan?: string
-  state?: string
-  gateway?: string
-  limit: number
-  cursor?: string
-}
+export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }
 
-/** Newest first. */
-export async function findPayments(db: Database, query: PaymentQuery) {
-  const where: RawBuilder<unknown>[] = [sql`true`]
-  if (query.loan !== undefined) where.push(sql`p.external_loan_id = ${query.loan}`)
-  if (query.state !== undefined) where.push(sql`p.state = ${sql.lit(query.state)}`)
-  if (query.gateway !== undefined) where.push(sql`p.gateway = ${query.gateway}`)
-  if (query.cursor !== undefined) where.push(sql`p.id < ${decodeCursor(query.cursor, ['uuid'])[0]}`)
+/** States that the view gives to what is being posted: there are few such rows, and only the view can tell them apart. */
+const IN_PROGRESS = ['waiting', 'posting']
+
+/** Newest first; of some days, by the time of payment, so that only those days are read. */
+export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
+  const { from, to, state = '', limit, cursor } = query
+  const ofDays = from !== undefined || to !== undefined
+  const last = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
+  const before = ofDays
+    ? sql`(p.paid_at, p.id) < ((select paid_at from core.transaction where id = ${last}), ${last}::uuid)`
+    : sql`p.id < ${last}`
+  const order = ofDays ? sql`p.paid_at desc, p.id desc` : sql`p.id desc`
+  // The page is found in the table, because PostgreSQL would sort the whole view.
   const { rows } = await sql<PaymentRow>`
     select p.id, ${columns} from ops.payment p
-     where ${sql.join(where, sql` and `)}
-     order by p.id desc
-     limit ${query.limit + 1}`.execute(db)
-  const { page, next_cursor } = pageOf(rows, query.limit, row => [row.id])
+     where p.id = any(array(
+       select p.id from ${sql.table(IN_PROGRESS.includes(state) ? 'ops.payment' : 'core.transaction')} p
+        where ${matching(query, timeZone)} and ${last === undefined ? sql`true` : before}
+        order by ${order}
+        limit ${limit + 1}))
+     order by ${order}`.execute(db)
+  const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
   return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
-/** A refund may have the same id as a payment: without a kind, the payment is returned. */
-export async function findPayment(
-  db: Database,
-  { gateway, paymentId, kind }: { gateway: string; paymentId: string; kind?: string },
-) {
+/**
+ * A refund may have the same id as a payment: without a kind, the payment is returned.
+ * @throws NotFound
+ */
+export async function foundPayment(db: Database, { gateway, paymentId, kind }: PaymentName) {
   const { rows } = await sql<PaymentRow>`
     select p.id, ${columns} from ops.payment p
      where p.gateway_payment_id = ${paymentId} and p.gateway = ${gateway}
        and (${kind ?? null}::text is null or p.kind = ${kind ?? null})
      order by p.kind = 'payment' desc, p.kind
      limit 1`.execute(db)
-  return rows[0] && { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
+  if (rows[0] === undefined)
+    throw new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+  return { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
 }

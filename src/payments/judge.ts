@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Batch } from './batch.ts'
-import { noteError } from './batch-claim.ts'
+import { noteError } from './batch-end.ts'
 
 /** Limit per batch of payments whose loans are looked up: each may need several calls to the ledger. */
 const PAYMENTS_AT_MOST = 200

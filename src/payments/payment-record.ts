@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../http/fields.ts'
+import { closed, nullable, oneOf } from '../http/fields.ts'
 
 const NullableText = nullable(Type.String())
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
+export type Kind = (typeof KINDS)[number]
 export const STATES = [
   'waiting',
   'posting',
@@ -13,6 +14,40 @@ export const STATES = [
   'returned',
   'handled',
   'dismissed',
+] as const
+
+/** Which payment, refund or chargeback a path names; the query tells which, where two have the same id. */
+export const PaymentParams = Type.Object({
+  gateway: Type.String({ examples: ['gateway_a'] }),
+  gateway_payment_id: Type.String({
+    pattern: '^[^\\u0000]+$',
+    description: 'a payment’s id',
+    examples: ['pay_1'],
+  }),
+})
+export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
+
+/** Of suspense, and `overpaid` of what is posted. */
+export const REASONS = [
+  'no_loan_named',
+  'loan_unknown',
+  'loan_not_active',
+  'currency_mismatch',
+  'lender_mismatch',
+  'signature_not_verified',
+  'sender_not_allowed',
+  'events_disagree',
+  'refund',
+  'chargeback',
+  'amount_invalid',
+  'unreadable',
+  'ledger_refused',
+  'unknown_event',
+  'awaiting_review',
+  'not_at_gateway',
+  'missing_at_ledger',
+  'reversed_at_ledger',
+  'overpaid',
 ] as const
 
 /** The columns of `ops.payment`. */
@@ -37,37 +72,14 @@ export const Payment = Type.Object({
   waiting_for: NullableText,
   next_try_at: NullableText,
   detail: nullable(
-    Type.String({ description: 'the last answer of the ledger or of our own checks' }),
+    Type.String({
+      description:
+        'the last answer of the ledger or of our own checks; of a posted payment, how its repayment differs',
+    }),
   ),
   hints: nullable(Type.Object({}, { additionalProperties: true })),
   objection: nullable(
     Type.String({ description: 'what speaks against a posted payment, or one that is decided' }),
-  ),
-})
-
-export const PaymentWithHistory = Type.Object({
-  payment: Payment,
-  events: Type.Array(
-    Type.Object({
-      raw_table: Type.String(),
-      raw_id: Type.String(),
-      event_id: NullableText,
-      event_type: NullableText,
-      received_at: Type.String(),
-      address: NullableText,
-      verified_by: NullableText,
-      headers: Type.Object({}, { additionalProperties: true }),
-      body_base64: Type.String(),
-    }),
-  ),
-  attempts: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      started_at: Type.String(),
-      ended_at: NullableText,
-      http_status: nullable(Type.Integer()),
-      outcome: NullableText,
-    }),
   ),
 })
 

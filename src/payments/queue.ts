@@ -1,8 +1,6 @@
 import { type Queue, WATCHED } from '../queue/queue.ts'
+import { runQueue, TEN_YEARS_SECONDS } from '../queue/run-queue.ts'
 import type { PaymentEvent } from './payment-event.ts'
-
-/** Longer than any outage: pg-boss must not delete a job that waits for its worker. */
-const TEN_YEARS_SECONDS = 315_360_000
 
 /** Events that could not be saved, each with its error: kept until `ops.redrive` puts them back into their queue. */
 export const deadEventQueue: Queue<{ events: PaymentEvent[]; error?: object }> = {
@@ -41,21 +39,5 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   },
 }
 
-/** A wake-up: a batch run may be waiting, or is due on schedule. core.batch_run records who may run it. */
-export const batchQueue: Queue<{ trigger?: 'schedule' }> = {
-  name: 'payment-batch',
-  options: {
-    policy: 'standard',
-    notify: true,
-    // Until the next one is due: only a database in trouble prevents a scheduled run from being requested.
-    retryLimit: 360,
-    retryDelay: 5,
-    // The job ends as soon as the run is requested.
-    expireInSeconds: 60,
-    // The shortest that pg-boss allows.
-    heartbeatSeconds: 10,
-    retentionSeconds: TEN_YEARS_SECONDS,
-    deleteAfterSeconds: 3_600,
-  },
-  work: { batchSize: 1, ...WATCHED },
-}
+/** Wakes whoever runs the batches. */
+export const batchQueue = runQueue('payment-batch')

@@ -16,8 +16,7 @@ import {
 } from '../ledger/loan-calls.ts'
 import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
 import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
-import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
-import { GATEWAYS } from './gateways/gateways.ts'
+import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
@@ -97,11 +96,11 @@ function payableOn(
     const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
   }
-  const trusted = checkTrust(config, payment, loan.loanProductName)
-  if ('message' in trusted) return refusedFor(trusted.reason, '403', trusted.message)
-  if (payment.currency !== loan.currency.code) {
-    const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
-    return refusedFor('currency_mismatch', '403', message)
+  const due = payment.decided === null ? believedDay(config, payment, loan) : payment.decided
+  if ('outcome' in due) return due
+  if (isAboveCaptured(payment, loan)) {
+    const message = `${payment.amount} ${payment.currency} is more than the captured ${payment.decided?.capturedAmount}`
+    return refusedFor('amount_invalid', '403', message)
   }
   if (!isExactIn(loan.currency, payment.amount)) {
     const message = `The ledger would round ${payment.amount} ${loan.currency.code} on this loan`
@@ -109,7 +108,28 @@ function payableOn(
   }
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusedFor('loan_not_active', '400', `The loan is ${loan.status.value}`)
-  return { day: trusted.day }
+  return { day: due.day }
+}
+
+/** What the events say, where they may be believed. */
+function believedDay(
+  config: Config,
+  payment: DuePayment,
+  loan: PayableLoan,
+): { day: string } | Refusal {
+  const trusted = checkTrust(config, payment, loan.loanProductName)
+  if ('message' in trusted) return refusedFor(trusted.reason, '403', trusted.message)
+  if (payment.currency !== loan.currency.code) {
+    const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
+    return refusedFor('currency_mismatch', '403', message)
+  }
+  return trusted
+}
+
+/** The call that decided it has looked at the loan too; meanwhile another one may have been assigned. */
+function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
+  const captured = decided?.capturedAmount ?? null
+  return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
 }
 
 /**
@@ -122,7 +142,7 @@ function bookedOn(
 ): { body: object } | Refusal | undefined {
   const { transactions = [] } = loan
   const candidates = transactions.filter(
-    one => isStanding(one) && !isOfAnotherPayment(one, wanted.externalId),
+    one => isStanding(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
   )
   const equal = candidates.find(
     one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
@@ -133,14 +153,6 @@ function bookedOn(
     ? refusal('409', 'loanops.differs.at.ledger', held.how)
     : undefined
 }
-
-/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
-function isOfAnotherPayment({ externalId = '' }: LedgerTransaction, ours: string): boolean {
-  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
-  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
-}
-
-const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')
 
 /** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
 async function duplicate(
@@ -168,10 +180,14 @@ function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId
   return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 
-/** On the day of any event: one that arrived after the repayment was sent may name an earlier day. */
-function isEqual(booked: Repayment, { amount, events }: DuePayment): boolean {
+/**
+ * On the day that an operator decided, otherwise on that of any event: one that arrived after the repayment was sent may
+ * name an earlier day.
+ */
+function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
+  const days = decided === null ? events : [decided]
   return (
-    new Decimal(booked.amount).eq(amount) && events.some(({ day }) => isSameDay(booked.date, day))
+    new Decimal(booked.amount).eq(amount) && days.some(({ day }) => isSameDay(booked.date, day))
   )
 }
 

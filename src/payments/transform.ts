@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import { isTransient } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
-import { type Batch, BatchLeft } from './batch.ts'
-import { noteError } from './batch-claim.ts'
+import { RunLeft } from '../queue/run-job.ts'
+import type { Batch } from './batch.ts'
+import { noteError } from './batch-end.ts'
 import { isDataError } from './data-error.ts'
 
 /** Rows per transaction: enough that its fixed cost is spread, few enough that it ends within a second. */
@@ -24,7 +25,7 @@ export async function transform(batch: Batch): Promise<void> {
         left = taken > 0 ? left - taken : 0
       }
     } catch (error) {
-      if (error instanceof BatchLeft || (isTransient(error) && !isOfOneSource(error))) throw error
+      if (error instanceof RunLeft || (isTransient(error) && !isOfOneSource(error))) throw error
       // A source that cannot be read must not delay the others; its rows wait for the next batch.
       batch.log.error({ err: error, source: name }, 'source cannot be read')
       await noteError(batch.db, batch.claim, name, error)
@@ -85,7 +86,7 @@ async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise
         returning b.id)
       select done.taken::integer, exists (select from noted) as "isOurs" from done`.execute(trx)
     const row = rows[0]
-    if (!row?.isOurs) throw new BatchLeft()
+    if (!row?.isOurs) throw new RunLeft()
     return row.taken
   })
   if (taken > 0) crashPoint('batch.transformed')

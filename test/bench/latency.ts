@@ -27,12 +27,18 @@ export async function benchLatency(stage: Stage): Promise<void> {
   await service.stop()
 }
 
-async function oneRun({ db }: Stage, url: string, run: string): Promise<number[]> {
+/** What each of them took in milliseconds, in order. `run` makes the clients' names. */
+export async function oneRun(
+  { db }: Pick<Stage, 'db'>,
+  url: string,
+  run: string,
+  { perSecond, operations } = { perSecond: PER_SECOND, operations: OPERATIONS },
+): Promise<number[]> {
   const sent = new Map<string, number>()
   const requests: Promise<void>[] = []
   const from = Date.now()
-  for (let n = 0; n < WARM_UP + OPERATIONS; n++) {
-    const dueIn = from + (n * 1_000) / PER_SECOND - Date.now()
+  for (let n = 0; n < WARM_UP + operations; n++) {
+    const dueIn = from + (n * 1_000) / perSecond - Date.now()
     if (dueIn > 0) await new Promise(done => setTimeout(done, dueIn))
     const externalId = `C-${run}-${n}`
     if (n >= WARM_UP) sent.set(externalId, Date.now())

@@ -24,6 +24,7 @@ const SCRIPTS = [
   'webhooks',
   'transform',
   'posting',
+  'readback',
   'migration-upload',
   'migration-run',
   'callbacks',

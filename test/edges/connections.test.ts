@@ -5,8 +5,11 @@ import { readConfig } from '../../src/config/config.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { httpLimits } from '../../src/http/limits.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -206,6 +209,9 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
     boss,
     metrics: openMetrics(),
     watch: openWatch(),
+    traces: await openTraces(config, logger('silent')),
+    ledger: openLedger(config),
+    slots: openSlots(config.LEDGER_CONCURRENCY),
     health: async () => ({
       status: 'ready' as const,
       database: 'ok',

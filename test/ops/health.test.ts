@@ -5,9 +5,12 @@ import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { tablesPresent } from '../../src/database/migrate.ts'
 import { openWatch } from '../../src/database/watch.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { health } from '../../src/ops/health.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
@@ -33,14 +36,17 @@ t.test('readyz is 503 and names a group commit that makes no progress, until it 
   const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
   const ours = openDatabase(url, { max: 4, name: 'test', onError() {} })
   const watch = openWatch(STUCK_AFTER_MS)
+  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
   const services = {
     db: ours,
     boss,
     metrics: openMetrics(),
     health: health(ours, tablesPresent(), () => undefined, watch),
     watch,
+    traces: await openTraces(config, logger('silent')),
+    ledger: openLedger(config),
+    slots: openSlots(config.LEDGER_CONCURRENCY),
   }
-  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
   const app = await buildApi(services, config, logger('silent'))
   t.teardown(async () => {
     await app.close()

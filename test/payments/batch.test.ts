@@ -286,7 +286,7 @@ t.test('the payments of a loan are posted in the order in which they were paid',
 })
 
 t.test(
-  'one call returns a payment’s history: each raw event with its bytes and verification, and each attempt',
+  'one call returns a payment’s history: each raw event with its verification, and each attempt',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -303,16 +303,18 @@ t.test(
       return answer.payment.state === 'posted' ? answer : undefined
     }, 'it is posted')
     matchEach(t, told.events, [
+      { raw_table: 'raw.unknown_gateway_a', event_id: null },
       {
         raw_table: 'raw.lender_02_gateway_a',
         event_id: 'evt_1',
         event_type: 'payment.captured',
         verified_by: null,
         address: '127.0.0.1',
+        counts: true,
+        headers: null,
+        body_base64: null,
       },
-      { raw_table: 'raw.unknown_gateway_a', event_id: null },
     ])
-    t.equal(Buffer.from(told.events[0].body_base64, 'base64').toString(), body)
     matchEach(t, told.attempts, [
       { attempt: 1, outcome: 'unknown', http_status: null },
       { attempt: 2, outcome: 'done', http_status: 200 },

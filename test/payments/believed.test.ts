@@ -126,6 +126,20 @@ t.test('a verified event that names another lender does not outrank an unverifie
   t.equal((await service.repayments()).length, 0)
 })
 
+t.test(
+  'an outranked event stops no assigned payment, even beside one that names another lender',
+  async t => {
+    const service = await withOneThatSigns(t)
+    await service.signed({})
+    await service.batch()
+    t.equal((await service.assign('pay_1', 'L-3')).status, 200)
+    await service.webhook('gateway_a', capturedA({ amount: 50_000 }))
+    await service.unsigned({ loan: 'L-2' })
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { state: 'posted', external_loan_id: 'L-3' })
+  },
+)
+
 t.test('an event that names another lender than a posted payment’s contradicts it', async t => {
   const service = await withOneThatSigns(t)
   await service.signed({ loan: 'L-3' })

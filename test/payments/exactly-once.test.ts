@@ -80,7 +80,7 @@ t.test(
         receiptNumber: 'pay_X',
       },
     ])
-    t.equal((await service.payment('pay_X')).events.length, 503)
+    t.equal((await service.events('pay_X')).length, 503)
   },
 )
 

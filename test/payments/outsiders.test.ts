@@ -128,6 +128,23 @@ t.test('no refund is taken from its payment by what comes from outside', async t
   t.equal((await service.repayments()).length, 0)
 })
 
+t.test('no refund is taken from its payment from outside while the ledger is down', async t => {
+  const service = await withNetworks(t)
+  await service.outside(refundOf('pay_2', 'rfnd_1', 'created'))
+  await service.batch()
+  await service.faults([{ kind: 'error', status: 502, match: { on: 'reads' } }])
+  await service.inside(capturedA({ loan: 'L-2' }))
+  await service.inside(refundOf('pay_1', 'rfnd_1', 'created'))
+  await service.settled()
+  await service.faults([])
+  const ended = await until(async () => {
+    const { payment } = await service.payment('pay_1')
+    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
+  }, 'it ends')
+  t.match(ended, { state: 'suspense', reason: 'refund' })
+  t.equal((await service.repayments()).length, 0)
+})
+
 t.test('what comes from outside one lender’s networks silences no refund of another', async t => {
   const service = await withNetworks(t)
   await service.inside(capturedA({ id: 'pay_2', loan: 'L-2' }))

@@ -3,8 +3,11 @@ import { Gauge } from 'prom-client'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openWatch } from '../../src/database/watch.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { startWorker } from '../../src/worker.ts'
 
@@ -17,7 +20,19 @@ await boss.start()
 const metrics = openMetrics()
 // A name can be registered only once, and by then the loops of the payments have started.
 new Gauge({ name: 'loanops_payment_lag_seconds', help: 'taken', registers: [metrics.registry] })
-const services = { db, patient: db, boss, metrics, watch: openWatch(), log: logger('silent') }
+const ledger = openLedger(config)
+const services = {
+  db,
+  patient: db,
+  boss,
+  metrics,
+  watch: openWatch(),
+  log: logger('silent'),
+  traces: await openTraces(config, logger('silent')),
+  ledger,
+  slots: openSlots(config.LEDGER_CONCURRENCY),
+}
 await startWorker(services, config).catch(error => console.log(error.message))
 await boss.stop({ graceful: false })
+await ledger.close()
 await db.destroy()

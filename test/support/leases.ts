@@ -5,7 +5,10 @@ import { openQueue } from '../../src/queue/queue.ts'
 
 /** Expires a dead process's leases and its jobs' heartbeats, to skip the wait for them. */
 export async function expireLeases(db: Database): Promise<void> {
-  await sql`update core.batch_run set claimed_until = now() where status = 'running'`.execute(db)
+  for (const runs of ['core.batch_run', 'core.readback_run'])
+    await sql`update ${sql.table(runs)} set claimed_until = now() where status = 'running'`.execute(
+      db,
+    )
   await sql`
     update pgboss.job set state = 'retry', start_after = now()
      where state = 'active'`.execute(db)

@@ -48,10 +48,19 @@ export function withLedger(service: TestService) {
     payment: async (id: unknown, gateway = 'gateway_a') =>
       (await service.call('GET', `/api/payments/${gateway}/${encodeURIComponent(String(id))}`))
         .body,
+    /** All of a payment's events, page by page. */
+    events: (id: string, query = '') =>
+      allEvents(service.call, `/api/payments/gateway_a/${id}?${query}`),
     assign: (id: string, loan: string, gateway = 'gateway_a') =>
       service.call('POST', `/api/payments/${gateway}/${encodeURIComponent(id)}/assign`, {
         external_loan_id: loan,
       }),
+    resolve: (id: string, resolution: object, path = '') =>
+      service.call(
+        'POST',
+        `/api/payments/gateway_a/${encodeURIComponent(id)}/resolve${path}`,
+        resolution,
+      ),
     books: () => booksAt(service.ledger.controlUrl),
     faults,
     /** Loses the next write's answer, and makes every look fail until `faults([])`. */
@@ -68,6 +77,12 @@ export function withLedger(service: TestService) {
 }
 
 export type PaymentService = Awaited<ReturnType<typeof paymentService>>
+
+async function allEvents(call: Call, path: string, cursor = ''): Promise<any[]> {
+  const { body } = await call('GET', path + cursor)
+  if (body.next_cursor === null) return body.events
+  return [...body.events, ...(await allEvents(call, path, `&cursor=${body.next_cursor}`))]
+}
 
 /** Sends an event as a gateway does: without a token. */
 export function webhooks(url: string) {

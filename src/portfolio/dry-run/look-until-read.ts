@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Found, Looker } from '../kinds/looker.ts'
+import type { Found } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
 /** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
@@ -19,16 +19,11 @@ export async function lookUntilRead(
     try {
       return await lookAtLoan(runner, loan, stopping)
     } catch (error) {
-      if (stopping.aborted || !(await answersOtherwise(runner))) throw error
+      if (stopping.aborted || !(await runner.ledger.probe())) throw error
       if (tries === MAX_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }
     await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
   }
-}
-
-async function answersOtherwise({ ledger }: Looker): Promise<boolean> {
-  await ledger.probe()
-  return ledger.breaker.state().last_error === null
 }
 
 const unread = (line: number, { message }: Error): Found => ({

@@ -1,0 +1,48 @@
+-- The next loans with payments that were posted in this time and not read back since its end, in the order of posting, and
+-- the last payment looked at. A loan with several such payments may come again, until they are marked.
+create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,
+  most integer, out loans text[], out read_to timestamptz, out read_to_id uuid) language sql stable
+  -- Always by index, whatever the statistics say.
+  set enable_seqscan = off set enable_bitmapscan = off as $$
+  with page as (
+    select t.external_loan_id, t.posted_at, t.id
+      from core.transaction t
+     where t.state = 'posted' and t.posted_at <= until
+       and (t.posted_at, t.id) > (coalesce(after, since), coalesce(after_id, '00000000-0000-0000-0000-000000000000'))
+       and (t.read_back_at is null or t.read_back_at < until)
+     order by t.posted_at, t.id
+     limit most
+  )
+  select coalesce(array_agg(distinct external_loan_id) filter (where external_loan_id is not null), '{}'),
+         max(posted_at), (array_agg(id order by posted_at desc, id desc))[1]
+    from page
+$$;
+
+-- What was posted to these loans in this time, as it was sent. An operator's amount and day go before; otherwise any event
+-- of the captured money may have given the day.
+create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
+  returns table (id uuid, loan text, gateway text, payment_id text, operation_id uuid, ledger_transaction_id bigint,
+    posting_number integer, amount numeric, days date[]) language sql stable
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  select t.id, t.external_loan_id, t.gateway, t.gateway_payment_id, t.operation_id, t.ledger_transaction_id, t.posting_number,
+         coalesce(t.decided_amount, t.amount),
+         case when t.decided_day is not null then array[t.decided_day] else array(
+           select (t.paid_at at time zone time_zone)::date
+           union
+           select (e.paid_at at time zone time_zone)::date from core.event e
+            where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+              and e.status = 'captured' and e.paid_at is not null
+            order by 1) end
+    from unnest(loans) l (loan)
+   cross join lateral (
+     select * from core.transaction t
+      where t.external_loan_id = l.loan and t.state = 'posted' and t.posted_at >= since and t.posted_at <= until
+      -- Loan by loan: the planner must not read the whole time instead.
+      offset 0) t
+$$;
+
+create or replace view ops.readback_run as
+select id as run_id, trigger, status, started_at, ended_at, loans, payments, reversed, missing, differing, failed,
+       requested_at, last_error
+  from core.readback_run;
+comment on view ops.readback_run is 'Each pass over the posted payments, compared with the ledger: what it read, the loans that it failed to read, and the payments that it newly found reversed, missing or differing';

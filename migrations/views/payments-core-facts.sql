@@ -1,0 +1,110 @@
+-- How many different facts of one payment, refund or chargeback are read when it is settled. A genuine one has a dozen;
+-- whoever sends ever more must not make each further event cost more.
+create or replace function core.most_facts() returns integer language sql immutable parallel safe as $$ select 1000 $$;
+
+-- How far a dispute has come; 0 for a refund.
+create or replace function core.phase_of(hints jsonb) returns integer language sql immutable parallel safe as $$
+  select coalesce(array_position(array['DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION'], upper(hints ->> 'phase')), 0)
+$$;
+
+-- What an event states, wherever it came from.
+create or replace function core.statement_of(e core.event) returns text language sql stable parallel safe as $$
+  select jsonb_build_array(e.status, e.amount::text, e.currency, e.paid_at, e.external_loan_id, e.of_payment_id, e.problem,
+           e.lender, e.verified_by, core.phase_of(e.hints))::text
+$$;
+
+-- Whether an event is verified, or comes from networks that a lender allows: a stranger cannot send such events at will.
+create or replace function core.is_trusted(wanted_gateway text, verified_by text, address inet) returns boolean
+  language sql stable as $$
+  select verified_by is not null
+      or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
+$$;
+
+-- The events of these payments, refunds and chargebacks that state different facts, each with the reason for which it is
+-- ignored, if there is one, and with the number of them.
+create or replace function core.weigh_events(wanted_gateway text, ids text[])
+  returns table (source text, raw_id uuid, kind text, gateway_payment_id text, of_payment_id text, status text,
+    amount numeric, currency text, paid_at timestamptz, external_loan_id text, problem text, lender text, verified_by text,
+    address inet, received_at timestamptz, hints jsonb, facts bigint, all_outside boolean, ignored_for text)
+  language sql stable as $$
+  select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.of_payment_id, e.status, e.amount, e.currency, e.paid_at,
+         e.external_loan_id, e.problem, e.lender, e.verified_by, e.address, e.received_at, e.hints, e.facts, e.all_outside,
+         case when e.status = 'unknown' and e.is_known then 'unknown_event'
+              when e.is_outside then 'sender_not_allowed'
+              -- A verified event outranks an unverified one, unless they name different lenders.
+              when e.verified_by is null and (e.lender = 'UNKNOWN' and e.verified_lenders is not null
+                     or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'outranked' end
+    from (select e.*, count(*) over same as facts, bool_or(e.status <> 'unknown') over same as is_known,
+                 -- One of an unknown type says nothing of what others tell.
+                 coalesce(bool_and(e.is_outside) filter (where e.status <> 'unknown') over same,
+                          bool_and(e.is_outside) over same) as all_outside,
+                 case when bool_or(e.status <> 'unknown') over same
+                   then array_agg(e.lender) filter (where e.status <> 'unknown' and e.verified_by is not null and not e.is_outside) over same
+                   else array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same
+                 end as verified_lenders
+            from core.event e
+           where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
+          window same as (partition by e.kind, e.gateway_payment_id)) e
+$$;
+
+-- Whether there are so many different facts that one of those which were set aside might have counted. What a stranger
+-- sends from outside the lender's networks does not count, and takes no trusted event's place.
+create or replace function core.has_too_many(wanted_gateway text, wanted_kind text, payment_id text) returns boolean
+  language sql stable as $$
+  select count(*) >= core.most_facts() and (bool_or(e.ignored_for is null and not t.is_trusted) or bool_and(t.is_trusted))
+    from core.weigh_events(wanted_gateway, array[payment_id]) e
+   cross join lateral (select e.facts < core.most_facts() or core.is_trusted(wanted_gateway, e.verified_by, e.address)) t (is_trusted)
+   where e.kind = wanted_kind
+$$;
+
+-- Sets aside the events of these payments, refunds and chargebacks that repeat an earlier one's facts, and those beyond
+-- the most: first what strangers sent last, then what was sent again from other addresses. They stay in the list.
+create or replace function core.set_aside_events(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  with event as (
+    select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.received_at, e.address, core.statement_of(e) as statement,
+           core.is_trusted(wanted_gateway, null, e.address) as is_inside,
+           core.is_trusted(wanted_gateway, e.verified_by, e.address) as is_trusted
+      from core.event e
+     where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
+  ), compared as (
+    select *, row_number() over (partition by kind, gateway_payment_id, statement, address
+                                     order by received_at, raw_id, source) > 1 as is_repeat
+      from event
+  ), copied as (
+    -- A genuine event may be sent again from many addresses, which must not push out what is sent after it.
+    select *, row_number() over (partition by kind, gateway_payment_id, is_repeat, statement
+                                     order by is_inside desc, received_at, raw_id) as copy
+      from compared
+  ), ranked as (
+    select *, row_number() over (partition by kind, gateway_payment_id, is_repeat
+                                     order by is_trusted desc, copy, received_at, raw_id) as rank
+      from copied
+  )
+  update core.event e
+     set set_aside = case when r.is_repeat then 'repeat' else 'too_many' end
+    from ranked r
+   where (r.is_repeat or r.rank > core.most_facts())
+     and e.source = r.source and e.raw_id = r.raw_id and e.kind = r.kind and e.gateway_payment_id = r.gateway_payment_id
+$$;
+
+-- Whether an event states other money or another loan than a payment that is decided, posted or being posted.
+create or replace function core.contradicts(t core.transaction, amount numeric, currency text, external_loan_id text)
+  returns boolean language sql immutable parallel safe as $$
+  select amount <> t.amount or currency <> t.currency or t.assigned_loan_id is null and external_loan_id <> t.named_loan_id
+$$;
+
+-- The events of a payment, refund or chargeback that state different facts, each with the reason why it does not count;
+-- null if it does.
+create or replace function core.why_not_counted(t core.transaction)
+  returns table (source text, raw_id uuid, reason text) language sql stable as $$
+  select e.source, e.raw_id, case
+           when e.ignored_for is not null then e.ignored_for
+           when e.problem in ('unreadable', 'unknown_event') then e.problem
+           when e.status = 'failed' and bool_or(e.status = 'captured' and e.ignored_for is null) over () then 'captured_after_all'
+           when e.kind <> 'payment' or e.status <> 'captured' then null
+           when not core.contradicts(t, e.amount, e.currency, e.external_loan_id) then null
+           when t.decision is not null then 'decided_by_operator'
+           when t.state in ('posting', 'posted') then 'already_posted' end
+    from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
+   where e.kind = t.kind
+$$;

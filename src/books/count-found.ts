@@ -1,0 +1,11 @@
+import type { Metrics } from '../ops/metrics.ts'
+import type { Found } from './record-findings.ts'
+
+/** Counts what was newly found, by a run or by a check. */
+export function countFound({ readBack }: Pick<Metrics, 'readBack'>) {
+  return ({ reversed, missing, differing }: Found): void => {
+    readBack.inc({ finding: 'reversed' }, reversed)
+    readBack.inc({ finding: 'missing' }, missing)
+    readBack.inc({ finding: 'differing' }, differing)
+  }
+}

@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import { Gauge, type Registry } from 'prom-client'
+import type { Database } from '../database/database.ts'
+import { measureEvery } from '../ops/measure-every.ts'
+import type { Job } from '../queue/job.ts'
+
+export function readbackGauges(
+  registry: Registry,
+  db: Database,
+  log: { warn(object: object, message: string): void },
+): Job {
+  const age = new Gauge({
+    name: 'loanops_readback_age_seconds',
+    help: 'Since the last run that read payments back was completed or, where none was yet, since the first was due',
+    registers: [registry],
+  })
+  return measureEvery(async () => age.set(await ageOfLast(db)), log)
+}
+
+async function ageOfLast(db: Database): Promise<number> {
+  const { rows } = await sql<{ age: number }>`
+    select coalesce(extract(epoch from now() - coalesce(max(ended_at), min(requested_at))), 0)::float8 as age
+      from core.readback_run`.execute(db)
+  return rows[0]?.age ?? 0
+}

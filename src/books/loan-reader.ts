@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LedgerTrouble } from '../ledger/answer.ts'
+import type { Ledger } from '../ledger/client.ts'
+import type { Slots } from '../ledger/slots.ts'
+import type { Run } from '../queue/run-job.ts'
+import type { PostedPayment } from './posted-payments.ts'
+import { type Finding, readRepayments } from './read-repayments.ts'
+
+/** A loan that cannot be read so often, while the ledger answers otherwise, is left to the next run. */
+const TRIES = 3
+const TRY_AGAIN_MS = 250
+/** An outage may last hours; its end is noticed within this time. */
+const LONGEST_PAUSE_MS = 5_000
+
+/** What a loan's read told; `error` if it failed. */
+export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
+
+export type LoanReader = {
+  /** Reads the loan as soon as there is room. @throws RunLeft if the run ends here meanwhile */
+  read(loan: string, payments: PostedPayment[]): Promise<LoanRead>
+}
+
+/** Reads loans in the bulk lane. While the ledger as a whole gives no answers, all of them wait for it. */
+export function openLoanReader(
+  { ledger, slots }: { ledger: Ledger; slots: Slots },
+  { stopping, check }: Pick<Run, 'stopping' | 'check'>,
+): LoanReader {
+  let outage: Promise<void> | undefined
+
+  return {
+    async read(loan, payments) {
+      for (let tries = 1; ; tries++) {
+        await outage
+        check()
+        try {
+          const findings = await slots.run('bulk', () => readRepayments(ledger, loan, payments))
+          return { loan, findings, error: null }
+        } catch (error) {
+          if (!(error instanceof LedgerTrouble)) throw error
+          if (tries === TRIES) return { loan, findings: [], error: `${loan}: ${error.message}` }
+          await rest(TRY_AGAIN_MS)
+          await untilItAnswers()
+        }
+      }
+    },
+  }
+
+  function untilItAnswers(): Promise<void> {
+    outage ??= probeUntilItAnswers().finally(() => {
+      outage = undefined
+    })
+    return outage
+  }
+
+  async function probeUntilItAnswers(): Promise<void> {
+    for (let ms = TRY_AGAIN_MS; !(await slots.run('bulk', ledger.probe)); ms *= 2)
+      await rest(Math.min(ms, LONGEST_PAUSE_MS))
+  }
+
+  async function rest(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: stopping }).catch(() => undefined)
+    check()
+  }
+}

@@ -1,0 +1,143 @@
+import { Decimal } from 'decimal.js'
+import { LedgerTrouble } from '../ledger/answer.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { isSameDay } from '../ledger/dates.ts'
+import { dayThere, difference } from '../ledger/held.ts'
+import {
+  findTransaction,
+  findTransactionById,
+  readLoanWithTransactions,
+} from '../ledger/loan-calls.ts'
+import { receiptOf, standingReceipt } from '../ledger/repayment.ts'
+import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
+import { isOfAnotherPayment } from '../payments/due-payment.ts'
+import type { PostedPayment } from './posted-payments.ts'
+
+/** What the ledger holds of a posted payment: `reason` where it does not hold it, otherwise how it differs. */
+export type Finding = {
+  payment: PostedPayment
+  reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
+  difference: string | null
+  /** One sentence for people, where there is a reason. */
+  detail: string | null
+}
+
+type Reader = Pick<Ledger, 'read'>
+
+/**
+ * Compares payments that were posted to one loan with its repayments, by one read of the loan. Only a repayment that is
+ * not among them is asked for by itself: after an undone disbursement the loan lists none, although they are known.
+ * @throws LedgerTrouble if the ledger does not tell
+ */
+export async function readRepayments(
+  ledger: Reader,
+  loan: string,
+  payments: PostedPayment[],
+): Promise<Finding[]> {
+  const transactions = await transactionsOf(ledger, loan)
+  const findings: Finding[] = []
+  for (const payment of payments) {
+    const held = transactions && (await heldFor(ledger, payment, transactions))
+    findings.push({ payment, ...found(payment, held, transactions ?? []) })
+  }
+  return findings
+}
+
+/** @returns undefined if the ledger says that there is no such loan */
+async function transactionsOf(
+  ledger: Reader,
+  loan: string,
+): Promise<LedgerTransaction[] | undefined> {
+  const answer = await readLoanWithTransactions(ledger, loan)
+  if (answer.outcome === 'refused') {
+    if (answer.status === 404) return undefined
+    throw new LedgerTrouble(answer)
+  }
+  const { externalId, transactions } = answer.body
+  if (externalId === loan && isList(transactions)) return transactions
+  throw new LedgerTrouble({
+    ...answer,
+    outcome: 'not_arrived',
+    message: 'the answer is not this loan with all its transactions',
+  })
+}
+
+function isList(transactions: unknown): transactions is LedgerTransaction[] {
+  return (
+    Array.isArray(transactions) &&
+    transactions.every(
+      one => Number.isInteger(one?.id) && Number.isFinite(one.amount) && Array.isArray(one.date),
+    )
+  )
+}
+
+/** The payment's repayment, preferably one that stands; undefined if the ledger says that there is none. */
+async function heldFor(
+  ledger: Reader,
+  payment: PostedPayment,
+  transactions: LedgerTransaction[],
+): Promise<LedgerTransaction | undefined> {
+  const { loan, externalId, ledgerTransactionId } = payment
+  const listed = transactions.filter(one => isOurs(one, payment))
+  if (listed.length > 0) return listed.find(isStanding) ?? listed[0]
+  const byExternalId = await findTransaction(ledger, loan, externalId)
+  if (byExternalId !== undefined) return byExternalId
+  const byId = await findTransactionById(ledger, loan, ledgerTransactionId)
+  return byId !== undefined && isOurs(byId, payment) ? byId : undefined
+}
+
+function isOurs(one: LedgerTransaction, { externalId, ledgerTransactionId }: PostedPayment) {
+  if (one.externalId === externalId) return true
+  // A ledger that was set up anew gives its numbers again.
+  const isRepayment = one.type?.repayment === true
+  return (
+    one.id === ledgerTransactionId && isRepayment && !isOfAnotherPayment(one.externalId, externalId)
+  )
+}
+
+function found(
+  payment: PostedPayment,
+  held: LedgerTransaction | undefined,
+  transactions: LedgerTransaction[],
+): Omit<Finding, 'payment'> {
+  if (held === undefined) {
+    const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
+    return { reason: 'missing_at_ledger', difference: null, detail }
+  }
+  if (isStanding(held)) {
+    const differences = differencesOf(held, payment)
+    return { reason: null, difference: differences.join(', ') || null, detail: null }
+  }
+  const undone = `transaction ${held.id} was undone there on ${dayThere(held.reversedOnDate)}`
+  const adjusted = standingFor(payment, transactions)
+  if (adjusted === undefined)
+    return { reason: 'reversed_at_ledger', difference: null, detail: `The ledger’s ${undone}` }
+  const differences = [
+    undone,
+    `transaction ${adjusted.id} has its receipt number`,
+    ...differencesOf(adjusted, payment),
+  ]
+  return { reason: null, difference: differences.join(', '), detail: null }
+}
+
+/** A repayment that stands and carries the payment's receipt number: where one was adjusted, the new one. */
+function standingFor(
+  payment: PostedPayment,
+  transactions: LedgerTransaction[],
+): LedgerTransaction | undefined {
+  const receipt = receiptOf(payment.paymentId)
+  const standing = transactions.filter(
+    one =>
+      standingReceipt(one) === receipt && !isOfAnotherPayment(one.externalId, payment.externalId),
+  )
+  return standing.find(one => differencesOf(one, payment).length === 0) ?? standing[0]
+}
+
+function differencesOf(one: LedgerTransaction, { amount, days }: PostedPayment): string[] {
+  return [
+    ...(new Decimal(one.amount).eq(amount) ? [] : [difference('amount', one.amount, amount)]),
+    ...(days.some(day => isSameDay(one.date, day))
+      ? []
+      : [difference('date', dayThere(one.date), days[0])]),
+  ]
+}

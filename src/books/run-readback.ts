@@ -1,0 +1,145 @@
+import { sql } from 'kysely'
+import type { Config } from '../config/config.ts'
+import { crashPoint } from '../crash-point.ts'
+import type { Databases } from '../database/database.ts'
+import type { Ledger } from '../ledger/client.ts'
+import type { Slots } from '../ledger/slots.ts'
+import { type Run, RunLeft } from '../queue/run-job.ts'
+import { type LoanRead, openLoanReader } from './loan-reader.ts'
+import { type PostedPayment, postedTo, type Span } from './posted-payments.ts'
+import { type Found, recordFindings } from './record-findings.ts'
+
+export type ReadbackContext = Databases &
+  Pick<Config, 'LEDGER_TIMEZONE' | 'RECONCILE_DAYS'> & {
+    ledger: Ledger
+    slots: Slots
+    onFound(found: Found): void
+  }
+
+/** Payments of a page, which is recorded in one transaction. */
+const PAGE_PAYMENTS = 500
+/** While the last loans of a page are read, perhaps slowly, those of the next ones are too. */
+const PAGES_UNDER_WAY = 3
+
+type Page = { loans: string[]; readTo: string; readToId: string }
+type Place = Pick<Page, 'readTo' | 'readToId'>
+
+/** Compares what was posted lately with the ledger: one read per loan, in the order of posting, page by page. */
+export async function runReadback(context: ReadbackContext, run: Run): Promise<void> {
+  crashPoint('readback.claimed')
+  const { span, place } = await begun(context, run)
+  const reads = startReads(context, run)
+  const underWay: { loans: Set<string>; recorded: Promise<void> }[] = []
+  // One that cannot be read would otherwise be tried again for each of its payments.
+  const unread = new Set<string>()
+  let last = Promise.resolve()
+  try {
+    for (let page = await pageAfter(context, span, place); page; ) {
+      run.check()
+      const isTaken = (loan: string) =>
+        unread.has(loan) || underWay.some(one => one.loans.has(loan))
+      const loans = page.loans.filter(loan => !isTaken(loan))
+      const payments = await postedTo(context.db, loans, span, context.LEDGER_TIMEZONE)
+      const recorded = recordedAfter(last, page, await reads.start(payments))
+      recorded.catch(() => undefined)
+      underWay.push({ loans: new Set(loans), recorded })
+      last = recorded
+      if (underWay.length === PAGES_UNDER_WAY) await underWay.shift()?.recorded
+      page = await pageAfter(context, span, page)
+    }
+    await last
+  } finally {
+    await Promise.allSettled([reads.ended(), ...underWay.map(one => one.recorded)])
+  }
+  crashPoint('readback.unended')
+  await end(context, run)
+
+  async function recordedAfter(before: Promise<void>, page: Page, started: Promise<LoanRead>[]) {
+    const results = await Promise.all(started)
+    for (const { loan, error } of results) if (error !== null) unread.add(loan)
+    await before
+    crashPoint('readback.read')
+    context.onFound(await record(context, run, page, results))
+    crashPoint('readback.recorded')
+  }
+}
+
+/** Reads loans at the same time: enough of them that the bulk lane never waits for our database. */
+function startReads({ slots, ledger }: ReadbackContext, run: Run) {
+  const most = 2 * slots.most.bulk
+  const reader = openLoanReader({ slots, ledger }, run)
+  const underWay = new Set<Promise<unknown>>()
+
+  return {
+    /** Resolves once all of them have started. */
+    async start(payments: PostedPayment[]): Promise<Promise<LoanRead>[]> {
+      const started: Promise<LoanRead>[] = []
+      for (const [loan, its] of Map.groupBy(payments, one => one.loan)) {
+        while (underWay.size >= most) await Promise.race(underWay)
+        const reading = reader.read(loan, its)
+        const settled = reading.catch(() => undefined).finally(() => underWay.delete(settled))
+        underWay.add(settled)
+        started.push(reading)
+      }
+      return started
+    },
+    ended: () => Promise.all(underWay),
+  }
+}
+
+async function begun({ db, RECONCILE_DAYS }: ReadbackContext, { claim }: Run) {
+  type Row = Span & { readTo: string | null; readToId: string | null }
+  const { rows } = await sql<Row>`
+    select (started_at - make_interval(days => ${RECONCILE_DAYS}))::text as since, started_at::text as until,
+           read_to_posted_at::text as "readTo", read_to_id as "readToId"
+      from core.readback_run where id = ${claim.id}`.execute(db)
+  const { since, until, readTo, readToId } = rows[0] as Row
+  const place = readTo === null || readToId === null ? null : { readTo, readToId }
+  return { span: { since, until }, place }
+}
+
+/** @returns undefined where nothing is left */
+async function pageAfter(
+  { db }: ReadbackContext,
+  { since, until }: Span,
+  after: Place | null,
+): Promise<Page | undefined> {
+  const { rows } = await sql<Page>`
+    select loans, read_to::text as "readTo", read_to_id as "readToId"
+      from core.loans_to_read_back(${since}, ${until}, ${after?.readTo}, ${after?.readToId}, ${PAGE_PAYMENTS})
+     where read_to is not null`.execute(db)
+  return rows[0]
+}
+
+/** All that a page told, and how far the run has come, at once: whoever continues it counts nothing twice. */
+function record(
+  { patient }: ReadbackContext,
+  { claim }: Run,
+  { readTo, readToId }: Page,
+  results: LoanRead[],
+): Promise<Found> {
+  const errors = results.flatMap(({ error }) => error ?? [])
+  return patient.transaction().execute(async trx => {
+    const found = await recordFindings(
+      trx,
+      results.flatMap(({ findings }) => findings),
+    )
+    const { numAffectedRows } = await sql`
+      update core.readback_run
+         set loans = loans + ${results.length - errors.length}, failed = failed + ${errors.length},
+             payments = payments + ${found.payments}, reversed = reversed + ${found.reversed},
+             missing = missing + ${found.missing}, differing = differing + ${found.differing},
+             read_to_posted_at = ${readTo}, read_to_id = ${readToId},
+             last_error = coalesce(${errors.at(-1)}, last_error)
+       where id = ${claim.id} and attempt = ${claim.number} and status = 'running'`.execute(trx)
+    if (numAffectedRows !== 1n) throw new RunLeft()
+    crashPoint('readback.recording')
+    return found
+  })
+}
+
+async function end({ db }: ReadbackContext, { claim }: Run): Promise<void> {
+  await sql`
+    update core.readback_run set status = 'completed', ended_at = clock_timestamp(), claimed_until = null
+     where id = ${claim.id} and attempt = ${claim.number} and status = 'running'`.execute(db)
+}

@@ -1,0 +1,38 @@
+import type { FastifyError, FastifyRequest } from 'fastify'
+import { problemOf } from './problem.ts'
+
+/** What a call about one item would have been answered; code and detail only where it was refused. */
+export type ItemAnswer = { status: number; code: string | null; detail: string | null }
+
+/**
+ * Makes one call per item, each on its own, in order. Once the service is unavailable, it is so for the rest too: asked
+ * again, each of them would wait as long.
+ */
+export async function answerEach<Item>(
+  request: FastifyRequest,
+  items: Item[],
+  status: number,
+  call: (item: Item) => Promise<unknown>,
+): Promise<ItemAnswer[]> {
+  const answers: ItemAnswer[] = []
+  for (const item of items) {
+    const last = answers.at(-1)
+    answers.push(last?.status === 503 ? last : await answered(request, status, () => call(item)))
+  }
+  return answers
+}
+
+async function answered(
+  request: FastifyRequest,
+  status: number,
+  call: () => Promise<unknown>,
+): Promise<ItemAnswer> {
+  try {
+    await call()
+    return { status, code: null, detail: null }
+  } catch (error) {
+    const { status, code, detail } = problemOf(error as FastifyError)
+    if (status >= 500) request.log.error({ err: error }, 'item failed')
+    return { status, code, detail }
+  }
+}

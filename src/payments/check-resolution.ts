@@ -1,0 +1,78 @@
+import { Decimal } from 'decimal.js'
+import { Unavailable } from '../database/unavailable.ts'
+import { EXTERNAL_ID } from '../http/fields.ts'
+import { Conflict, FieldErrors } from '../http/problem.ts'
+import { LedgerTrouble } from '../ledger/answer.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
+import { isStanding } from '../ledger/transaction.ts'
+import type { PaymentStanding } from './locked-payment.ts'
+import type { Resolution } from './resolution.ts'
+
+/** In these an objection stays until an operator clears it. */
+const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
+
+/** @throws Conflict where the payment is not one for this resolution */
+export function refuseUnfit(payment: PaymentStanding, { outcome }: Resolution): void {
+  const { kind, state, objection } = payment
+  if (outcome === 'post' && kind !== 'payment')
+    throw new Conflict(`This is a ${kind}: only a payment can be posted`)
+  if (state === 'suspense') return
+  if (outcome === 'post')
+    throw new Conflict(`The payment is in state ${state}: only one in suspense can be posted`)
+  if (objection === null || !WITH_OBJECTION.includes(state))
+    throw new Conflict(
+      `It is in state ${state}: only what is in suspense or has an objection can be resolved`,
+    )
+}
+
+/**
+ * Asks the ledger what the resolution depends on.
+ * @throws FieldErrors, Conflict, or Unavailable where the ledger does not tell
+ */
+export async function checkAtLedger(
+  ledger: Ledger,
+  payment: PaymentStanding,
+  resolution: Resolution,
+): Promise<void> {
+  try {
+    if (resolution.outcome === 'post') await refuseAboveCaptured(ledger, payment, resolution)
+    if (resolution.outcome === 'handled') await refuseUnbooked(ledger, payment, resolution)
+  } catch (error) {
+    if (error instanceof LedgerTrouble) throw new Unavailable('the ledger cannot be queried')
+    throw error
+  }
+}
+
+async function refuseAboveCaptured(
+  ledger: Ledger,
+  { capturedAmount: captured, currency }: PaymentStanding,
+  { external_loan_id, amount }: Resolution & { outcome: 'post' },
+): Promise<void> {
+  // In another currency than the loan's, no amount is too much: only what may be is worth a call.
+  if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
+  const loan = await findLoan(ledger, external_loan_id)
+  if (loan === undefined)
+    throw refusal('/external_loan_id', 'must be a loan at the ledger for more than was captured')
+  if (loan.currency.code === currency)
+    throw refusal('/amount', `must be at most ${captured}, the captured amount`)
+}
+
+async function refuseUnbooked(
+  ledger: Ledger,
+  payment: PaymentStanding,
+  { external_loan_id, ledger_transaction_id: id }: Resolution & { outcome: 'handled' },
+): Promise<void> {
+  if (id === undefined) return
+  const loanId = external_loan_id ?? payment.loan
+  if (loanId === null || !EXTERNAL_ID.test(loanId))
+    throw refusal('/external_loan_id', 'is required where the payment has no loan')
+  const loan = await findLoanWithTransactions(ledger, loanId)
+  const booked = loan?.transactions?.find(one => String(one.id) === String(id))
+  if (booked === undefined)
+    throw new Conflict(`The ledger has no transaction ${id} on the loan ${loanId}`)
+  if (!isStanding(booked)) throw new Conflict(`The transaction ${id} was undone at the ledger`)
+}
+
+const refusal = (path: string, message: string) =>
+  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])

@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+import type { Database, Trx } from '../database/database.ts'
+import { Conflict, NotFound } from '../http/problem.ts'
+import type { Kind } from './payment-record.ts'
+
+/** Where no kind is given, a payment goes before a refund with the same id. */
+export type PaymentName = { gateway: string; paymentId: string; kind?: Kind }
+
+/** What decides which ways out a payment has. */
+export type PaymentStanding = {
+  id: string
+  kind: Kind
+  state: string
+  reason: string | null
+  objection: string | null
+  loan: string | null
+  /** In the currency's units; null where it is unknown or no amount of money. */
+  capturedAmount: string | null
+  currency: string | null
+  isUnknown: boolean
+}
+
+/** @throws NotFound */
+export function paymentStanding(db: Database, name: PaymentName): Promise<PaymentStanding> {
+  return found(db, name, sql``)
+}
+
+/**
+ * Locks the payment against batches, webhooks and other operators until the transaction ends.
+ * @throws NotFound, or Conflict while an attempt to post it may have arrived
+ */
+export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
+  // Before the row lock, in the same order as wherever payments are settled.
+  await sql`select core.lock_settling()`.execute(trx)
+  const payment = await found(trx, name, sql`for update of t`)
+  refuseUnknownOutcome(payment)
+  return payment
+}
+
+/** @throws Conflict */
+export function refuseUnknownOutcome({ isUnknown }: PaymentStanding): void {
+  if (isUnknown) throw new Conflict('An attempt to post the payment has an unknown outcome')
+}
+
+export function stateInWords({ state, reason }: PaymentStanding): string {
+  return reason === null ? state : `${state} (${reason})`
+}
+
+async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sql>) {
+  const { gateway, paymentId, kind = null } = name
+  const { rows } = await sql<PaymentStanding>`
+    select id, kind, state, reason, objection, external_loan_id as loan, currency,
+           case when amount > 0 then trim_scale(amount)::text end as "capturedAmount",
+           exists (select from loanops.operation o
+                    where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown"
+      from core.transaction t
+     where gateway_payment_id = ${paymentId} and gateway = ${gateway} and (${kind}::text is null or kind = ${kind})
+     order by kind = 'payment' desc, kind
+     limit 1 ${lock}`.execute(db)
+  if (rows[0] === undefined)
+    throw new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+  return rows[0]
+}

@@ -1,0 +1,45 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { type RawBuilder, sql } from 'kysely'
+import { IsoDay, oneOf } from '../http/fields.ts'
+import { FieldErrors } from '../http/problem.ts'
+import { GATEWAYS } from './gateways/gateways.ts'
+import { KINDS, REASONS, STATES } from './payment-record.ts'
+
+const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description })
+
+/** By what payments are listed and summed up. */
+export const paymentFilter = {
+  // As an event named it, also where no loan can have that name.
+  loan: Type.Optional(text(200, 'a loan’s name of 1 to 200 characters')),
+  lender: Type.Optional(text(40, 'a lender’s code, or UNKNOWN')),
+  gateway: Type.Optional(oneOf(GATEWAYS)),
+  kind: Type.Optional(oneOf(KINDS)),
+  state: Type.Optional(oneOf(STATES)),
+  reason: Type.Optional(oneOf(REASONS)),
+  from: Type.Optional(IsoDay),
+  to: Type.Optional(IsoDay),
+}
+const PaymentFilter = Type.Object(paymentFilter)
+export type PaymentFilter = Static<typeof PaymentFilter>
+
+/** A condition on the rows of `ops.payment p`, or of `core.transaction p` unless a state asks for the view. @throws FieldErrors */
+export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
+  const { loan, lender, gateway, kind, state, reason, from, to } = filter
+  // Days of this form compare like text.
+  if (from !== undefined && to !== undefined && from > to)
+    throw new FieldErrors('INVALID_QUERY', [{ path: '/from', message: `must not be after ${to}` }])
+  const startOf = (day: string, plus: number) =>
+    sql`(${day}::date + ${sql.lit(plus)})::timestamp at time zone ${timeZone}`
+  const where: RawBuilder<unknown>[] = [sql`true`]
+  if (loan !== undefined) where.push(sql`p.external_loan_id = ${loan}`)
+  if (lender !== undefined) where.push(sql`p.lender = ${lender}`)
+  if (gateway !== undefined) where.push(sql`p.gateway = ${gateway}`)
+  // Literals, so that PostgreSQL sees which partial index holds them.
+  if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
+  if (state !== undefined) where.push(sql`p.state = ${sql.lit(state)}`)
+  if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
+  if (from !== undefined) where.push(sql`p.paid_at >= ${startOf(from, 0)}`)
+  if (to !== undefined) where.push(sql`p.paid_at < ${startOf(to, 1)}`)
+  return sql.join(where, sql` and `)
+}

@@ -1,0 +1,55 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Amount, closed, Day, ExternalId, Note, oneOf } from '../http/fields.ts'
+import { FieldErrors } from '../http/problem.ts'
+import { firstPerPath } from '../http/validator.ts'
+
+const TransactionId = Type.Union(
+  [Type.Integer({ minimum: 1 }), Type.String({ pattern: '^[1-9]\\d{0,17}$' })],
+  { description: 'the id of a transaction at the ledger, as a number or as text' },
+)
+
+const Post = Type.Object(
+  {
+    outcome: Type.Literal('post'),
+    external_loan_id: ExternalId,
+    amount: Amount,
+    paid_on: Day,
+    note: Note,
+  },
+  { ...closed, title: 'post', description: 'Posts this amount to this loan as of this day' },
+)
+const Handled = Type.Object(
+  {
+    outcome: Type.Literal('handled'),
+    note: Note,
+    external_loan_id: Type.Optional(ExternalId),
+    ledger_transaction_id: Type.Optional(TransactionId),
+  },
+  { ...closed, title: 'handled', description: 'The money was booked by hand' },
+)
+const Dismiss = Type.Object(
+  { outcome: Type.Literal('dismiss'), note: Note },
+  { ...closed, title: 'dismiss', description: 'Nothing is to be booked' },
+)
+
+/** An operator's decision, as OpenAPI shows it: one of three, distinguished by `outcome`. */
+export const Resolution = Type.Union([Post, Handled, Dismiss])
+export type Resolution = Static<typeof Resolution>
+
+const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss }
+const Outcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
+
+/** Checks a body against the one outcome that it names, so that every error is about that one. */
+export function resolutionValidator(): (body: unknown) => Resolution {
+  const outcome = TypeCompiler.Compile(Outcome)
+  const checks = new Map<string, ReturnType<typeof TypeCompiler.Compile<TSchema>>>(
+    Object.entries(OUTCOMES).map(([name, schema]) => [name, TypeCompiler.Compile(schema)]),
+  )
+  return body => {
+    const check = outcome.Check(body) ? (checks.get(body.outcome) ?? outcome) : outcome
+    if (!check.Check(body))
+      throw new FieldErrors('INVALID_PAYLOAD', firstPerPath(check.Errors(body)))
+    return body as Resolution
+  }
+}

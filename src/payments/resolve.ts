@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { isoDay, namedDay } from '../day.ts'
+import { Conflict } from '../http/problem.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { checkAtLedger, refuseUnfit } from './check-resolution.ts'
+import {
+  lockedPayment,
+  type PaymentName,
+  type PaymentStanding,
+  paymentStanding,
+  refuseUnknownOutcome,
+} from './locked-payment.ts'
+import { keepNote } from './note.ts'
+import type { Resolution } from './resolution.ts'
+import { settle } from './settle.ts'
+
+/**
+ * Records what an operator decides about a payment, a refund or a chargeback. Nothing that arrives later changes it.
+ * @returns its kind
+ * @throws NotFound, Conflict, FieldErrors, Unavailable
+ */
+export async function resolve(
+  db: Database,
+  ledger: Ledger,
+  name: PaymentName,
+  resolution: Resolution,
+  asker: Asker,
+): Promise<Pick<PaymentStanding, 'kind'>> {
+  const seen = await paymentStanding(db, name)
+  refuseUnknownOutcome(seen)
+  refuseUnfit(seen, resolution)
+  // Before the locks, because no batch must wait for the ledger's answer.
+  await checkAtLedger(ledger, seen, resolution)
+  await db.transaction().execute(async trx => {
+    const payment = await lockedPayment(trx, name)
+    refuseUnfit(payment, resolution)
+    refuseChange(seen, payment)
+    if (payment.state === 'suspense') await decide(trx, payment, resolution)
+    await keepNote(trx, payment, resolution.note, asker)
+    await sql`select core.clear_objections(${payment.id})`.execute(trx)
+    await settle(trx, [payment])
+    await audit(trx, {
+      ...asker,
+      action: 'payment.resolve',
+      subject: `${name.gateway}/${name.paymentId}`,
+      detail: {
+        ...resolution,
+        kind: payment.kind,
+        before: payment.loan,
+        state: payment.state,
+        reason: payment.reason,
+        objection: payment.objection,
+      },
+    })
+  })
+  return seen
+}
+
+/** What was checked at the ledger must be what is decided. */
+function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
+  const isSame =
+    seen.id === payment.id &&
+    seen.loan === payment.loan &&
+    seen.capturedAmount === payment.capturedAmount &&
+    seen.currency === payment.currency
+  if (!isSame) throw new Conflict('The payment has just changed: look at it again')
+}
+
+async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Resolution) {
+  const { outcome } = resolution
+  const { loan, amount, day, transaction } = decisionOf(resolution)
+  // Of a repayment that was undone, the external id is taken for ever.
+  const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
+  await sql`
+    update core.transaction
+       set decision = ${outcome}, assigned_loan_id = coalesce(${loan}, assigned_loan_id),
+           decided_amount = ${amount}, decided_day = ${day}, ledger_transaction_id = ${transaction},
+           posting_number = posting_number + ${isNextPosting ? 1 : 0},
+           refused_reason = null, refused_at = null, tries = 0, next_try_at = null
+     where id = ${id}`.execute(trx)
+}
+
+function decisionOf(resolution: Resolution) {
+  const nothing = { loan: null, amount: null, day: null, transaction: null }
+  switch (resolution.outcome) {
+    case 'post': {
+      const day = namedDay(resolution.paid_on)
+      if (day === undefined) throw new Error(`no day ${resolution.paid_on}`)
+      const { external_loan_id: loan, amount } = resolution
+      return { ...nothing, loan, amount: String(amount), day: isoDay(day) }
+    }
+    case 'handled': {
+      const { external_loan_id: loan = null, ledger_transaction_id: transaction = null } =
+        resolution
+      return { ...nothing, loan, transaction }
+    }
+    case 'dismiss':
+      return nothing
+  }
+}

@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { LEASE_SECONDS } from '../database/lease.ts'
+import { publicError } from '../public-error.ts'
+
+/** A table of runs, of which one is in progress at a time, across all workers, and one more may wait. */
+export type RunTable = 'core.batch_run' | 'core.readback_run'
+
+/** A run that only this process works on until the lease ends. */
+export type RunClaim = {
+  id: string
+  /** How often the run has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
+  number: number
+}
+
+/** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
+const REST_SECONDS = 5
+
+/** Continues the run of a worker that died, or starts the waiting one, unless another run is in progress. */
+export async function claimRun(db: Database, table: RunTable): Promise<RunClaim | undefined> {
+  const runs = sql.table(table)
+  const { rows } = await sql<RunClaim>`
+    update ${runs}
+       set status = 'running', started_at = coalesce(started_at, now()), attempt = attempt + 1,
+           claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+     where id = (
+       select id from ${runs}
+        where status = 'running' and claimed_until < now()
+           or status = 'waiting' and not exists (select from ${runs} where status = 'running')
+        order by status
+        limit 1 for update skip locked)
+    returning id, attempt as number`.execute(db)
+  return rows[0]
+}
+
+/** @returns false if another worker has claimed the run */
+export async function renewRun(
+  db: Database,
+  table: RunTable,
+  { id, number }: RunClaim,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update ${sql.table(table)} set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** Releases a run to the next worker: at once, or some time after the error that interrupted it. */
+export async function releaseRun(
+  db: Database,
+  table: RunTable,
+  { id, number }: RunClaim,
+  error: Error | null,
+): Promise<void> {
+  const restSeconds = error === null ? 0 : REST_SECONDS
+  await sql`
+    update ${sql.table(table)}
+       set claimed_until = now() + make_interval(secs => ${restSeconds}),
+           last_error = coalesce(${error && publicError(error).message}, last_error)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
+}

@@ -1,0 +1,84 @@
+import type { PgBoss } from 'pg-boss'
+import type { Databases, Trx } from '../database/database.ts'
+import { keepRenewing } from '../database/lease.ts'
+import type { Job } from './job.ts'
+import { startLoop } from './loop.ts'
+import { type Queue, work } from './queue.ts'
+import { claimRun, type RunClaim, type RunTable, releaseRun, renewRun } from './run-claim.ts'
+
+/** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
+const LOOK_EVERY_MS = 2_000
+
+/** A run that this process has claimed. */
+export type Run = {
+  claim: RunClaim
+  stopping: AbortSignal
+  /** @throws RunLeft if this process must stop working on the run */
+  check(): void
+}
+
+/** The process is stopping, or another worker has claimed the run, which continues with the remaining work. */
+export class RunLeft extends Error {
+  constructor() {
+    super('the run continues on another worker')
+  }
+}
+
+export type RunKind = {
+  table: RunTable
+  /** Its jobs are wake-ups: a run may be waiting, or is due on schedule. */
+  queue: Queue<{ trigger?: 'schedule' }>
+  /** Empty: only on demand. */
+  cron: string
+  timeZone: string
+  request(trx: Trx): Promise<unknown>
+  /** Works on the run to its end; continues with what remains, also after a worker died. */
+  run(run: Run): Promise<void>
+  log: { error(object: object, message: string): void }
+}
+
+/** Runs them one after the other, on schedule and on demand. */
+export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): Promise<Job> {
+  const { table, queue, log } = kind
+  if (kind.cron === '') await boss.unschedule(queue.name)
+  else await boss.schedule(queue.name, kind.cron, { trigger: 'schedule' }, { tz: kind.timeZone })
+  const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
+    everyMs: LOOK_EVERY_MS,
+    onError: error =>
+      log.error({ err: error, queue: queue.name }, 'a run broke off; it will go on'),
+  })
+  const waking = await work(boss, queue, async jobs => {
+    if (jobs.some(({ data }) => data?.trigger === 'schedule'))
+      await db.transaction().execute(kind.request)
+    loop.wake()
+  })
+  return {
+    async stop() {
+      await Promise.all([loop.stop(), waking.stop()])
+    },
+  }
+
+  /** @returns whether one was ended, and another may wait */
+  async function runNext(stopping: AbortSignal): Promise<boolean> {
+    const claim = await claimRun(db, table)
+    if (claim === undefined) return false
+    let isLost = false
+    const renewal = keepRenewing(async () => {
+      isLost ||= !(await renewRun(db, table, claim))
+    })
+    const check = () => {
+      if (isLost || stopping.aborted) throw new RunLeft()
+    }
+    try {
+      await kind.run({ claim, stopping, check })
+      return true
+    } catch (error) {
+      const isLeft = error instanceof RunLeft
+      await releaseRun(db, table, claim, isLeft ? null : (error as Error))
+      if (isLeft) return false
+      throw error
+    } finally {
+      renewal.stop()
+    }
+  }
+}

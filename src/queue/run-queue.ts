@@ -1,0 +1,25 @@
+import { type Queue, WATCHED } from './queue.ts'
+
+/** Longer than any outage: pg-boss must not delete a job that waits for its worker. */
+export const TEN_YEARS_SECONDS = 315_360_000
+
+/** A wake-up: a run may be waiting, or is due on schedule. The table of the runs records who may run it. */
+export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
+  return {
+    name,
+    options: {
+      policy: 'standard',
+      notify: true,
+      // For half an hour: only a database in trouble prevents a scheduled run from being requested.
+      retryLimit: 360,
+      retryDelay: 5,
+      // The job ends as soon as the run is requested.
+      expireInSeconds: 60,
+      // The shortest that pg-boss allows.
+      heartbeatSeconds: 10,
+      retentionSeconds: TEN_YEARS_SECONDS,
+      deleteAfterSeconds: 3_600,
+    },
+    work: { batchSize: 1, ...WATCHED },
+  }
+}

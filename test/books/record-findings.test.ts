@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { ALWAYS, postedTo } from '../../src/books/posted-payments.ts'
+import { recordFindings } from '../../src/books/record-findings.ts'
+import type { Database } from '../../src/database/database.ts'
+import { newId } from '../../src/ids.ts'
+import { buffersOf } from '../support/buffers.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { serviceWithPosted } from '../support/readback.ts'
+
+t.test('what was read of an earlier posting says nothing about a newer one', async t => {
+  const { db, stateOf } = await serviceWithPosted(t, ['pay_1'])
+  const [payment] = await postedTo(db, ['L-1'], ALWAYS, 'Asia/Kolkata')
+  if (payment === undefined) throw new Error('not posted')
+  const finding = { reason: 'reversed_at_ledger', difference: null, detail: 'undone' } as const
+  const record = (operationId: string) =>
+    db
+      .transaction()
+      .execute(trx => recordFindings(trx, [{ ...finding, payment: { ...payment, operationId } }]))
+  t.match(await record(newId()), { payments: 0, reversed: 0 })
+  t.match(await stateOf('pay_1'), { state: 'posted' })
+  t.match(await record(payment.operationId), { payments: 1, reversed: 1 })
+  t.match(await record(payment.operationId), { payments: 0, reversed: 0 }, 'and only once')
+})
+
+t.test('a decision to leave a booked payment alone ends with its booking', async t => {
+  const service = await serviceWithPosted(t, ['pay_1'])
+  await sql`update core.transaction set decision = 'handled'`.execute(service.db)
+  await service.undo('gateway_a-pay_1')
+  t.match(await service.check('pay_1'), {
+    body: { state: 'suspense', reason: 'reversed_at_ledger' },
+  })
+})
+
+t.test('a run looks at no payment that was posted before its days', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, named_loan_id, is_captured, is_verified, state,
+      source, raw_id, received_at, posted_at)
+    select 'gateway_a', 'payment', n, 'LENDER_02', 'L-' || n % 100, true, true, 'posted', 'lender_02_gateway_a',
+           raw.new_id(), now(), now() - make_interval(days => n / 100)
+      from generate_series(1, 20000) n`.execute(db)
+  await sql`vacuum analyze core.transaction`.execute(db)
+  const page = (db: Database) =>
+    sql`select * from core.loans_to_read_back(now() - interval '3 days', now(), null, null, 20000)`.execute(
+      db,
+    )
+  // The first one reads the catalogue too.
+  const [, again] = await buffersOf(ownerUrl, async db => [await page(db), await page(db)])
+  t.ok((again?.buffers ?? Number.NaN) < 200, `${again?.buffers} pages`)
+})

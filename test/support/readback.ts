@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import type { Test } from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { newId } from '../../src/ids.ts'
+import { capturedA, PAID_AT_ISO } from './gateway-events.ts'
+import { DATES } from './ledger-driver.ts'
+import { type PaymentService, paymentService } from './payments.ts'
+import { until } from './until.ts'
+
+export type PostedService = Awaited<ReturnType<typeof serviceWithPosted>>
+
+/** The service with these payments of 1,000 posted to L-1, and what is done to them at the ledger. */
+export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.ProcessEnv = {}) {
+  const service = await paymentService(t, changes)
+  await service.loan('L-1')
+  for (const id of ids) await sendPayment(service, id)
+  await service.batch()
+  return withReadback(service)
+}
+
+export function withReadback(service: PaymentService) {
+  const write = (path: string, body: object) =>
+    service.ledgerCall('POST', `/loans/external-id/L-1${path}`, { ...body, ...DATES })
+  const adjust = (externalId: string, body: object) =>
+    write(`/transactions/external-id/${externalId}`, {
+      transactionDate: PAID_AT_ISO.slice(0, 10),
+      ...body,
+    })
+  return {
+    ...service,
+    send: (id: string, loan?: string) => sendPayment(service, id, loan),
+    undo: (externalId: string) => adjust(externalId, { transactionAmount: 0 }),
+    adjust,
+    bookByHand: (receiptNumber: string, transactionAmount = 1_000) =>
+      write('/transactions?command=repayment', {
+        transactionDate: PAID_AT_ISO.slice(0, 10),
+        transactionAmount,
+        receiptNumber,
+        paymentTypeId: 1,
+      }),
+    undoDisbursal: () => write('?command=undodisbursal', { dateFormat: undefined }),
+    /** As a ledger that was restored from a backup: without any repayment. */
+    async restore() {
+      await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
+      await service.loan('L-1')
+    },
+    readBack: () => readBack(service.db),
+    check: (id: string, gateway = 'gateway_a') =>
+      service.call('POST', `/api/payments/${gateway}/${id}/check`),
+    stateOf: async (id: string) => (await service.payment(id)).payment,
+  }
+}
+
+function sendPayment(service: PaymentService, id: string, loan = 'L-1') {
+  return service.webhook('gateway_a', capturedA({ id, loan }), { lender: 'LENDER_02' })
+}
+
+/** Has a worker read back what is posted, and waits for the end. @returns the run */
+export async function readBack(db: Database) {
+  const id = await requestReadback(db)
+  return until(async () => {
+    const run = await readbackRun(db, id)
+    return run.status === 'completed' ? run : undefined
+  }, 'the run ends')
+}
+
+/** As the schedule does. Workers look for it every two seconds. */
+export async function requestReadback(db: Database): Promise<string> {
+  const id = newId()
+  await sql`insert into core.readback_run (id, trigger) values (${id}, 'schedule')`.execute(db)
+  return id
+}
+
+export async function readbackRun(db: Database, id: string): Promise<any> {
+  const { rows } = await sql`
+    select run_id, status, loans::integer, payments::integer, reversed::integer, missing::integer, differing::integer,
+           failed::integer, last_error
+      from ops.readback_run where run_id = ${id}`.execute(db)
+  return rows[0]
+}
