@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
@@ -183,4 +185,22 @@ t.test('a collector that hangs holds up neither requests nor a stop', async t =>
   const since = performance.now()
   await close()
   t.ok(performance.now() - since < 10_000, 'the flush is cut off')
+})
+
+t.test('the SDK is loaded only where traces are sent somewhere', async t => {
+  const told = `import { registerHooks } from 'node:module'
+    registerHooks({ load(url, context, next) { if (url.includes('/sdk-trace/')) console.log(url); return next(url, context) } })`
+  const opening = (endpoint: string) => `
+    const { openTraces } = await import('./src/ops/open-traces.ts')
+    const traces = await openTraces({ ROLE: 'api', OTEL_EXPORTER_OTLP_ENDPOINT: ${endpoint} }, console)
+    await traces.stop()`
+  const loaded = async (endpoint: string) => {
+    const hooks = `--import=data:text/javascript,${encodeURIComponent(told)}`
+    const code = ['--input-type=module', '-e', opening(endpoint)]
+    const env = { PATH: process.env.PATH }
+    const { stdout } = await promisify(execFile)(process.execPath, [hooks, ...code], { env })
+    return stdout
+  }
+  t.equal(await loaded('undefined'), '')
+  t.match(await loaded('"http://127.0.0.1:9"'), /sdk-trace/)
 })

@@ -63,7 +63,10 @@ function pathOf({ path, parameters = [] }: Endpoint, isFitting: boolean): Arbitr
   return fc
     .tuple(valuesOf(inPath, isFitting, true), valuesOf(inQuery, isFitting, false))
     .map(([params, query]) => {
-      const filled = path.replace(/\{(\w+)\}/g, (_, name) => encoded(params[name]) || '-')
+      // An empty segment, or one of dots, would make another path.
+      const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
+        encoded(params[name]).replace(/^\.{0,2}$/, '-'),
+      )
       const pairs = Object.entries(query).map(
         ([name, value]) => `${encoded(name)}=${encoded(value)}`,
       )
