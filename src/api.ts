@@ -8,6 +8,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
 import { statementRoutes } from './books/statements/routes.ts'
+import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
@@ -19,6 +20,7 @@ import { clientError } from './http/client-error.ts'
 import { limitConnections } from './http/connections.ts'
 import { readJsonBodies } from './http/json-body.ts'
 import { httpLimits } from './http/limits.ts'
+import { otherMethods } from './http/other-methods.ts'
 import { errorHandler, notFound } from './http/problem.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery, validator } from './http/validator.ts'
@@ -34,6 +36,7 @@ import { docsRoutes } from './ops/docs.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
+import type { Traces } from './ops/traces.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
 import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -47,6 +50,7 @@ export type Services = {
   health: Health
   metrics: Metrics
   watch: Watch
+  traces: Traces
   ledger: Ledger
   slots: Slots
 }
@@ -92,10 +96,12 @@ export async function buildApi(
   const app = openServer(config, log, limits)
   refuseWhileStopping(app)
   measure(app, services.metrics)
+  services.traces.watch(app)
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }
   await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
-  if (config.DOCS_ENABLED) await app.register(docsRoutes)
+  if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
+  const refuseOtherMethods = otherMethods(app)
   const catalogue = operationCatalogue(config.lenders)
   const context: Context = {
     ...services,
@@ -105,11 +111,16 @@ export async function buildApi(
     onFinal: tellFeatures(services.metrics),
   }
   await register(app, ROUTES.anybody, context)
+  refuseOtherMethods(app)
   if (config.ROLE !== 'worker') {
     await app.register(
       async api => {
-        await api.register(trusted => callersRoutes(trusted, context))
+        await api.register(async trusted => {
+          await callersRoutes(trusted, context)
+          refuseOtherMethods(trusted)
+        })
         await register(api, ROUTES.gateways, context)
+        refuseOtherMethods(api)
       },
       { prefix: '/api' },
     )

@@ -4,6 +4,17 @@ export const DATE_FORMAT = 'dd MMMM yyyy'
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`)
+const NAMES = {
+  all: MONTHS.join('|'),
+  ofThirty: MONTHS.filter(name => name !== 'February').join('|'),
+  ofThirtyOne: 'January|March|May|July|August|October|December',
+}
+const YEAR = '(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})'
+const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)'
+
+/** The days that exist, for programs that read our contract. */
+export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 February ${LEAP_YEAR})$`
+
 const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
 // Parsed by hand, because loading date-fns costs a second of CPU time at each start.

@@ -19,6 +19,7 @@ import { openSlots } from './ledger/slots.ts'
 import { slotsGauge } from './ledger/slots-gauge.ts'
 import { health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
+import { openTraces } from './ops/open-traces.ts'
 import { poolGauge } from './ops/pool-gauge.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -45,6 +46,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
 
   const metrics = openMetrics()
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
+  const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics)
   // One set for all that this process asks of the ledger, whichever part of it asks.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
@@ -52,7 +54,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const sharing = total && shareSlots(db, slots, { most, total, log })
   let worker: Worker | undefined
   const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
-  const shared = { db, boss, metrics, watch, ledger, slots }
+  const shared = { db, boss, metrics, watch, traces, ledger, slots }
   const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
     max: LONG_STATEMENTS_AT_ONCE,
@@ -75,7 +77,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await ledger.close()
     if (sharing) await sharing.stop()
     await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
-    await Promise.all([patient.destroy(), db.destroy()])
+    await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
   }
   try {
     await boss.start()

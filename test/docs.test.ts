@@ -22,6 +22,8 @@ const RUN_ELSEWHERE: Record<string, string> = {
   'npm ci && npm run chaos': 'test/chaos/run.ts',
   'npm ci && npm run bench': 'test/bench/run.ts',
   'npm run sandbox': 'test/sandbox/gateway-command.test.ts',
+  'npx openapi-typescript http://127.0.0.1:3000/openapi.json -o loanops.ts':
+    'test/contract/client.test.ts',
   'npm run migrate-portfolio': 'test/portfolio/migrate-portfolio.test.ts',
   'DATABASE_URL="$(cat .data/database-url)" npm run create-admin':
     'test/accounts/create-admin.test.ts',

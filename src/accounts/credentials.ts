@@ -17,9 +17,11 @@ export const NewPassword = Type.String({
 })
 
 /** A login attempt's username or password: only its length is checked, so that a refusal reveals nothing about any account. */
-export const Attempted = Type.String({
-  minLength: 1,
-  maxLength: most,
-  description: `a text of 1 to ${most} characters`,
-  examples: ['a long pass phrase'],
-})
+export const attempted = (example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: most,
+    description: `a text of 1 to ${most} characters`,
+    examples: [example],
+  })
+export const AttemptedPassword = attempted('a long pass phrase')

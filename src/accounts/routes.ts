@@ -11,7 +11,7 @@ import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, requireAccount } from './actor.
 import { openAttempts } from './attempts.ts'
 import { auditAlone } from './audit.ts'
 import { changePassword, disableAccount } from './change-account.ts'
-import { Attempted, NewPassword, Username } from './credentials.ts'
+import { AttemptedPassword, attempted, NewPassword, Username } from './credentials.ts'
 import { InvalidCredentials, openLogin } from './login.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
@@ -26,9 +26,11 @@ const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
 const Role = oneOf(ROLES)
 const loginSchema = {
+  operationId: 'login',
+  'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
   tags,
   summary: 'Returns an access token for a username and password',
-  body: Type.Object({ username: Attempted, password: Attempted }, closed),
+  body: Type.Object({ username: attempted('asha.rao'), password: AttemptedPassword }, closed),
   response: {
     200: Type.Object({
       access_token: Type.String(),
@@ -44,6 +46,8 @@ const Registered = Type.Object({
   created_at: Type.String(),
 })
 const registerSchema = {
+  operationId: 'registerAccount',
+  'x-refusals': ['FORBIDDEN', 'USERNAME_TAKEN'],
   tags,
   summary: 'Creates an account; for administrators',
   security,
@@ -53,17 +57,21 @@ const registerSchema = {
   },
 }
 const passwordSchema = {
+  operationId: 'changePassword',
+  'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
   tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
-  body: Type.Object({ current_password: Attempted, new_password: NewPassword }, closed),
+  body: Type.Object({ current_password: AttemptedPassword, new_password: NewPassword }, closed),
   response: { 204: Type.Null() },
 }
 const disableSchema = {
+  operationId: 'disableAccount',
+  'x-refusals': ['FORBIDDEN'],
   tags,
   summary: 'Disables an account and ends its tokens at once; for administrators',
   security,
-  params: Type.Object({ username: Type.String() }),
+  params: Type.Object({ username: Type.String({ examples: ['asha.rao'] }) }),
   response: { 204: Type.Null() },
 }
 

@@ -14,6 +14,7 @@ import { type Finding, readRepayments } from './read-repayments.ts'
 import { recordFindings } from './record-findings.ts'
 
 const checkSchema = {
+  operationId: 'checkPayment',
   tags: ['payments'],
   summary:
     'Reads a posted payment’s repayment back from the ledger, and returns the payment as it is then',

@@ -14,10 +14,11 @@ export const callbacksFeature: Feature = {
   },
 }
 
-async function deliver({ db, config, metrics, log }: WorkerContext): Promise<Job> {
+async function deliver({ db, config, metrics, traces, log }: WorkerContext): Promise<Job> {
   await chooseTypes(db, config.callbacks)
   if (config.callbacks === undefined) return { stop() {} }
   return deliverCallbacks(db, config.callbacks, {
+    traces,
     log,
     onResult: outcome => metrics.callbackAttempts.inc({ outcome }),
   })

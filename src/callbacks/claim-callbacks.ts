@@ -10,6 +10,9 @@ export type ClaimedCallback = {
   id: string
   claim: number
   body: string
+  type: string
+  /** Of the operation that it reports. */
+  traceparent: string | null
   /** Retries of the schedule that are used up. */
   retries: number
   dueAt: Date
@@ -70,7 +73,8 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
        set claim = c.claim + 1, next_try_at = ${lease}
       from chosen
      where c.id = chosen.id
-    returning c.id, c.claim, c.body, c.retries,
+    returning c.id, c.claim, c.body, c.retries, c.type,
+              (select traceparent from loanops.operation where id = c.about and c.type like 'operation.%') as traceparent,
               chosen.next_try_at as "dueAt", chosen.next_try_at > now() as "isAhead"`.execute(db)
   return rows
 }

@@ -3,12 +3,13 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import { keepRenewing } from '../database/lease.ts'
+import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 import { type ClaimedCallback, claimCallbacks, renewCallbacks } from './claim-callbacks.ts'
 import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
-import { openCallbackSender } from './send-callback.ts'
+import { openCallbackSender, type SentCallback } from './send-callback.ts'
 
 /** Attempts under way in one process: enough for a thousand a second at a receiver that takes 30 ms. */
 const ATTEMPTS_AT_ONCE = 32
@@ -22,6 +23,7 @@ const QUIET_AFTER_MS = 1_000
 const ATTEMPTS_MAY_FINISH_MS = 15_000
 
 type Hooks = {
+  traces: Traces
   log: { error(object: object, message: string): void }
   onResult(outcome: string): void
 }
@@ -30,7 +32,7 @@ type Hooks = {
 export function deliverCallbacks(
   db: Database,
   settings: CallbackSettings,
-  { log, onResult }: Hooks,
+  { traces, log, onResult }: Hooks,
 ): Job {
   const sender = openCallbackSender(settings, ATTEMPTS_AT_ONCE)
   const underWay = new Map<ClaimedCallback, Promise<void>>()
@@ -68,7 +70,9 @@ export function deliverCallbacks(
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
-    const sent = await sender.send(callback.id, callback.body)
+    const sent = await traced(traces, callback, traceparent =>
+      sender.send(callback.id, callback.body, traceparent),
+    )
     crashPoint('callback.answered')
     try {
       await recorder.submit({ callback, sent })
@@ -80,4 +84,20 @@ export function deliverCallbacks(
     underWay.delete(callback)
     loop.wake()
   }
+}
+
+function traced(
+  traces: Traces,
+  { id, type, traceparent }: ClaimedCallback,
+  send: (traceparent: string | null) => Promise<SentCallback>,
+): Promise<SentCallback> {
+  const part = { name: `callback ${type}`, isCall: true, attributes: { 'loanops.callback_id': id } }
+  return traces.at(traceparent).span(part, async (inside, note) => {
+    const sent = await send(inside.traceparent)
+    note({
+      ...(sent.status === null ? {} : { 'http.response.status_code': sent.status }),
+      'loanops.outcome': sent.outcome,
+    })
+    return sent
+  })
 }

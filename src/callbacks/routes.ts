@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { CALLBACK_TYPES } from '../config/setting-formats.ts'
 import type { Database } from '../database/database.ts'
-import { closed, nullable, oneOf, Time } from '../http/fields.ts'
+import { closed, Id, nullable, oneOf, Time } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { UUID } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
@@ -12,13 +12,14 @@ import { replayCallbacks, resendCallback, resumeCallbacks } from './replay-callb
 
 const tags = ['callbacks']
 const IS_UUID = new RegExp(UUID)
-const params = Type.Object({ id: Type.String({ description: 'a callback’s id' }) })
+const params = Type.Object({ id: Id })
 const filter = {
   state: Type.Optional(oneOf(CALLBACK_STATES)),
   type: Type.Optional(oneOf(CALLBACK_TYPES)),
 }
 
 const listSchema = {
+  operationId: 'listCallbacks',
   tags,
   summary: 'Lists callbacks, newest first',
   querystring: Type.Object(
@@ -29,7 +30,7 @@ const listSchema = {
       ),
       from: Type.Optional(Time),
       to: Type.Optional(Time),
-      ...listQuery,
+      ...listQuery('bigint'),
     },
     closed,
   ),
@@ -38,18 +39,21 @@ const listSchema = {
   },
 }
 const itemSchema = {
+  operationId: 'getCallback',
   tags,
   summary: 'Returns a callback with its body and each attempt to deliver it',
   params,
   response: { 200: CallbackWithAttempts },
 }
 const resendSchema = {
+  operationId: 'resendCallback',
   tags,
   summary: 'Sends a callback again, also a delivered one, under the same id',
   params,
   response: { 202: CallbackItem },
 }
 const replaySchema = {
+  operationId: 'replayCallbacks',
   tags,
   summary: 'Sends again the callbacks of a time; without a state, those that failed',
   body: Type.Object(
@@ -59,6 +63,7 @@ const replaySchema = {
   response: { 202: Type.Object({ callbacks: Type.Integer() }) },
 }
 const resumeSchema = {
+  operationId: 'resumeCallbacks',
   tags,
   summary: 'Lets callbacks flow again after the receiver answered 410',
   response: { 202: Type.Object({}) },

@@ -22,7 +22,7 @@ export type SentCallback = {
 
 export type CallbackSender = {
   /** Makes one attempt. Never throws. */
-  send(id: string, body: string): Promise<SentCallback>
+  send(id: string, body: string, traceparent: string | null): Promise<SentCallback>
   /** Aborts what is under way. */
   close(): Promise<void>
 }
@@ -36,15 +36,15 @@ export function openCallbackSender(
   const { origin, pathname, search } = new URL(url)
 
   return {
-    async send(id, body) {
+    async send(id, body, traceparent) {
       const startedAt = new Date()
-      const ended = await attempt(id, body).catch(failure)
+      const ended = await attempt(id, body, traceparent).catch(failure)
       return { startedAt, endedAt: new Date(), ...ended }
     },
     close: () => agent.destroy(),
   }
 
-  async function attempt(id: string, body: string) {
+  async function attempt(id: string, body: string, traceparent: string | null) {
     const signal = AbortSignal.timeout(timeoutMs)
     const response = await agent.request({
       origin,
@@ -53,6 +53,7 @@ export function openCallbackSender(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'LoanOps',
+        ...(traceparent === null ? {} : { traceparent }),
         ...signedHeaders(keys, id, body),
       },
       body,

@@ -22,6 +22,7 @@ export type CallbackType = (typeof CALLBACK_TYPES)[number]
 FormatRegistry.Set('time-zone', isTimeZone)
 FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
+FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('callback-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('callback-secrets', list =>
   list.split(',').every(one => isCallbackSecret(one.trim())),

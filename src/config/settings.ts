@@ -204,6 +204,11 @@ export const Settings = Type.Object({
     default: false,
     examples: [true],
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    text('where traces are sent by OTLP over HTTP; unset: nowhere', 'http://collector:4318', {
+      format: 'http-url',
+    }),
+  ),
   DOCS_ENABLED: Type.Boolean({
     description: 'whether to serve /docs and /openapi.json',
     default: true,

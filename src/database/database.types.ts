@@ -427,6 +427,7 @@ export interface LoanopsOperation {
   seq: Generated<Int8>;
   status: Generated<string>;
   subject: string;
+  traceparent: string | null;
   unknown_since: Timestamp | null;
   unstarted_attempt: number | null;
   waiting_for: string | null;

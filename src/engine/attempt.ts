@@ -27,15 +27,25 @@ import type { HandOver } from './hand-over.ts'
 import type { Operation } from './operation.ts'
 import { LedgerPaused } from './pause.ts'
 import { type Refusal, refusal } from './refusal.ts'
+import { traceAttempt } from './trace-attempt.ts'
 
 /** Makes one attempt: looks first if an earlier one may have arrived, then writes, and decides what happens next. */
-export async function runAttempt(
+export function runAttempt(
   context: AttemptContext,
   operation: Operation,
   claim: Claim,
   handOver: HandOver,
 ): Promise<Ended> {
-  const current = begin(context, operation, claim, handOver)
+  return traceAttempt(context.traces, claim, trace =>
+    attempted(begin(context, operation, claim, handOver, trace), operation, claim),
+  )
+}
+
+async function attempted(
+  current: CurrentAttempt,
+  operation: Operation,
+  claim: Claim,
+): Promise<Ended> {
   try {
     const early = (await lookFirst(current)) ?? refuseEarly(current)
     if (early !== undefined) return early

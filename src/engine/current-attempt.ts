@@ -4,6 +4,7 @@ import type { Answer } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { type Held, there } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
+import type { Trace, Traces } from '../ops/traces.ts'
 import type { Claim } from './claim.ts'
 import { type Decision, decide } from './decide.ts'
 import type { Ended } from './finish.ts'
@@ -24,6 +25,7 @@ export type AttemptContext = {
    */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
+  traces: Traces
   log: { error(object: object, message: string): void }
 }
 
@@ -44,9 +46,10 @@ export function begin(
   operation: Operation,
   claim: Claim,
   handOver: HandOver,
+  trace: Trace,
 ): CurrentAttempt {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
-  const calls = watchLedger(context.ledger, context.mayWrite)
+  const calls = watchLedger(context.ledger, context.mayWrite, trace)
   const attempt: Attempt = {
     ledger: calls.ledger,
     reference: context.reference,

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Metrics } from '../ops/metrics.ts'
+import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Final, OnFinal } from './finish.ts'
@@ -18,6 +19,7 @@ export type WorkerContext = Databases & {
   config: Config
   metrics: Metrics
   watch: Watch
+  traces: Traces
   log: FastifyBaseLogger
   ledger: Ledger
   reference: Reference

@@ -1,6 +1,7 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Answer } from '../ledger/answer.ts'
 import type { Ledger, Write } from '../ledger/client.ts'
+import type { Trace } from '../ops/traces.ts'
 
 /** The ledger as one attempt sees it, with what the attempt has read and sent so far. */
 export type WatchedLedger = {
@@ -12,7 +13,11 @@ export type WatchedLedger = {
   mayHaveArrived(): boolean
 }
 
-export function watchLedger(ledger: Ledger, mayWrite: () => Promise<boolean>): WatchedLedger {
+export function watchLedger(
+  ledger: Ledger,
+  mayWrite: () => Promise<boolean>,
+  trace: Trace,
+): WatchedLedger {
   let lastRead: Answer | null = null
   let written: Answer | null = null
   let isSent = false
@@ -24,7 +29,7 @@ export function watchLedger(ledger: Ledger, mayWrite: () => Promise<boolean>): W
     ledger: {
       ...ledger,
       async read<Body>(path: string) {
-        const answer = await ledger.read<Body>(path)
+        const answer = await ledger.read<Body>(path, trace)
         lastRead = answer
         return answer
       },
@@ -32,7 +37,7 @@ export function watchLedger(ledger: Ledger, mayWrite: () => Promise<boolean>): W
         crashPoint('write.unsent')
         if (!(await mayWrite())) throw new Error('the lease was lost before the write')
         isSent = true
-        written = await ledger.write(write)
+        written = await ledger.write(write, trace)
         crashPoint('write.answered')
         return written
       },

@@ -1,7 +1,8 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { Decimal } from 'decimal.js'
-import { DATE_FORMAT, dayOfIso, namedDay } from '../day.ts'
+import { DATE_FORMAT, DAY_PATTERN, dayOfIso, namedDay } from '../day.ts'
+import { UUID } from '../ids.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
@@ -15,6 +16,8 @@ TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(v
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
 TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && isTime(value))
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
+// The handler checks it, because its refusal has a code of its own.
+TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
 // A refusal says what would be valid, in the words of the schema's description.
@@ -28,6 +31,7 @@ SetErrorFunction(error => {
 export const Day = Type.Unsafe<string>({
   [Kind]: 'Day',
   type: 'string',
+  pattern: DAY_PATTERN,
   description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
   examples: ['05 March 2026'],
 })
@@ -35,6 +39,7 @@ export const Day = Type.Unsafe<string>({
 export const IsoDay = Type.Unsafe<string>({
   [Kind]: 'IsoDay',
   type: 'string',
+  format: 'date',
   description: 'a day that exists, as YYYY-MM-DD',
   examples: ['2026-03-05'],
 })
@@ -51,6 +56,8 @@ export const Amount = Type.Unsafe<number>({
   [Kind]: 'Amount',
   type: 'number',
   exclusiveMinimum: 0,
+  maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
+  multipleOf: 1 / 10 ** PAISA_DECIMALS,
   description: 'a number above 0 with at most two decimals and 15 significant digits',
   examples: [50000],
 })
@@ -59,6 +66,8 @@ export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
   type: 'number',
   minimum: 0,
+  maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** RATE_DECIMALS,
+  multipleOf: 1 / 10 ** RATE_DECIMALS,
   description:
     'a number of 0 or more with at most six decimals, per period of the lender’s product',
   examples: [18],
@@ -80,6 +89,21 @@ export const ExternalId = Type.String({
   examples: ['L-1001'],
 })
 
+export const ClientId = { ...ExternalId, examples: ['C-1001'] }
+
+/** A text whose form is only described here: the handler answers any other text like an unknown one. */
+export const described = (pattern: string, description: string, example: string) =>
+  Type.Unsafe<string>({
+    [Kind]: 'Described',
+    type: 'string',
+    pattern,
+    description,
+    examples: [example],
+  })
+
+/** An id of ours in a path. */
+export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
+
 /** A text that is not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
@@ -96,6 +120,7 @@ export const Note = Type.String({
   minLength: 1,
   maxLength: 1000,
   description: 'a text of 1 to 1000 characters',
+  examples: ['Agreed with the borrower by telephone'],
 })
 
 // `enum` and a list of types instead of a union: a union's branches are tried one by one, for each value and each answer.

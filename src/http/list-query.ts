@@ -1,7 +1,8 @@
 import { type TInteger, Type } from '@sinclair/typebox'
+import { cursorPattern, type Shape } from './cursor.ts'
 
-/** The query parameters of every list, in addition to its own filters. */
-export const listQuery = {
+/** The query parameters of every list, in addition to its own filters. @param shapes of what its rows are sorted by */
+export const listQuery = (...shapes: Shape[]) => ({
   // Optional for callers, but always present in handlers, because validation fills in the default.
   limit: Type.Optional(
     Type.Integer({
@@ -11,5 +12,10 @@ export const listQuery = {
       description: 'a number from 1 to 200',
     }),
   ) as TInteger,
-  cursor: Type.Optional(Type.String({ maxLength: 500 })),
-}
+  cursor: Type.Optional(
+    Type.String({
+      pattern: cursorPattern(shapes),
+      description: 'the next_cursor of the previous page, which callers must not interpret',
+    }),
+  ),
+})

@@ -1,3 +1,4 @@
+import type { Trace } from '../ops/traces.ts'
 import {
   type Answer,
   classifyRead,
@@ -10,6 +11,7 @@ import {
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
+import { traced } from './traced.ts'
 
 export type Write = {
   method: 'POST' | 'PUT' | 'DELETE'
@@ -28,8 +30,8 @@ export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
 /** The ledger as the rest of the code sees it: a read returns or throws, a write always returns an answer. */
 export type Ledger = {
   /** @throws LedgerTrouble if the ledger cannot be read */
-  read<Body>(path: string): Promise<Reading<Body>>
-  write(write: Write): Promise<Answer>
+  read<Body>(path: string, trace?: Trace): Promise<Reading<Body>>
+  write(write: Write, trace?: Trace): Promise<Answer>
   /** Makes a minimal call, to learn whether a ledger that was down is back. @returns whether it answers */
   probe(): Promise<boolean>
   breaker: Breaker
@@ -49,13 +51,13 @@ export function openLedger(settings: LedgerSettings): Ledger {
   const breaker = openBreaker()
 
   return {
-    async read<Body>(path: string) {
-      const answer = await call({ method: 'GET', path }, classifyRead)
+    async read<Body>(path: string, trace?: Trace) {
+      const answer = await call({ method: 'GET', path }, classifyRead, trace)
       if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
       return answer as Reading<Body>
     },
-    write({ promisedId, ...request }) {
-      return call(request, received => classifyWrite(received, promisedId))
+    write({ promisedId, ...request }, trace) {
+      return call(request, received => classifyWrite(received, promisedId), trace)
     },
     async probe() {
       const { outcome } = await call({ method: 'GET', path: '/paymenttypes' }, classifyRead)
@@ -67,10 +69,13 @@ export function openLedger(settings: LedgerSettings): Ledger {
     cutOff: sender.cutOff,
   }
 
-  async function call(request: Request, take: Take): Promise<Answer> {
+  async function call(request: Request, take: Take, trace?: Trace): Promise<Answer> {
     const { method, path } = request
     const unsent = () => ({ method, path, ...NOT_SENT })
-    return breaker.guard(() => answered(request, take), unsent)
+    return breaker.guard(
+      () => traced(trace, request, traceparent => answered({ ...request, traceparent }, take)),
+      unsent,
+    )
   }
 
   async function answered(request: Request, take: Take): Promise<Answer> {

@@ -28,6 +28,8 @@ export type Request = {
   path: string
   body?: object
   key?: string
+  /** W3C Trace Context. */
+  traceparent?: string | null
 }
 
 /** The connections to the ledger, which know nothing about the meaning of a call. */
@@ -64,6 +66,7 @@ export function openSender(settings: LedgerSettings): Sender {
       path: url.pathname + request.path,
       headers: {
         ...headers,
+        ...(request.traceparent ? { traceparent: request.traceparent } : {}),
         ...(request.key === undefined ? {} : { 'idempotency-key': request.key }),
         ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
       },

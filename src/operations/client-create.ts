@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
-import { closed, Day, ExternalId, Text } from '../http/fields.ts'
+import { ClientId, closed, Day, Text } from '../http/fields.ts'
 import {
   clientAnswer,
   clientDifferences,
@@ -21,7 +21,7 @@ export const clientCreate = operation({
     {
       firstname: Text(50, 'Asha'),
       lastname: Text(50, 'Rao'),
-      externalId: ExternalId,
+      externalId: ClientId,
       activationDate: Day,
       mobileNo: Type.Optional(Text(50, '+919876543210')),
       emailAddress: Type.Optional(Text(150, 'asha@example.in')),

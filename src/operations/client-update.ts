@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
-import { closed, Day, ExternalId, Text } from '../http/fields.ts'
+import { ClientId, closed, Day, Text } from '../http/fields.ts'
 import {
   type ClientFields,
   clientAnswer,
@@ -18,7 +18,7 @@ export const clientUpdate = operation({
   summary: 'Changes a client’s name, contact or activation date',
   schema: Type.Object(
     {
-      externalId: ExternalId,
+      externalId: ClientId,
       activationDate: Type.Optional(Day),
       firstname: Type.Optional(Text(50, 'Asha')),
       lastname: Type.Optional(Text(50, 'Rao')),

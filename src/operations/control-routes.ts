@@ -10,19 +10,22 @@ import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find.ts'
 import { OperationWithAttempts, Processing } from './record.ts'
 import { Outcome, resolveOperation } from './resolve.ts'
-import { parseTrackingId } from './tracking-id.ts'
+import { parseTrackingId, TrackingId } from './tracking-id.ts'
 
 const MAX_RESOLUTIONS = 200
 
 const tags = ['operations']
-const params = Type.Object({ tracking_id: Type.String() })
+const params = Type.Object({ tracking_id: TrackingId })
 const wholeSchema = {
+  operationId: 'getOperation',
   tags,
   summary: 'Returns an operation with its data, its attempts and the one that it waits for',
   params,
   response: { 200: OperationWithAttempts },
 }
 const resolveSchema = {
+  operationId: 'resolveOperation',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Resolves a stuck operation: it is retried, or it has failed',
   params,
@@ -30,6 +33,7 @@ const resolveSchema = {
   response: { 202: Processing },
 }
 const resolveEachSchema = {
+  operationId: 'resolveOperations',
   tags,
   summary: 'Resolves several stuck operations, each as a call of its own would, in order',
   body: Type.Object(
@@ -57,6 +61,8 @@ const resolveEachSchema = {
   },
 }
 const cancelSchema = {
+  operationId: 'cancelOperation',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Cancels an operation that was never attempted: it has failed',
   params,

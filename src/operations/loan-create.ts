@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
 import { clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
-import { Amount, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
+import { Amount, ClientId, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/dates.ts'
 import { absent, compared, dayThere, difference } from '../ledger/held.ts'
@@ -73,7 +73,7 @@ function schemaFor(lenders: string[]) {
       loanTermFrequencyType: Type.Optional({ ...LoanTermFrequencyType, default: 'months' }),
       numberOfRepayments: Count,
       interestRatePerPeriod: Rate,
-      clientId: ExternalId,
+      clientId: ClientId,
     },
     closed,
   )

@@ -15,12 +15,14 @@ const State = Type.Object({
   until: nullable(Type.String()),
 })
 const pauseSchema = {
+  operationId: 'pauseLedger',
   tags,
   summary: 'Keeps every process from beginning a write at the ledger; intake and reads go on',
   body: Type.Object({ reason: Note, until: Type.Optional(Time) }, closed),
   response: { 200: State },
 }
 const resumeSchema = {
+  operationId: 'resumeLedger',
   tags,
   summary: 'Ends the pause of writes at the ledger',
   response: { 200: State },

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { ORIGINS } from '../engine/origin.ts'
 import { nullable, oneOf } from '../http/fields.ts'
+import { TrackingId } from './tracking-id.ts'
 
 export const STATUSES = ['processing', 'success', 'failed'] as const
 const ledgerBody = nullable(Type.Object({}, { additionalProperties: true }))
 const recordFields = {
-  tracking_id: Type.String(),
+  tracking_id: TrackingId,
   operation_type: Type.String(),
   status: oneOf(STATUSES),
   success_response: ledgerBody,
@@ -15,7 +16,7 @@ const recordFields = {
 }
 
 export const Processing = Type.Object(
-  { tracking_id: Type.String(), status: oneOf(['processing']) },
+  { tracking_id: TrackingId, status: oneOf(['processing']) },
   { additionalProperties: false },
 )
 
@@ -37,7 +38,7 @@ const itemFields = {
 }
 export const OperationItem = Type.Object(itemFields)
 
-export const OperationAttempt = Type.Object({
+const OperationAttempt = Type.Object({
   attempt: Type.Integer(),
   times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
   started_at: Type.String(),

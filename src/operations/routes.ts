@@ -10,16 +10,20 @@ import type { Catalogue } from '../engine/operation.ts'
 import { ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
+import type { Traces } from '../ops/traces.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
-import { parseTrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { parseTrackingId, TrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
 
 const tags = ['operations']
+const ofOneOperation = Type.Object({ tracking_id: TrackingId })
 const operateSchema = (catalogue: Catalogue) => ({
+  operationId: 'submitOperation',
+  'x-refusals': ['UNKNOWN_OPERATION', 'IDEMPOTENCY_KEY_REUSED'],
   tags,
   summary: 'Accepts an operation to run on the ledger',
   headers: Type.Object({
@@ -34,9 +38,10 @@ const operateSchema = (catalogue: Catalogue) => ({
   },
 })
 const trackSchema = {
+  operationId: 'trackOperation',
   tags,
   summary: 'Returns the state and result of an operation',
-  params: Type.Object({ tracking_id: Type.String() }),
+  params: ofOneOperation,
   querystring: Type.Object(
     {
       wait: Type.Optional(
@@ -53,6 +58,7 @@ const trackSchema = {
   response: { 200: TrackingRecord },
 }
 const listSchema = (catalogue: Catalogue) => ({
+  operationId: 'listOperations',
   tags,
   summary: 'Lists operations, newest first, with the reason why one is not done yet',
   querystring: Type.Object(
@@ -60,7 +66,7 @@ const listSchema = (catalogue: Catalogue) => ({
       external_id: Type.Optional(ExternalId),
       status: Type.Optional(oneOf(STATUSES)),
       operation_type: Type.Optional(oneOf([...catalogue.keys()])),
-      ...listQuery,
+      ...listQuery('bigint'),
     },
     { additionalProperties: false },
   ),
@@ -71,16 +77,18 @@ const listSchema = (catalogue: Catalogue) => ({
     }),
   },
 })
+
 type Context = {
   db: Database
   boss: PgBoss
   catalogue: Catalogue
   watch: Watch
+  traces: Traces
   limits: { waiting: number }
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, catalogue, limits } = context
+  const { db, catalogue, limits, traces } = context
   const validate = operateValidator(catalogue)
   const final = awaitFinal(db, limits.waiting)
   const accept = openIntake(context)
@@ -98,7 +106,8 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { operation, data } = validate(request.body)
         const key = request.headers['idempotency-key'] ?? null
-        const askedBy = { caller: callerOf(request), requestId: request.id }
+        const { traceparent } = traces.ofRequest(request)
+        const askedBy = { caller: callerOf(request), requestId: request.id, traceparent }
         const accepted = await accept.submit(newOperation(operation, data, key, askedBy))
         if (accepted instanceof Error) throw accepted
         const tracking_id = trackingId(accepted)

@@ -1,4 +1,5 @@
 import createError from '@fastify/error'
+import { described } from '../http/fields.ts'
 
 const InvalidTrackingId = createError(
   'INVALID_TRACKING_ID',
@@ -13,6 +14,12 @@ export const UnknownTrackingId = createError(
 
 const SHAPE =
   /^([A-Z][A-Z_]{0,39})\|([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
+
+export const TrackingId = described(
+  SHAPE.source,
+  'a tracking id: <OPERATION>|<uuid>',
+  'LOAN_APPROVE|019a0000-0000-7000-8000-000000000000',
+)
 
 export function trackingId({ operationType, id }: { operationType: string; id: string }): string {
   return `${operationType}|${id}`

@@ -15,6 +15,7 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
       '/healthz',
       {
         schema: {
+          operationId: 'getHealth',
           tags,
           summary: 'Whether the process is alive',
           response: { 200: Type.Object({ status: Type.String() }) },
@@ -27,6 +28,7 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
       '/readyz',
       {
         schema: {
+          operationId: 'getReadiness',
           tags,
           summary: 'Whether the process can do its work',
           response: { 200: Readiness, 503: Readiness },
@@ -42,6 +44,7 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
       '/metrics',
       {
         schema: {
+          operationId: 'getMetrics',
           tags,
           summary: 'Metrics for Prometheus',
           produces: ['text/plain'],

@@ -5,7 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { closed, nullable } from '../http/fields.ts'
+import { closed, Id, nullable } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { FieldErrors, NotFound } from '../http/problem.ts'
 import { UUID } from '../ids.ts'
@@ -19,22 +19,25 @@ const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered,
   post_seconds::float8, last_error`
 
 const requestSchema = {
+  operationId: 'requestBatch',
   tags,
   summary: 'Requests a batch run now, or as soon as the running one ends',
   response: { 202: Type.Object({ batch_id: Type.String() }) },
 }
 const listSchema = {
+  operationId: 'listBatches',
   tags,
   summary: 'Lists batch runs, newest first',
-  querystring: Type.Object(listQuery, closed),
+  querystring: Type.Object(listQuery('uuid'), closed),
   response: {
     200: Type.Object({ batches: Type.Array(BatchRun), next_cursor: nullable(Type.String()) }),
   },
 }
 const runSchema = {
+  operationId: 'getBatch',
   tags,
   summary: 'Returns a batch run with its counts',
-  params: Type.Object({ id: Type.String() }),
+  params: Type.Object({ id: Id }),
   response: { 200: BatchRun },
 }
 

@@ -6,5 +6,7 @@ import type { Run } from '../queue/run-job.ts'
 export type Batch = Run & {
   db: Database
   boss: PgBoss
+  /** Of the run; null where nobody traces. */
+  traceparent: string | null
   log: { error(object: object, message: string): void }
 }

@@ -20,13 +20,14 @@ const MAX_ASSIGNMENTS = 200
 const tags = ['payments']
 const Assignment = Type.Object(
   {
-    gateway: Type.String(),
-    gateway_payment_id: Type.String({ description: 'a payment’s id' }),
-    external_loan_id: Type.String({ description: 'an external id' }),
+    gateway: Type.String({ examples: ['gateway_a'] }),
+    gateway_payment_id: Type.String({ description: 'a payment’s id', examples: ['pay_1'] }),
+    external_loan_id: Type.String({ description: 'an external id', examples: ['L-1001'] }),
   },
   closed,
 )
 const assignEachSchema = {
+  operationId: 'assignPayments',
   tags,
   summary: 'Assigns several payments, each as a call of its own would, in order',
   body: Type.Object(
@@ -54,6 +55,8 @@ const assignEachSchema = {
   },
 }
 const assignSchema = {
+  operationId: 'assignPayment',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params: PaymentParams,
@@ -61,6 +64,8 @@ const assignSchema = {
   response: { 200: Payment },
 }
 const resolveSchema = {
+  operationId: 'resolvePayment',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary:
     'Decides what becomes of what is in suspense, or clears the objection to what is posted; later events do not change it',
@@ -70,6 +75,7 @@ const resolveSchema = {
   response: { 200: Payment },
 }
 const noteSchema = {
+  operationId: 'notePayment',
   tags,
   summary: 'Keeps a note for other operators, which ops.suspense shows with its author',
   params: PaymentParams,

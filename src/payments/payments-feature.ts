@@ -34,9 +34,10 @@ async function saveEvents({ db, boss, config, metrics, log }: WorkerContext): Pr
 }
 
 function runBatches(context: WorkerContext): Promise<Job> {
-  const { boss, config, metrics, ledger, slots, log } = context
+  const { boss, config, metrics, ledger, slots, traces, log } = context
   return workBatches(context, boss, {
     ...config,
+    traces,
     productOf: loan =>
       slots.run('bulk', async () => {
         const found = await findLoan(ledger, loan)

@@ -29,7 +29,7 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
 }
 
 /** In the order of payment, because the operations of a loan run in the order in which they are inserted. */
-async function postChunk({ db, boss, claim }: Batch): Promise<number> {
+async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const sent = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ id: string; loan: string }>`
       select id, external_loan_id as loan from core.transaction
@@ -37,7 +37,9 @@ async function postChunk({ db, boss, claim }: Batch): Promise<number> {
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>
-      newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null),
+      newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null, {
+        traceparent,
+      }),
     )
     if (operations.length === 0) return 0
     await insertOperations(trx, boss, 'payment', operations)

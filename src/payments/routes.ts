@@ -15,21 +15,24 @@ import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
 const tags = ['payments']
 
 const listSchema = {
+  operationId: 'listPayments',
   tags,
   summary:
     'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
-  querystring: Type.Object({ ...paymentFilter, ...listQuery }, closed),
+  querystring: Type.Object({ ...paymentFilter, ...listQuery('uuid') }, closed),
   response: {
     200: Type.Object({ payments: Type.Array(Payment), next_cursor: nullable(Type.String()) }),
   },
 }
 const summarySchema = {
+  operationId: 'summarizePayments',
   tags,
   summary: 'Counts payments, refunds and chargebacks and sums up their amounts',
   querystring: Type.Object(paymentFilter, closed),
   response: { 200: Type.Object({ totals: Type.Array(PaymentTotal) }) },
 }
 const historySchema = {
+  operationId: 'getPayment',
   tags,
   summary: 'Returns a payment with its events, newest first, and each attempt to post it',
   params: PaymentParams,
@@ -37,7 +40,7 @@ const historySchema = {
     {
       ...kindQuery.properties,
       bodies: Type.Optional(oneOf(['true', 'false'])),
-      cursor: listQuery.cursor,
+      cursor: listQuery('bigint', 'uuid', 'name').cursor,
     },
     closed,
   ),

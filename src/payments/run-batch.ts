@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Databases } from '../database/database.ts'
+import type { Traces } from '../ops/traces.ts'
 import type { Run } from '../queue/run-job.ts'
 import { awaitSaved } from './await-saved.ts'
 import type { Batch } from './batch.ts'
@@ -13,15 +14,24 @@ import { transform } from './transform.ts'
 
 export type BatchContext = Databases & {
   boss: PgBoss
+  traces: Traces
   log: Batch['log']
   productOf: ProductOf
   onStage(stage: string, seconds: number): void
 }
 
 /** One pass of raw → base → core → ledger. Each stage continues with what remains, also after a worker died. */
-export async function runBatch(context: BatchContext, run: Run): Promise<void> {
+export function runBatch(context: BatchContext, run: Run): Promise<void> {
+  const part = { name: 'batch', attributes: { 'loanops.batch_id': run.claim.id } }
+  return context.traces
+    .at(null)
+    .span(part, ({ traceparent }) =>
+      runStages(context, { ...context, ...run, db: context.patient, traceparent }, run),
+    )
+}
+
+async function runStages(context: BatchContext, batch: Batch, run: Run): Promise<void> {
   crashPoint('batch.claimed')
-  const batch: Batch = { ...context, ...run, db: context.patient }
   await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${run.claim.id}`)
   await timed('discover', discover)
   await timed('transform', transform)

@@ -85,7 +85,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   }
 }
 
-function routeOptions({ title, headers }: OpenGateway) {
+function routeOptions({ name, title, headers }: OpenGateway) {
   const described = Object.entries(headers).map(([name, description]) => [
     name,
     Type.Optional(Type.String({ description })),
@@ -95,18 +95,29 @@ function routeOptions({ title, headers }: OpenGateway) {
     // Whatever a gateway adds to its URL or body: an event refused for that would be lost.
     validatorCompiler: () => () => true,
     schema: {
+      operationId: `receive${operationName(name)}Event`,
+      'x-refusals': ['INVALID_SIGNATURE'],
       tags: ['payments'],
       summary: `Receives an event of ${title}`,
       security: [],
       querystring: Type.Object({
-        lender: Type.Optional(Type.String({ description: 'a lender’s code' })),
+        lender: Type.Optional(
+          Type.String({ description: 'a lender’s code', examples: ['LENDER_02'] }),
+        ),
       }),
       headers: Type.Object(Object.fromEntries(described)),
-      body: Type.Object({}, { additionalProperties: true }),
+      body: Type.Object(
+        {},
+        { additionalProperties: true, examples: [{ event: 'payment.captured' }] },
+      ),
       response: { 200: Type.Object({ received: Type.Literal(true) }) },
     },
   }
 }
+
+/** `gateway_a` as `GatewayA`. */
+const operationName = (gateway: string) =>
+  gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** @throws FieldErrors for anything but a JSON object */
 function jsonObject(body: Buffer | undefined): Fields {

@@ -3,7 +3,11 @@ import { nullable, oneOf } from '../http/fields.ts'
 import { UUID } from '../ids.ts'
 import { kinds } from './kinds/kinds.ts'
 
-export const MigrationId = Type.String({ pattern: UUID, description: 'a migration id' })
+export const MigrationId = Type.String({
+  pattern: UUID,
+  description: 'a migration id',
+  examples: ['019a0000-0000-7000-8000-000000000000'],
+})
 export const ofOneMigration = Type.Object({ id: MigrationId })
 
 const Count = Type.Integer({ minimum: 0 })

@@ -28,19 +28,21 @@ const LONG_RUN_CALLS_AT_ONCE = 2
 
 const tags = ['migration']
 const listSchema = {
+  operationId: 'listMigrations',
   tags,
   summary: 'Lists migrations, newest first',
   querystring: Type.Object(
     {
       type: Type.Optional(MigrationTypeName),
       status: Type.Optional(MigrationStatus),
-      ...listQuery,
+      ...listQuery('uuid'),
     },
     closed,
   ),
   response: { 200: MigrationList },
 }
 const itemSchema = {
+  operationId: 'getMigration',
   tags,
   summary: 'Shows the progress of a migration',
   params: ofOneMigration,

@@ -9,6 +9,7 @@ import { openLedger } from '../../src/ledger/client.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -208,6 +209,7 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
     boss,
     metrics: openMetrics(),
     watch: openWatch(),
+    traces: await openTraces(config, logger('silent')),
     ledger: openLedger(config),
     slots: openSlots(config.LEDGER_CONCURRENCY),
     health: async () => ({

@@ -10,6 +10,7 @@ import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { health } from '../../src/ops/health.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
@@ -42,6 +43,7 @@ t.test('readyz is 503 and names a group commit that makes no progress, until it 
     metrics: openMetrics(),
     health: health(ours, tablesPresent(), () => undefined, watch),
     watch,
+    traces: await openTraces(config, logger('silent')),
     ledger: openLedger(config),
     slots: openSlots(config.LEDGER_CONCURRENCY),
   }

@@ -7,6 +7,7 @@ import { openLedger } from '../../src/ledger/client.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { startWorker } from '../../src/worker.ts'
 
@@ -27,6 +28,7 @@ const services = {
   metrics,
   watch: openWatch(),
   log: logger('silent'),
+  traces: await openTraces(config, logger('silent')),
   ledger,
   slots: openSlots(config.LEDGER_CONCURRENCY),
 }

@@ -7,13 +7,17 @@ type Parameter = {
   name: string
   required?: boolean
   schema: Schema
+  example?: unknown
 }
+type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }
 type Call = {
+  operationId: string
   parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema?: Schema }> }
-  responses: Record<string, unknown>
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, Response>
   security?: object[]
 }
+type Response = { content?: Record<string, { schema: { allOf?: Schema[] } }> }
 export type OpenApi = { paths: Record<string, Record<string, Call>> }
 export type Endpoint = Call & { path: string; method: string }
 export type Request = {
@@ -59,7 +63,10 @@ function pathOf({ path, parameters = [] }: Endpoint, isFitting: boolean): Arbitr
   return fc
     .tuple(valuesOf(inPath, isFitting, true), valuesOf(inQuery, isFitting, false))
     .map(([params, query]) => {
-      const filled = path.replace(/\{(\w+)\}/g, (_, name) => encoded(params[name]) || '-')
+      // An empty segment, or one of dots, would make another path.
+      const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
+        encoded(params[name]).replace(/^\.{0,2}$/, '-'),
+      )
       const pairs = Object.entries(query).map(
         ([name, value]) => `${encoded(name)}=${encoded(value)}`,
       )
@@ -86,7 +93,7 @@ function knownOr(name: string, arbitrary: Arbitrary<unknown>): Arbitrary<unknown
     lender: ['LENDER_01', 'LENDER_02', 'UNKNOWN'],
     username: ['asha.rao', 'nobody'],
     id: ['019a0000-0000-7000-8000-000000000000'],
-    cursor: ['WyIxIl0'],
+    cursor: ['1'],
     tracking_id: ['LOAN_CREATE|019a0000-0000-7000-8000-000000000000'],
   }
   return known[name] ? fc.oneof(fc.constantFrom(...known[name]), arbitrary) : arbitrary

@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
-import { closed, nullable, oneOf, Text, Time } from '../../http/fields.ts'
+import { closed, Id, nullable, oneOf, Text, Time } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
 import { UUID } from '../../ids.ts'
@@ -25,29 +25,37 @@ const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched:
   ended_at, last_error`
 
 const requestSchema = {
+  operationId: 'requestBackfill',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Fetches what a gateway has of a time, and stores what its webhooks did not bring',
-  params: Type.Object({ gateway: Type.String() }),
+  params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   body: Type.Object({ from: Time, to: Time, lender: Type.Optional(Text(40, 'LENDER_02')) }, closed),
   response: { 202: Type.Object({ backfill_id: Type.String() }) },
 }
 const gatewaysSchema = {
+  operationId: 'listGateways',
   tags,
   summary: 'Lists the gateways’ sources, and how far their payments are fetched',
   response: { 200: Type.Object({ gateways: Type.Array(GatewayState) }) },
 }
 const listSchema = {
+  operationId: 'listBackfills',
   tags,
   summary: 'Lists fetches, newest first',
-  querystring: Type.Object({ gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery }, closed),
+  querystring: Type.Object(
+    { gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') },
+    closed,
+  ),
   response: {
     200: Type.Object({ backfills: Type.Array(Backfill), next_cursor: nullable(Type.String()) }),
   },
 }
 const itemSchema = {
+  operationId: 'getBackfill',
   tags,
   summary: 'Returns a fetch with its counts',
-  params: Type.Object({ id: Type.String() }),
+  params: Type.Object({ id: Id }),
   response: { 200: Backfill },
 }
 

@@ -13,6 +13,7 @@ import { uploadStatement } from './upload-statement.ts'
 
 const tags = ['books']
 const templateSchema = {
+  operationId: 'getStatementTemplate',
   tags,
   summary: 'Returns the header row of a statement and one example row',
   description: describeColumns({ type: 'a statement', columns }),
@@ -20,12 +21,15 @@ const templateSchema = {
   response: { 200: Type.String() },
 }
 const uploadSchema = {
+  operationId: 'uploadStatement',
   tags,
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
   description: describeColumns({ type: 'a statement', columns }),
   consumes: ['multipart/form-data'],
-  params: Type.Object({ gateway: Type.String() }),
-  querystring: Type.Object({ lender: Type.String({ description: 'a lender’s code' }) }),
+  params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
+  querystring: Type.Object({
+    lender: Type.String({ description: 'a lender’s code', examples: ['LENDER_02'] }),
+  }),
   body: Type.Object({
     file: Type.String({ format: 'binary', description: 'CSV, at most 64 MiB' }),
   }),

@@ -14,6 +14,8 @@ const MAX_AFTER = 100
 
 const tags = ['migration']
 const runSchema = {
+  operationId: 'runMigration',
+  'x-refusals': ['NOT_FOUND', 'CONFLICT'],
   tags,
   summary: 'Writes the valid rows to the ledger, or checks what that would do',
   body: Type.Object(
@@ -34,12 +36,16 @@ const runSchema = {
   response: { 202: Started },
 }
 const retrySchema = {
+  operationId: 'retryMigration',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Processes the rows that failed, were stopped or are left',
   params: ofOneMigration,
   response: { 202: Started },
 }
 const cancelSchema = {
+  operationId: 'cancelMigration',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Starts nothing more; rows in progress are completed',
   params: ofOneMigration,

@@ -14,6 +14,7 @@ import { describeColumns, template } from './template.ts'
 const CSV = 'text/csv; charset=utf-8'
 const tags = ['migration']
 const templateSchema = {
+  operationId: 'getMigrationTemplate',
   tags,
   summary: 'Returns the header row of a file and one example row',
   description: known.map(describeColumns).join('\n\n'),
@@ -22,6 +23,7 @@ const templateSchema = {
   response: { 200: Type.String() },
 }
 const errorsSchema = {
+  operationId: 'getMigrationErrors',
   tags,
   summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
   params: ofOneMigration,

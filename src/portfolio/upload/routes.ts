@@ -9,24 +9,34 @@ import { MigrationTypeName, ofOneMigration, Uploaded } from '../record.ts'
 import { backgroundDeletion } from './background-deletion.ts'
 import { discard } from './discard.ts'
 import { firstErrors } from './first-errors.ts'
-import { describeColumns } from './template.ts'
+import { describeColumns, template } from './template.ts'
 import { upload } from './upload.ts'
 import { takeUpload } from './upload-request.ts'
 
 const tags = ['migration']
-const description = known.map(describeColumns).join('\n\n')
+const description = [
+  'The part `type` comes before the part `file`, which is read as it arrives.',
+  ...known.map(describeColumns),
+].join('\n\n')
 const uploadSchema = {
+  operationId: 'uploadMigration',
   tags,
   summary: 'Uploads a CSV file and checks every row; writes nothing to the ledger',
   description,
   consumes: ['multipart/form-data'],
   body: Type.Object({
     type: MigrationTypeName,
-    file: Type.String({ format: 'binary', description: 'CSV, at most 1 GiB' }),
+    file: Type.String({
+      format: 'binary',
+      description: 'CSV, at most 1 GiB',
+      examples: [known.map(template)[0] ?? ''],
+    }),
   }),
   response: { 201: Uploaded },
 }
 const discardSchema = {
+  operationId: 'discardMigration',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Discards a file and its rows, if no row has been started',
   params: ofOneMigration,

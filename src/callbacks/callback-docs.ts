@@ -1,0 +1,76 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { CALLBACK_TYPES, type CallbackType } from '../config/setting-formats.ts'
+import { OperationItem } from '../operations/record.ts'
+import { Payment } from '../payments/payment-record.ts'
+import { MigrationItem } from '../portfolio/record.ts'
+
+const Operation = Type.Pick(OperationItem, [
+  'tracking_id',
+  'operation_type',
+  'status',
+  'success_response',
+  'failure_response',
+  'error_message',
+  'processed_at',
+  'external_id',
+])
+/** Without what may hold personal data. */
+const ReportedPayment = Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints'])
+
+const DATA: Record<string, TSchema> = {
+  operation: Operation,
+  payment: ReportedPayment,
+  migration: MigrationItem,
+}
+const SUMMARIES: Record<string, string> = {
+  operation: 'An operation submitted through the API ended',
+  payment: 'A payment, refund or chargeback reached a state',
+  migration: 'A run of a portfolio ended',
+}
+
+const headers = [
+  ['webhook-id', 'the same on each attempt'],
+  ['webhook-timestamp', 'when this attempt was made, in seconds since 1970'],
+  [
+    'webhook-signature',
+    '`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64, for each secret',
+  ],
+].map(([name, description]) => ({
+  in: 'header',
+  name,
+  description,
+  required: true,
+  schema: { type: 'string' },
+}))
+
+/** The calls to the LOS, as the `webhooks` of OpenAPI. */
+export const callbackDocs = Object.fromEntries(
+  CALLBACK_TYPES.map(type => [type, { post: callbackOf(type) }]),
+)
+
+function callbackOf(type: CallbackType) {
+  const [feature = '', event = ''] = type.split('.')
+  const body = Type.Object({
+    type: Type.Literal(type),
+    timestamp: Type.String({ format: 'date-time', description: 'when it happened' }),
+    sequence: Type.Integer({ minimum: 1, description: 'its place among those of its subject' }),
+    data: DATA[feature] as TSchema,
+  })
+  return {
+    operationId: `on${capitalised(feature)}${capitalised(event)}`,
+    tags: ['callbacks'],
+    summary: `${SUMMARIES[feature]}: ${type}`,
+    security: [],
+    parameters: headers,
+    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    responses: {
+      '2XX': { description: 'Delivered' },
+      410: { description: 'Stops all callbacks until an operator resumes' },
+      default: { description: 'Retried' },
+    },
+  }
+}
+
+function capitalised(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,23 @@
+import type { Trace } from '../ops/traces.ts'
+import type { Answer } from './answer.ts'
+import type { Request } from './send.ts'
+
+/** Traces a call. Of its path only the resource is told: the rest are ids. */
+export function traced(
+  trace: Trace | undefined,
+  { method, path }: Request,
+  call: (traceparent: string | null) => Promise<Answer>,
+): Promise<Answer> {
+  if (trace === undefined) return call(null)
+  const [, resource = ''] = path.split(/[/?]/)
+  const attributes = { 'http.request.method': method, 'loanops.ledger.resource': resource }
+  const part = { name: `ledger ${method} ${resource}`, isCall: true, attributes }
+  return trace.span(part, async (inside, note) => {
+    const answer = await call(inside.traceparent)
+    note({
+      ...(answer.status === null ? {} : { 'http.response.status_code': answer.status }),
+      'loanops.outcome': answer.outcome,
+    })
+    return answer
+  })
+}

@@ -1,0 +1,29 @@
+import type { Config } from '../config/config.ts'
+import { callersTraceparent } from './traceparent.ts'
+import type { Trace, Traces } from './traces.ts'
+
+/** Opens the traces; the SDK is loaded only where they are sent somewhere. */
+export async function openTraces(
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ROLE }: Config,
+  log: { warn(object: object, message: string): void },
+): Promise<Traces> {
+  if (endpoint === undefined) return untraced
+  const { openOtlpTraces } = await import('./otlp-traces.ts')
+  return openOtlpTraces(endpoint, `loanops-${ROLE}`, log)
+}
+
+/** Passes on what callers send. */
+const untraced: Traces = {
+  at: passedOn,
+  linkedTo: () => passedOn(null),
+  ofRequest: request => passedOn(callersTraceparent(request)),
+  watch() {},
+  stop: () => Promise.resolve(),
+}
+
+function passedOn(traceparent: string | null): Trace {
+  const trace: Trace = { traceparent, span: (_, task) => task(trace, ignore), past: ignore }
+  return trace
+}
+
+function ignore() {}

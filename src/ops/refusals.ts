@@ -1,0 +1,78 @@
+/** Every code of a refusal, with its status and its cause. */
+const REFUSALS: Record<string, { status: number; cause: string }> = {
+  INVALID_PAYLOAD: { status: 400, cause: 'The body is invalid' },
+  INVALID_QUERY: { status: 400, cause: 'A parameter is unknown or invalid' },
+  INVALID_TRACKING_ID: { status: 400, cause: 'Not of the form <OPERATION>|<uuid>' },
+  UNKNOWN_OPERATION: { status: 400, cause: '`status` is not one of the operations' },
+  UNAUTHORIZED: { status: 401, cause: 'The token is missing or wrong' },
+  INVALID_SIGNATURE: { status: 401, cause: 'The signature is missing or does not match' },
+  INVALID_CREDENTIALS: { status: 401, cause: 'Wrong username or password' },
+  FORBIDDEN: { status: 403, cause: 'The account’s role does not allow it' },
+  NOT_FOUND: { status: 404, cause: 'There is no such record' },
+  UNKNOWN_TRACKING_ID: { status: 404, cause: 'No operation has this tracking id' },
+  CONFLICT: { status: 409, cause: 'The call does not apply to this state' },
+  USERNAME_TAKEN: { status: 409, cause: 'An account with this name exists' },
+  PAYLOAD_TOO_LARGE: { status: 413, cause: 'The body is too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, cause: 'The body has another content type' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, cause: 'The key was used before with another body' },
+  TOO_MANY_ATTEMPTS: { status: 429, cause: 'Too many failed attempts' },
+  INTERNAL: { status: 500, cause: 'A bug of ours' },
+  UNAVAILABLE: { status: 503, cause: 'Nothing can be stored or read now' },
+}
+
+export type Parameter = { in: string; name: string; schema: object; example?: unknown }
+export type Call = {
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, object> }
+  responses: Record<string, { description: string }>
+  security?: object[]
+  /** What a route's schema adds: codes that do not follow from its parts. */
+  'x-refusals'?: string[]
+}
+
+const RETRY_AFTER = {
+  'Retry-After': { description: 'seconds to wait before retrying', schema: { type: 'integer' } },
+}
+const WITH_RETRY_AFTER = [429, 503]
+
+/** The refusals of a call under /api, by status. */
+export function refusalsOf(path: string, method: string, call: Call): Call['responses'] {
+  const codes = [...codesOf(path, method, call), ...(call['x-refusals'] ?? [])]
+  const byStatus = Map.groupBy(
+    Object.entries(REFUSALS).filter(([code]) => codes.includes(code)),
+    ([, { status }]) => status,
+  )
+  return Object.fromEntries(
+    [...byStatus].map(([status, found]) => [
+      status,
+      {
+        description: found.map(([code, { cause }]) => `\`${code}\`: ${cause}`).join('; '),
+        ...(WITH_RETRY_AFTER.includes(status) ? { headers: RETRY_AFTER } : {}),
+        content: problemWith(found.map(([code]) => code)),
+      },
+    ]),
+  )
+}
+
+function problemWith(codes: string[]) {
+  const coded = { type: 'object', properties: { code: { type: 'string', enum: codes } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, coded] }
+  return { 'application/problem+json': { schema } }
+}
+
+/** Those that follow from what a call is made of. */
+function codesOf(path: string, method: string, { parameters = [], security }: Call): string[] {
+  const isWebhook = security?.length === 0
+  const names = parameters.filter(one => one.in === 'path').map(({ name }) => name)
+  const isTracked = names.includes('tracking_id')
+  const isOfRecord = names.length > 0 && !path.includes('/templates/')
+  return [
+    'INTERNAL',
+    'UNAVAILABLE',
+    ...(isWebhook ? [] : ['UNAUTHORIZED', 'INVALID_QUERY']),
+    ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
+    ...(method === 'get' || isWebhook ? [] : ['UNSUPPORTED_MEDIA_TYPE']),
+    ...(isTracked ? ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID'] : []),
+    ...(isOfRecord && !isTracked ? ['NOT_FOUND'] : []),
+  ]
+}
