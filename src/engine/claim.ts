@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import type { Data, Resolution } from './operation.ts'
