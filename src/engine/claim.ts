@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
+import { clientsUnfinished, mayRun } from './claimable.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
@@ -201,28 +202,4 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
     update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
       from waiting
      where o.id = waiting.id`.execute(db)
-}
-
-/** While the ledger is paused, an operation is claimed only if it may end without a write; `needsNoWrite` says the same. */
-export function mayRun(row: 'o' | 'head') {
-  const column = (name: string) => sql.ref(`${row}.${name}`)
-  return sql`(not exists (select from ops.ledger_pause)
-              or ${column('unknown_since')} is not null or ${column('resolution')} = 'failed'
-              or ${column('waiting_for')} = 'ledger_approval' and ${column('resolution')} is null)`
-}
-
-/** Whether the claimed operation may end without a write: by a look, or because an operator has declared it failed. */
-export function needsNoWrite({ unknownSince, waitingFor, resolution }: Claim): boolean {
-  return (
-    unknownSince !== null ||
-    resolution === 'failed' ||
-    (waitingFor === 'ledger_approval' && resolution === null)
-  )
-}
-
-/** The client's operations that this one must wait for. */
-export function clientsUnfinished(row: 'o' | 'head') {
-  return sql`select from loanops.operation client
-    where client.subject = ${sql.ref(`${row}.waits_for`)} and client.status = 'processing'
-      and client.seq < ${sql.ref(`${row}.seq`)}`
 }

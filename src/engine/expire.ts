@@ -8,7 +8,7 @@ import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
-import { expiredSubjects, type SubjectPage } from './scan-subjects.ts'
+import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 
 /** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
 const LOOK_EVERY_MS = 1_000

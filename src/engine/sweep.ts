@@ -5,7 +5,7 @@ import type { Slots } from '../ledger/slots.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import type { Origin } from './origin.ts'
-import { endableSubjects, overdueSubjects, type SubjectPage } from './scan-subjects.ts'
+import { endableSubjects, overdueSubjects, type SubjectPage } from './subject-pages.ts'
 
 /** A lost wake-up is replaced within this time. */
 const SWEEP_EVERY_MS = 1_000

@@ -38,9 +38,8 @@ t.test(
       (
         await sql`
         select (select count(*) from loanops.operation) as operations, (select count(*) from loanops.account) as accounts,
-               (select count(*) from loanops.audit) as audit, (select count(*) from loanops.migration) as migrations`.execute(
-          db,
-        )
+               (select count(*) from loanops.audit) as audit, (select count(*) from loanops.migration) as migrations,
+               (select count(*) from loanops.ledger_pause) as pauses`.execute(db)
       ).rows
     const before = await stored()
     const openapi = (await call('GET', '/openapi.json')).body

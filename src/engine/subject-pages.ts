@@ -1,12 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { clientsUnfinished, mayRun } from './claim.ts'
+import { clientsUnfinished, mayRun } from './claimable.ts'
 import { ORIGINS, type Origin } from './origin.ts'
 
 /** A wake-up this late must have been lost: its worker died, or the database was down. */
 const LATE_SECONDS = 2
-/** Takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
-const SUBJECTS_PER_PAGE = 5_000
 
 /** One page of the scan over all subjects. */
 export type SubjectPage = {
@@ -59,6 +57,9 @@ export function endableSubjects(
     after,
   )
 }
+
+/** Takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
+const SUBJECTS_PER_PAGE = 5_000
 
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
 async function headsWhere(
