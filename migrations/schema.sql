@@ -9,6 +9,36 @@ create table core.allowed_network (
   constraint allowed_network_pkey PRIMARY KEY (lender, gateway, network)
 );
 
+create table core.backfill (
+  id uuid not null,
+  trigger text not null,
+  gateway text not null,
+  account text not null,
+  lender text,
+  window_from timestamp with time zone not null,
+  window_to timestamp with time zone not null,
+  status text default 'running'::text not null,
+  fetch_from timestamp with time zone not null,
+  done_until timestamp with time zone not null,
+  fetched bigint default 0 not null,
+  fetched_before bigint default 0 not null,
+  missed bigint default 0 not null,
+  requested_at timestamp with time zone default now() not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  last_error text,
+  attempt integer default 0 not null,
+  claimed_until timestamp with time zone,
+  constraint backfill_check CHECK ((window_from <= window_to)),
+  constraint backfill_pkey PRIMARY KEY (id),
+  constraint backfill_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text]))),
+  constraint backfill_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'request'::text])))
+);
+CREATE INDEX backfill_account ON core.backfill USING btree (gateway, account, id);
+CREATE INDEX backfill_running ON core.backfill USING btree (gateway, account, id) WHERE (status = 'running'::text);
+CREATE INDEX backfill_scheduled ON core.backfill USING btree (gateway, account, window_to) WHERE ((trigger = 'schedule'::text) AND (status = 'completed'::text));
+CREATE UNIQUE INDEX backfill_one_scheduled ON core.backfill USING btree (gateway, account) WHERE ((trigger = 'schedule'::text) AND (status = 'running'::text));
+
 create table core.batch_run (
   id uuid not null,
   trigger text not null,
@@ -83,6 +113,29 @@ create table core.gateway (
   constraint gateway_pkey PRIMARY KEY (name)
 );
 
+create table core.gateway_account (
+  gateway text not null,
+  account text not null,
+  constraint gateway_account_pkey PRIMARY KEY (gateway, account)
+);
+
+create table core.gateway_missed (
+  gateway text not null,
+  lender text not null,
+  missed bigint not null,
+  constraint gateway_missed_pkey PRIMARY KEY (gateway, lender)
+);
+
+create table core.gateway_window (
+  gateway text not null,
+  lender text,
+  source text not null,
+  covers tstzrange not null,
+  completed_at timestamp with time zone default now() not null,
+  constraint gateway_window_source_check CHECK ((source = ANY (ARRAY['api'::text, 'file'::text])))
+);
+CREATE INDEX gateway_window_covers ON core.gateway_window USING gist (covers);
+
 create table core.loan_product (
   external_loan_id text not null,
   product text not null,
@@ -137,6 +190,28 @@ create table core.source (
   last_event_at timestamp with time zone,
   constraint source_pkey PRIMARY KEY (name)
 );
+
+create table core.statement (
+  gateway text not null,
+  gateway_payment_id text not null,
+  lender text not null,
+  amount numeric not null,
+  currency text not null,
+  status text not null,
+  captured_at timestamp with time zone not null,
+  fee numeric,
+  tax numeric,
+  settlement_id text,
+  settled_at timestamp with time zone,
+  utr text,
+  fetched_at timestamp with time zone default now() not null,
+  source text not null,
+  constraint statement_pkey PRIMARY KEY (gateway_payment_id, gateway),
+  constraint statement_source_check CHECK ((source = ANY (ARRAY['api'::text, 'file'::text]))),
+  constraint statement_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'refunded'::text, 'failed'::text])))
+);
+CREATE INDEX statement_captured ON core.statement USING btree (captured_at, gateway);
+CREATE INDEX statement_settlement ON core.statement USING btree (settlement_id, gateway) WHERE (settlement_id IS NOT NULL);
 
 create table core.transaction (
   id uuid default raw.new_id() not null,
@@ -246,6 +321,7 @@ create table loanops.audit (
   address inet,
   request_id text,
   detail jsonb default '{}'::jsonb not null,
+  caller text,
   constraint audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
@@ -311,6 +387,27 @@ create table loanops.callback_subject (
   subject text not null,
   sequence bigint not null,
   constraint callback_subject_pkey PRIMARY KEY (subject)
+);
+
+create table loanops.ledger_pause (
+  id uuid not null,
+  reason text not null,
+  since timestamp with time zone default clock_timestamp() not null,
+  until timestamp with time zone,
+  constraint ledger_pause_pkey PRIMARY KEY (id)
+);
+CREATE INDEX ledger_pause_until ON loanops.ledger_pause USING btree (until);
+
+create table loanops.ledger_share (
+  process uuid not null,
+  live integer not null,
+  bulk integer not null,
+  live_wanted integer not null,
+  bulk_wanted integer not null,
+  live_most integer not null,
+  bulk_most integer not null,
+  leased_until timestamp with time zone not null,
+  constraint ledger_share_pkey PRIMARY KEY (process)
 );
 
 create table loanops.login_attempt (
@@ -425,6 +522,8 @@ create table loanops.operation (
   processed_at timestamp with time zone,
   purged_at timestamp with time zone,
   unstarted_attempt integer,
+  caller text,
+  request_id text,
   traceparent text,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
   constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),

@@ -5,13 +5,16 @@ import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
+import { statementRoutes } from './books/statements/routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
+import type { OnFinal } from './engine/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
 import { clientError } from './http/client-error.ts'
 import { limitConnections } from './http/connections.ts'
@@ -25,6 +28,8 @@ import { newId } from './ids.ts'
 import type { Ledger } from './ledger/client.ts'
 import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
+import { operationControlRoutes } from './operations/control-routes.ts'
+import { pauseRoutes } from './operations/pause-routes.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs.ts'
@@ -37,6 +42,7 @@ import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
+import { tellFeatures } from './worker.ts'
 
 export type Services = {
   db: Database
@@ -53,6 +59,7 @@ type Context = Services & {
   config: Config
   catalogue: Catalogue
   limits: Limits
+  onFinal: OnFinal
 }
 type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
@@ -63,10 +70,14 @@ const ROUTES = {
   /** Under /api, with the internal token. */
   callers: [
     operationRoutes,
+    operationControlRoutes,
+    pauseRoutes,
     migrationRoutes,
     accountRoutes,
     batchRoutes,
     paymentRoutes,
+    backfillRoutes,
+    statementRoutes,
     checkRoutes,
     callbackRoutes,
     decisionRoutes,
@@ -97,6 +108,7 @@ export async function buildApi(
     config,
     catalogue,
     limits,
+    onFinal: tellFeatures(services.metrics),
   }
   await register(app, ROUTES.anybody, context)
   refuseOtherMethods(app)

@@ -41,11 +41,19 @@ export const CALLBACK_CRASH_POINTS = [
   'callback.answered',
   'callback.recorded',
 ] as const
+/** The same of a fetch from a gateway. */
+export const BACKFILL_CRASH_POINTS = [
+  'backfill.claimed',
+  'backfill.kept',
+  'backfill.part-done',
+  'backfill.unended',
+] as const
 const ALL_CRASH_POINTS = [
   ...CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
   ...READBACK_CRASH_POINTS,
   ...CALLBACK_CRASH_POINTS,
+  ...BACKFILL_CRASH_POINTS,
 ]
 export type CrashPoint = (typeof ALL_CRASH_POINTS)[number]
 

@@ -19,6 +19,7 @@ const OPTIONS = {
   host: { type: 'string' },
   port: { type: 'string' },
   username: { type: 'string' },
+  gateway: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   'skip-invalid': { type: 'boolean' },
 } as const
@@ -54,7 +55,7 @@ async function command(name: string | undefined): Promise<void> {
     case 'create-admin':
       return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'sandbox':
-      return runSandbox()
+      return flags.gateway ? runSandboxGateways() : runSandbox()
     case 'receive-callbacks':
       return runReceiver()
     case 'migrate-portfolio':
@@ -93,6 +94,20 @@ async function runSandbox(): Promise<void> {
   })
   closeWithGrace(() => sandbox.close())
   process.stdout.write(`${sandbox.url}\n`)
+}
+
+async function runSandboxGateways(): Promise<void> {
+  // Only here, for the same reason.
+  const { startSandboxGateways } = await import('./sandbox/gateways/gateway-server.ts')
+  const { urlA, urlB, key, secret, controlUrl, close } = await startSandboxGateways({
+    host: flags.host ?? '127.0.0.1',
+    port: Number(flags.port ?? 0),
+  })
+  closeWithGrace(() => close())
+  const settings = (name: string, url: string) =>
+    `${name}_API_URL=${url} ${name}_API_KEY=${key} ${name}_API_SECRET=${secret}\n`
+  process.stdout.write(settings('GATEWAY_A', urlA) + settings('GATEWAY_B', urlB))
+  process.stdout.write(`Control: ${controlUrl}\n`)
 }
 
 async function runReceiver(): Promise<void> {

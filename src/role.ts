@@ -14,10 +14,13 @@ import { openWatch } from './database/watch.ts'
 import { backlog } from './http/limits.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
+import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots } from './ledger/slots.ts'
+import { slotsGauge } from './ledger/slots-gauge.ts'
 import { health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
+import { poolGauge } from './ops/pool-gauge.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -42,11 +45,13 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
 
   const metrics = openMetrics()
-  const watch = openWatch()
+  const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics)
   // One set for all that this process asks of the ledger, whichever part of it asks.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
+  const { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total } = config
+  const sharing = total && shareSlots(db, slots, { most, total, log })
   let worker: Worker | undefined
   const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
   const shared = { db, boss, metrics, watch, traces, ledger, slots }
@@ -57,13 +62,20 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     onError,
     statementMs: LONG_STATEMENT_MS,
   })
+  poolGauge(metrics.registry, { db, patient })
+  slotsGauge(metrics.registry, slots)
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
   const close = async () => {
     // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
-    const cutOff = setTimeout(() => void ledger.cutOff(), CALLS_MAY_FINISH_MS)
+    const cutOff = setTimeout(() => {
+      void ledger.cutOff()
+      // Whoever still waits for a slot gets one, and finds that nothing can be sent.
+      slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
+    }, CALLS_MAY_FINISH_MS)
     await Promise.all([app.close(), worker?.stop()])
     clearTimeout(cutOff)
     await ledger.close()
+    if (sharing) await sharing.stop()
     await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
     await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
   }

@@ -1,11 +1,14 @@
+import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { booksFeature } from './books/books-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
+import type { OnFinal } from './engine/finish.ts'
 import { openReference } from './ledger/reference.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
+import type { Metrics } from './ops/metrics.ts'
 import { paymentsFeature } from './payments/payments-feature.ts'
 import { portfolioFeature } from './portfolio/portfolio-feature.ts'
 import type { Job } from './queue/job.ts'
@@ -19,12 +22,20 @@ const FEATURES: Feature[] = [
   paymentsFeature,
   booksFeature,
   portfolioFeature,
+  backfillFeature,
   callbacksFeature,
   engineFeature,
 ]
 
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
+
+/** Every feature's listener, in their order. */
+export function tellFeatures(metrics: Metrics): OnFinal {
+  return async (trx, final) => {
+    for (const feature of FEATURES) await feature.onFinal?.(trx, final, metrics)
+  }
+}
 
 type Services = Pick<
   WorkerContext,
@@ -66,11 +77,12 @@ function contextOf(services: Services, config: Config): WorkerContext {
       ...catalogue,
       ...own.map(operation => [operation.name, operation] as const),
     ]),
-    async onFinal(trx, ended) {
-      for (const feature of FEATURES) await feature.onFinal?.(trx, ended, metrics)
-    },
-    async onPurge(patient, retentionDays) {
-      for (const feature of FEATURES) await feature.onPurge?.(patient, retentionDays)
+    onFinal: tellFeatures(metrics),
+    async onPurge(patient, keepDays) {
+      const purged = {}
+      for (const feature of FEATURES)
+        Object.assign(purged, await feature.onPurge?.(patient, keepDays))
+      return purged
     },
   }
 }

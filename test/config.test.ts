@@ -70,6 +70,21 @@ t.test('blanks are not a secret, and no password is longer than login accepts', 
   )
 })
 
+t.test('a token’s name does not count towards its length', async t => {
+  for (const INTERNAL_TOKEN of ['ops-desk-1:only-15-letters', 'los:a-long-random-text,ops:short'])
+    matchEach(t, complaints({ INTERNAL_TOKEN }), [/^INTERNAL_TOKEN is invalid/], INTERNAL_TOKEN)
+  const { INTERNAL_TOKEN } = readConfig(
+    env({
+      INTERNAL_TOKEN: 'los:a-long-random-text, A:long-random-text, a23456789-123456789_1:long-text',
+    }),
+  )
+  t.same(INTERNAL_TOKEN, [
+    { caller: 'los', token: 'a-long-random-text' },
+    { caller: null, token: 'A:long-random-text' },
+    { caller: null, token: 'a23456789-123456789_1:long-text' },
+  ])
+})
+
 t.test('only digits are a number, and nothing else is converted to one', async t => {
   for (const OPERATION_DEADLINE_SECONDS of ['1e5', '86400.5', '0x15180', 'true', '-1', '+5'])
     matchEach(
@@ -284,4 +299,39 @@ t.test('compose.yaml passes on every setting that is not generated at its first 
 t.test('compose.yaml considers PostgreSQL ready only when others can reach it', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   t.match(compose, /'pg_isready', '-h', '127\.0\.0\.1'/)
+})
+
+t.test('a gateway’s API is set as a whole, or not at all', async t => {
+  const [url, key, secret] = ['https://a.example.com/v1', 'k', 's']
+  const all = { GATEWAY_A_API_URL: url, GATEWAY_A_API_KEY: key, GATEWAY_A_API_SECRET: secret }
+  t.same(readConfig(env()).gatewayAccounts, [])
+  t.same(readConfig(env(all)).gatewayAccounts, [
+    { gateway: 'gateway_a', lender: null, url, key, secret },
+  ])
+  matchEach(t, complaints({ GATEWAY_A_API_URL: url }), [
+    /^GATEWAY_A_API_KEY is missing/,
+    /^GATEWAY_A_API_SECRET is missing/,
+  ])
+  matchEach(t, complaints({ GATEWAY_B_API_KEY: key }), [
+    /^GATEWAY_B_API_URL is missing.*Example: GATEWAY_B_API_URL=https:.*\/pg$/,
+    /^GATEWAY_B_API_SECRET is missing/,
+  ])
+  matchEach(t, complaints({ ...all, GATEWAY_A_API_URL: 'https://a.example.com' }), [
+    /^GATEWAY_A_API_URL is invalid/,
+  ])
+})
+
+t.test('the URL alone serves lenders with credentials of their own', async t => {
+  const LENDERS_FILE = lendersFile(t, {
+    LENDER_02: { gateway_b: { apiKeyEnv: 'L2_KEY', apiSecretEnv: 'L2_SECRET' } },
+  })
+  const own = { LENDERS_FILE, L2_KEY: 'k2', L2_SECRET: 's2' }
+  const url = 'https://b.example.com/pg'
+  t.same(readConfig(env({ ...own, GATEWAY_B_API_URL: url })).gatewayAccounts, [
+    { gateway: 'gateway_b', lender: 'LENDER_02', url, key: 'k2', secret: 's2' },
+  ])
+  matchEach(t, complaints(own), [/^GATEWAY_B_API_URL is missing/])
+  matchEach(t, complaints({ ...own, GATEWAY_B_API_URL: url, L2_SECRET: '' }), [
+    /^LENDERS_FILE is invalid: \/LENDER_02\/gateway_b: L2_SECRET is not set/,
+  ])
 })

@@ -2,8 +2,8 @@
 -- the last payment looked at. A loan with several such payments may come again, until they are marked.
 create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,
   most integer, out loans text[], out read_to timestamptz, out read_to_id uuid) language sql stable
-  -- Always by index, whatever the statistics say.
-  set enable_seqscan = off set enable_bitmapscan = off as $$
+  -- Always by the index that has this order, whatever the statistics say.
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
   with page as (
     select t.external_loan_id, t.posted_at, t.id
       from core.transaction t
@@ -35,10 +35,9 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
             order by 1) end
     from unnest(loans) l (loan)
    cross join lateral (
-     select * from core.transaction t
-      where t.external_loan_id = l.loan and t.state = 'posted' and t.posted_at >= since and t.posted_at <= until
-      -- Loan by loan: the planner must not read the whole time instead.
-      offset 0) t
+     -- Loan by loan: the planner must not read the whole time for each of them instead.
+     select * from core.transaction t where t.external_loan_id = l.loan offset 0) t
+   where t.state = 'posted' and t.posted_at >= since and t.posted_at <= until
 $$;
 
 create or replace view ops.readback_run as

@@ -1,4 +1,9 @@
-create or replace view ops.operation as
+create or replace view ops.ledger_pause as
+select reason, since, until from loanops.ledger_pause where until is null or until > now();
+comment on view ops.ledger_pause is 'The pause of writes at the ledger, while there is one';
+
+-- Of every operation, repayments included.
+create or replace view loanops.operation_state as
 select o.operation_type || '|' || o.id::text as tracking_id,
        o.operation_type,
        o.external_id,
@@ -8,6 +13,9 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        -- with the index of the unfinished. A case on the status would make it read every operation there ever was.
        unfinished.nothing || case
          when o.unknown_since is not null then 'outcome_unknown'
+         -- What is under way may still end, and an approval may still come.
+         when (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
+              and exists (select from ops.ledger_pause) then 'paused'
          when exists (select from loanops.operation earlier
                        where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq)
            then 'predecessor'
@@ -24,10 +32,19 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.accepted_at,
        o.processed_at,
        o.origin,
-       o.seq
+       o.seq,
+       case when o.status = 'failed' then coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
+                                                   o.response ->> 'userMessageGlobalisationCode') end as error_code,
+       o.caller,
+       o.request_id
   from loanops.operation o
-  left join (select id, '' as nothing from loanops.operation where status = 'processing') unfinished using (id)
- where o.origin <> 'payment';
+  left join (select id, '' as nothing from loanops.operation where status = 'processing') unfinished using (id);
+
+create or replace view ops.operation as
+select tracking_id, operation_type, external_id, status, attempts, waiting_for, next_try_at, last_error, error_message,
+       accepted_at, processed_at, origin, seq, error_code, caller, request_id
+  from loanops.operation_state
+ where origin <> 'payment';
 comment on view ops.operation is 'What became of each operation, and why it is not done yet';
 
 create or replace view ops.operation_attempt as

@@ -96,7 +96,9 @@ create or replace function base.unknown_facts(name text, part jsonb, unit numeri
          at, loan, 'unknown_event', jsonb_build_object('event_type', left(name, 200))
     from (select base.text_of(value) from field
            where key ~ '((^|_)id|Id)$' and base.text_of(value) is not null
-           order by key = 'cf_payment_id' desc, key = 'id' desc, key
+           -- An id that several payments share, such as a customer's, comes last.
+           order by key = 'cf_payment_id' desc, key ~* 'payment_?id$' desc, key = 'id' desc,
+                    key ~* '(customer|client|account|merchant|order|link|vendor|terminal|settlement|subscription)_?id$', key
            limit 1) named (id)
    cross join (select base.number_of(value) from field
                 where key ~ '(^|_)amount$' and base.number_of(value) <> 0

@@ -81,15 +81,49 @@ create or replace function core.fate_of(
       offset 0) decided (fate)
 $$;
 
+-- What the events of a refund or chargeback say of it, also once an operator has decided about it.
+create or replace function core.said_of_refund(r core.transaction, is_payment_captured boolean)
+  returns table (all_outside boolean, is_done boolean, is_undone boolean, is_of_nothing boolean, is_verified boolean)
+  language sql stable as $$
+  select count(*) = 0,
+         -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
+         -- With too many facts to read it is taken to be done, which holds the payment back.
+         (max(o.phase) filter (where e.status = 'done')
+           >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
+           or case when max(e.facts) >= core.most_facts()
+                then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
+         (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true,
+         bool_or(e.status = 'never_captured') is true or said_of_refund.is_payment_captured is false,
+         coalesce(bool_and(e.verified_by is not null), r.is_verified)
+    from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
+   cross join lateral (select core.phase_of(e.hints)) o (phase)
+   where e.kind = r.kind and e.ignored_for is null
+$$;
+
+-- The refunds and chargebacks that take this payment back, each with the fact that it is.
+create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
+  language sql stable as $$
+  select r.id, r.kind,
+         -- A dispute that is lost, and a refund that turns out to be genuine, tell more than they did before.
+         concat_ws(' ', r.kind, r.gateway_payment_id, case when s.is_verified then 'verified' end,
+           case when r.kind = 'chargeback' and s.is_done then 'lost' end),
+         r.cleared_facts
+    from core.transaction r
+   cross join lateral core.said_of_refund(r, p.is_captured) s
+   where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
+     and r.kind = case
+       when r.decision is null then r.reason
+       -- What an operator has decided about it says nothing of what became of the money.
+       else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, p.is_captured))[2] end
+     -- An unverified refund neither holds a verified payment nor speaks against it.
+     and (s.is_verified or not p.is_verified)
+$$;
+
 -- Whatever speaks against a payment that is decided, posted or being posted. A fact names what it rests on, so that one that
 -- an operator has cleared is known again.
 create or replace function core.facts_against(t core.transaction)
   returns table (objection text, fact text) language sql stable as $$
-  select r.kind, r.kind || ' ' || r.gateway_payment_id
-    from core.transaction r
-   where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.reason = r.kind
-     -- An unverified refund does not speak against a verified payment.
-     and (r.is_verified or not t.is_verified)
+  select r.kind, r.fact from core.refunds_of(t) r where r.fact <> all(coalesce(r.cleared_facts, '{}'))
   union all
   select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id,
            -- Whoever dismissed a payment that could not be read or was not verified has not seen the genuine event.
@@ -112,11 +146,21 @@ create or replace function core.objections_to(t core.transaction)
    order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
 $$;
 
--- An operator has seen all that speaks against this payment: only what is new does so from now on.
+-- An operator has seen all that speaks against this payment, or all that is said of this refund or chargeback: only what is
+-- new speaks against the payment from now on. A payment that is on its way is stopped all the same.
 create or replace function core.clear_objections(payment uuid) returns void language sql volatile as $$
   update core.transaction t
-     set cleared_facts = array(select unnest(t.cleared_facts) union select fact from core.facts_against(t))
-   where t.id = payment and t.kind = 'payment'
+     set cleared_facts = array(
+           select unnest(t.cleared_facts)
+           union
+           select fact from core.facts_against(t) where t.kind = 'payment'
+           union
+           select f.fact
+             from core.transaction p
+            cross join lateral core.refunds_of(p) f
+            where t.kind <> 'payment' and p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway
+              and p.kind = 'payment' and p.state <> 'posting' and f.id = t.id)
+   where t.id = payment
 $$;
 
 -- When a refused repayment is tried again: by the next batch, then after a quarter of an hour, then at growing intervals,

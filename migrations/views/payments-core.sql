@@ -98,19 +98,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
     select r.id, f.state, f.reason, n.loan
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-       cross join lateral (
-       select count(*) = 0 as all_outside,
-              -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
-              -- With too many facts to read it is taken to be done, which holds the payment back.
-              (max(o.phase) filter (where e.status = 'done')
-                >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
-                or case when max(e.facts) >= core.most_facts()
-                     then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true as is_done,
-              (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true as is_undone,
-              bool_or(e.status = 'never_captured') is true or p.is_captured is false as is_of_nothing
-         from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
-        cross join lateral (select core.phase_of(e.hints)) o (phase)
-        where e.kind = r.kind and e.ignored_for is null) e
+       cross join lateral core.said_of_refund(r, p.is_captured) e
        cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
        cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
@@ -134,13 +122,8 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
     select p.id, f.state, f.reason, f.objection
       from core.transaction p
        cross join lateral (
-       select max(r.kind) as held_by
-         from core.transaction r
-        where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
-          -- Also where an operator has dealt with the refund itself: the money was given back all the same.
-          and (r.reason = r.kind or r.decision is not null)
-          -- An unverified refund does not hold a verified payment.
-          and (r.is_verified or not p.is_verified)) r
+       -- Also where an operator has dealt with the refund itself: the money was given back all the same.
+       select max(r.kind) as held_by from core.refunds_of(p) r) r
        cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,

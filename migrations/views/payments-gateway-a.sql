@@ -18,7 +18,7 @@ create or replace function base.gateway_a_types() returns text[] language sql im
     'payment_link.cancelled', 'payment_link.expired', 'invoice.expired', 'qr_code.created', 'qr_code.closed',
     'virtual_account.created', 'virtual_account.closed', 'settlement.processed', 'transfer.processed', 'transfer.failed',
     'payout.*', 'payout_link.*', 'transaction.created', 'fund_account.validation.*',
-    'payment.downtime.*', 'account.*', 'product.*']
+    'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill']
 $$;
 
 insert into core.gateway (name, known_types) values ('gateway_a', base.gateway_a_types())
@@ -125,6 +125,14 @@ create or replace function base.gateway_a_unknown(name text, event jsonb, loan t
    limit 1
 $$;
 
+-- The type of event in which the gateway would have sent what was fetched from its API.
+create or replace function base.gateway_a_fetched(payload jsonb) returns text language sql stable parallel safe as $$
+  select case
+    when payload -> 'refund' is not null then 'refund.processed'
+    when payload -> 'dispute' is not null then 'payment.dispute.created'
+    else 'loanops.backfill' end
+$$;
+
 -- What an event of gateway A says of payments, refunds and chargebacks. No body makes it raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
@@ -137,6 +145,9 @@ begin
   begin
     event := convert_from(body, 'UTF8')::jsonb;
     name := coalesce(event ->> 'event', '');
+    if name = 'loanops.backfill' then
+      name := base.gateway_a_fetched(event -> 'payload');
+    end if;
     payment := event #> '{payload,payment,entity}';
     loan := base.gateway_a_loan(event, payment);
 

@@ -6,6 +6,12 @@ create or replace function core.is_outside(wanted_product text, wanted_gateway t
                       where n.product = wanted_product and n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
+-- The same of an event. What was fetched from the gateway itself has no sender.
+create or replace function core.is_outside(wanted_product text, wanted_gateway text, address inet, verified_by text) returns boolean
+  language sql stable as $$
+  select verified_by is distinct from 'gateway_api' and core.is_outside(wanted_product, wanted_gateway, address)
+$$;
+
 -- The loan's product; while nobody has asked the ledger for it, that of the lender that the event named.
 create or replace function core.product_of(loan text, lender text) returns text language sql stable as $$
   select coalesce((select p.product from core.loan_product p where p.external_loan_id = loan),
@@ -17,7 +23,7 @@ $$;
 -- where events of one refund name several payments, or none.
 create or replace function core.judge_senders(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with named as (
-    select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.is_outside, s.payment_id,
+    select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.verified_by, e.is_outside, s.payment_id,
            e.kind = 'payment' and e.status = 'captured' as is_money,
            core.product_of(coalesce(t.assigned_loan_id, e.external_loan_id), e.lender) as product
       from core.event e
@@ -25,7 +31,7 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
       left join core.transaction t on t.gateway_payment_id = s.payment_id and t.gateway = e.gateway and t.kind = 'payment'
      where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway and e.set_aside is null
   ), by_own_loan as (
-    select *, core.is_outside(product, wanted_gateway, address) as is_out from named
+    select *, core.is_outside(product, wanted_gateway, address, verified_by) as is_out from named
   ), with_inside as (
     select *, bool_or(is_money and not is_out) over (partition by payment_id) as any_inside from by_own_loan
   ), with_judge as (
@@ -36,7 +42,7 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
   ), with_judges as (
     select *, array_agg(product) filter (where is_judge) over (partition by payment_id) as products from with_judge
   ), by_payment as (
-    select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address)) as is_out_of_payment
+    select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address, verified_by)) as is_out_of_payment
       from with_judges
   ), with_first as (
     -- One of each kind is enough here too.
@@ -50,7 +56,7 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
     select *, is_out_of_payment
               or exists (select from jsonb_array_elements(products_of_refund) named
                           cross join lateral jsonb_array_elements_text(named) p
-                          where core.is_outside(p, wanted_gateway, address)) as verdict
+                          where core.is_outside(p, wanted_gateway, address, verified_by)) as verdict
       from with_refund
   )
   update core.event e
@@ -67,7 +73,8 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
   language sql stable as $$
   select loan
     from (select coalesce(t.assigned_loan_id, e.external_loan_id) as loan, e.received_at,
-                 exists (select from core.allowed_network n where n.gateway = e.gateway and e.address <<= n.network) as is_inside
+                 e.verified_by is not distinct from 'gateway_api'
+                   or exists (select from core.allowed_network n where n.gateway = e.gateway and e.address <<= n.network) as is_inside
             from core.event e
             left join core.transaction t
               on t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Role } from './account.ts'
 import { addressOf } from './address.ts'
 import type { Asker } from './audit.ts'
+import { callerOf } from './internal-token.ts'
 
 /** The actor of a call without an access token. No account may have this name. */
 export const INTERNAL_TOKEN_ACTOR = 'internal-token'
@@ -27,7 +28,7 @@ export async function askerOf(request: FastifyRequest): Promise<Asker> {
 
 /** The same, if the actor is already known. */
 export function askerAs(actor: string, request: FastifyRequest): Asker {
-  return { actor, address: addressOf(request), requestId: request.id }
+  return { actor, caller: callerOf(request), address: addressOf(request), requestId: request.id }
 }
 
 /** An onRequest hook that requires an account, of this role if one is given. Others are refused before their body is read. */

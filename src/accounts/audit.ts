@@ -2,8 +2,13 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { newId } from '../ids.ts'
 
-/** Who makes a request, and from where; see `askerOf(request)`. */
-export type Asker = { actor: string; address: string | null; requestId: string | null }
+/** Who makes a request, with whose token, and from where; see `askerOf(request)`. */
+export type Asker = {
+  actor: string
+  caller: string | null
+  address: string | null
+  requestId: string | null
+}
 export type AuditEntry = Asker & {
   /** What was done: `<feature>.<verb>`, such as `account.register`. */
   action: string
@@ -15,12 +20,11 @@ export type AuditEntry = Asker & {
 
 /** Records who did what, in the transaction that does it: neither exists without the other. */
 export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
-  const { actor, action, subject, address, requestId, detail = {} } = entry
+  const { actor, caller, action, subject, address, requestId, detail = {} } = entry
   await sql`
-    insert into loanops.audit (id, actor, action, subject, address, request_id, detail)
-    values (${newId()}, ${actor}, ${action}, ${subject}, ${address}, ${requestId}, ${JSON.stringify(detail)})`.execute(
-    trx,
-  )
+    insert into loanops.audit (id, actor, caller, action, subject, address, request_id, detail)
+    values (${newId()}, ${actor}, ${caller}, ${action}, ${subject}, ${address}, ${requestId},
+            ${JSON.stringify(detail)})`.execute(trx)
 }
 
 /**

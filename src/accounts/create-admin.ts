@@ -18,7 +18,7 @@ export async function createAdmin(databaseUrl: string, username: string | undefi
 
   const db = openDatabase(databaseUrl, { max: 1, name: 'loanops-create-admin', onError() {} })
   try {
-    const asker = { actor: 'command create-admin', address: null, requestId: null }
+    const asker = { actor: 'command create-admin', caller: null, address: null, requestId: null }
     const passwordHash = await hashPassword(password)
     const account = await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
     if (account === undefined) throw new ConfigError(`The account ${username} already exists`)

@@ -10,7 +10,7 @@ export async function ensureFirstAdmin(db: Database, config: Config): Promise<vo
   if (username === undefined || password === undefined) return
   if ((await findAccount(db, username)) !== undefined) return
   const passwordHash = await hashPassword(password)
-  const asker = { actor: 'setting ADMIN_USERNAME', address: null, requestId: null }
+  const asker = { actor: 'setting ADMIN_USERNAME', caller: null, address: null, requestId: null }
   // If another process that is starting too was faster, this finds the name taken and does nothing.
   await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
 }

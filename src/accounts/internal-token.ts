@@ -1,21 +1,33 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import createError from '@fastify/error'
 import type { FastifyRequest } from 'fastify'
+import type { InternalToken } from '../config/config.ts'
 
 const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or wrong', 401)
 
+const callers = new WeakMap<FastifyRequest, string | null>()
+
 /** An onRequest hook that requires one of the tokens. Other requests are refused before their body is read. */
-export function requireInternalToken(tokens: string[]) {
-  const known = tokens.map(sha256)
+export function requireInternalToken(tokens: InternalToken[]) {
+  const known = tokens.map(({ token, caller }) => ({ hash: sha256(token), caller }))
   return async (request: FastifyRequest) => {
     const given = request.headers['x-internal-token']
-    if (typeof given !== 'string' || !isOneOf(known, sha256(given))) throw new Unauthorized()
+    const match = typeof given === 'string' ? matchOf(known, sha256(given)) : undefined
+    if (match === undefined) throw new Unauthorized()
+    callers.set(request, match.caller)
   }
 }
 
+/** The name of the token that the request carries; null if it has none. */
+export function callerOf(request: FastifyRequest): string | null {
+  return callers.get(request) ?? null
+}
+
+type Known = { hash: Buffer; caller: string | null }
+
 /** Compares with every token, each in constant time, so that the duration reveals nothing about any of them. */
-function isOneOf(known: Buffer[], given: Buffer): boolean {
-  return known.reduce((found, token) => timingSafeEqual(token, given) || found, false)
+function matchOf(known: Known[], given: Buffer): Known | undefined {
+  return known.filter(({ hash }) => timingSafeEqual(hash, given))[0]
 }
 
 function sha256(text: string): Buffer {

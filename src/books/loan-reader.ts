@@ -11,6 +11,8 @@ const TRIES = 3
 const TRY_AGAIN_MS = 250
 /** An outage may last hours; its end is noticed within this time. */
 const LONGEST_PAUSE_MS = 5_000
+/** A longer Retry-After is honoured in parts: each try that it outlasts is answered with another one. */
+const LONGEST_REST_MS = 60_000
 
 /** What a loan's read told; `error` if it failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
@@ -38,7 +40,9 @@ export function openLoanReader(
         } catch (error) {
           if (!(error instanceof LedgerTrouble)) throw error
           if (tries === TRIES) return { loan, findings: [], error: `${loan}: ${error.message}` }
-          await rest(TRY_AGAIN_MS)
+          await rest(
+            Math.max(TRY_AGAIN_MS, Math.min(error.answer.retryAfterMs ?? 0, LONGEST_REST_MS)),
+          )
           await untilItAnswers()
         }
       }

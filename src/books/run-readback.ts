@@ -66,7 +66,8 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
 
 /** Reads loans at the same time: enough of them that the bulk lane never waits for our database. */
 function startReads({ slots, ledger }: ReadbackContext, run: Run) {
-  const most = 2 * slots.most.bulk
+  // Where slots are shared with other processes, their number changes.
+  const most = () => 2 * Math.max(1, slots.most.bulk)
   const reader = openLoanReader({ slots, ledger }, run)
   const underWay = new Set<Promise<unknown>>()
 
@@ -75,7 +76,7 @@ function startReads({ slots, ledger }: ReadbackContext, run: Run) {
     async start(payments: PostedPayment[]): Promise<Promise<LoanRead>[]> {
       const started: Promise<LoanRead>[] = []
       for (const [loan, its] of Map.groupBy(payments, one => one.loan)) {
-        while (underWay.size >= most) await Promise.race(underWay)
+        while (underWay.size >= most()) await Promise.race(underWay)
         const reading = reader.read(loan, its)
         const settled = reading.catch(() => undefined).finally(() => underWay.delete(settled))
         underWay.add(settled)

@@ -1,6 +1,7 @@
 import type { CallbackType } from '../config/setting-formats.ts'
 import type { Trx } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
+import { NotFound } from '../http/problem.ts'
 import { type OperationRow, wholeRecord } from '../operations/record.ts'
 import { findMigration } from '../portfolio/find-migration.ts'
 import { withoutPersonalData } from './without-personal-data.ts'
@@ -42,7 +43,21 @@ async function dataOf(trx: Trx, { type, about, snapshot, operation }: NumberedCa
   const reported = withTimes(snapshot ?? {})
   if (!type.startsWith('migration.')) return reported
   // Its rate is the run's; a retry that has begun since does not change what ended.
-  return { ...(await findMigration(trx, about)), ...reported }
+  return { ...(await migrationOf(trx, about)), ...reported }
+}
+
+async function migrationOf(trx: Trx, id: string): Promise<object> {
+  try {
+    const migration = await findMigration(trx, id)
+    const { dry_run } = migration
+    // The reasons name what differs, such as a client's name.
+    const findings = dry_run?.findings.map(one => ({ ...one, reason: null }))
+    return { ...migration, dry_run: dry_run && { ...dry_run, findings } }
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error
+    // Discarded since: no other callback may wait for it.
+    return { dry_run: null, rate_per_second: null, estimated_end_at: null }
+  }
 }
 
 /** PostgreSQL's JSON writes times with an offset; ours are in UTC with a Z. */

@@ -9,7 +9,9 @@ import { purgeCallbacks } from './purge-callbacks.ts'
 export const callbacksFeature: Feature = {
   jobs: [deliver],
   gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],
-  onPurge: purgeCallbacks,
+  async onPurge(db, { operations }) {
+    return operations === 0 ? {} : { callbacks: await purgeCallbacks(db, operations) }
+  },
 }
 
 async function deliver({ db, config, metrics, traces, log }: WorkerContext): Promise<Job> {

@@ -75,5 +75,8 @@ async function noteReceiver(db: Database, results: CallbackResult[]): Promise<vo
       update loanops.callback_receiver
          set failures = failures + ${failures},
              next_probe_at = now() + make_interval(secs => ${PROBE_AFTER_SECONDS}),
-             stopped_at = case when ${isGone} then coalesce(stopped_at, now()) end`.execute(db)
+             -- What was under way when the receiver answered 410 does not let callbacks flow again.
+             stopped_at = case when ${isGone} then coalesce(stopped_at, now()) else stopped_at end`.execute(
+      db,
+    )
 }

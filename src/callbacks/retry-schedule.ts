@@ -35,11 +35,3 @@ export function nextRetryMs(
   const ms = scheduled + scheduled * JITTER * (2 * random - 1)
   return Math.max(ms, Math.min(askedMs, scheduled + LONGEST_EXTENSION_MS))
 }
-
-/** A Retry-After header, in seconds or as a date, as milliseconds from now; 0 where there is none that can be read. */
-export function retryAfterMs(header: string | undefined, now = Date.now()): number {
-  if (header === undefined) return 0
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * SECOND_MS
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now)
-}

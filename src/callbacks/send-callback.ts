@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { CallbackSettings } from '../config/config.ts'
+import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
-import { retryAfterMs } from './retry-schedule.ts'
 import { signedHeaders } from './sign.ts'
 
 /** Of a response, kept for whoever looks for the cause of a failure. */

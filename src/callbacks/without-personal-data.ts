@@ -1,11 +1,12 @@
 /** Members of the ledger's answers, and of operations' data, that hold names, numbers, addresses or notes. */
 const PERSONAL =
-  /^(first|last|middle|full|display|client|user)_?name$|^name$|mobile|phone|e_?mail|^note$|^address/i
+  /(first|last|middle|full|display|client|officer|user)_?name$|^name$|mobile|phone|e_?mail|^notes?$|^address/i
 /** Ids and codes stay as they are, even where a name is the same text. */
 const KEPT = /(id|code)$/i
 const REMOVED = '[removed]'
-/** Shorter values, such as a one-letter name, would also remove parts of ids and codes. */
+/** A shorter value, such as a two-letter name, is replaced only where it is a word of its own, outside ids and codes. */
 const SHORTEST_VALUE = 3
+const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
 
 /**
  * A copy of a JSON value without personal data: its members are left out, and the values of `data`'s are replaced
@@ -16,15 +17,23 @@ export function withoutPersonalData<T>(value: T, data: object): T {
   const values = Object.entries(data)
     .filter(([name, one]) => PERSONAL.test(name) && typeof one === 'string')
     .map(([, one]) => (one as string).trim())
-    .filter(one => one.length >= SHORTEST_VALUE)
+    .filter(one => one.length >= SHORTEST_VALUE || /^\p{L}+$/u.test(one))
     // The longest first: one may contain another.
     .sort((a, b) => b.length - a.length)
-  return cleaned(value, values) as T
+    .map(patternOf)
+  return cleaned(value, [E_MAIL, ...values]) as T
 }
 
-function cleaned(value: unknown, values: string[]): unknown {
+/** What a text is searched for. A short value consists of letters, which a pattern takes as they are. */
+function patternOf(value: string): string | RegExp {
+  if (value.length >= SHORTEST_VALUE) return value
+  const partOfWord = String.raw`[\p{L}\p{M}\p{N}_.-]`
+  return new RegExp(`(?<!${partOfWord})${value}(?!${partOfWord})`, 'gu')
+}
+
+function cleaned(value: unknown, values: (string | RegExp)[]): unknown {
   if (typeof value === 'string')
-    return values.reduce((text, one) => text.replaceAll(one, REMOVED), value)
+    return values.reduce<string>((text, one) => text.replaceAll(one, REMOVED), value)
   if (Array.isArray(value)) return value.map(one => cleaned(one, values))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

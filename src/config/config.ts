@@ -4,22 +4,30 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
+import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLBACK_TYPES, type CallbackType } from './setting-formats.ts'
+import { CALLBACK_TYPES, CALLER_NAME, type CallbackType } from './setting-formats.ts'
 import { Settings } from './settings.ts'
+
+const NAMED = new RegExp(`^${CALLER_NAME}`)
 
 export type Config = Omit<
   Static<typeof Settings>,
   'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY'
 > & {
-  INTERNAL_TOKEN: string[]
+  INTERNAL_TOKEN: InternalToken[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
   /** Undefined where no callbacks are sent. */
   callbacks: CallbackSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
+  /** The accounts at the gateways that can be asked; none where there are no credentials. */
+  gatewayAccounts: GatewayAccount[]
 }
+
+/** What a caller sends, and the caller's name, if it was given one. */
+export type InternalToken = { token: string; caller: string | null }
 
 /** The receiver of callbacks. */
 export type CallbackSettings = {
@@ -47,19 +55,23 @@ export function readConfig(
     secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
   }))
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , lenders] = allOf([
+  const [settings, , , [lenders, accounts]] = allOf([
     () => checked(Settings, env),
     () => checkAdmin(env),
     () => checkCallbacks(env),
-    () => lendersOf(env, withSecrets),
+    () => {
+      const lenders = lendersOf(env, withSecrets)
+      return [lenders, accountsOf(env, withSecrets, lenders)] as const
+    },
   ])
   return {
     ...settings,
-    INTERNAL_TOKEN: listOf(settings.INTERNAL_TOKEN),
+    INTERNAL_TOKEN: internalTokens(settings.INTERNAL_TOKEN),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
     lenders,
+    gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
   }
 }
@@ -114,6 +126,20 @@ function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | unde
   }
 }
 
+function accountsOf(
+  env: NodeJS.ProcessEnv,
+  gateways: SharedSecrets[],
+  lenders: ReadonlyMap<string, Lender>,
+): GatewayAccount[] {
+  const { accounts, missing } = gatewayAccounts(env, gateways, lenders)
+  const properties: Record<string, TSchema> = Settings.properties
+  if (missing.length > 0)
+    throw new ConfigError(
+      missing.map(name => complaint(name, properties[name] as TSchema, false)).join('\n'),
+    )
+  return accounts
+}
+
 /** Only digits count as a number: TypeBox would convert `1e5`, `true` and `1.9` to 1. */
 const WHOLE_NUMBER = /^\s*\d{1,15}\s*$/
 
@@ -154,7 +180,10 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
   const path = env.LENDERS_FILE || undefined
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, gateways, name => secretsOf(name, env[name]))
+    return lendersFrom(file, gateways, {
+      secretsIn: name => secretsOf(name, env[name]),
+      valueIn: name => env[name]?.trim() ?? '',
+    })
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
@@ -168,6 +197,14 @@ function secretsOf(name: string, text = ''): string[] {
   if (text !== '' && secrets.length === 0)
     throw new Error(`${name} contains no secret, only blanks and commas`)
   return secrets
+}
+
+/** The tokens of `INTERNAL_TOKEN`. */
+export function internalTokens(setting = ''): InternalToken[] {
+  return listOf(setting).map(item => {
+    const [name = ''] = NAMED.exec(item) ?? []
+    return { token: item.slice(name.length), caller: name === '' ? null : name.slice(0, -1) }
+  })
 }
 
 /** The items of a comma-separated setting, such as a secret in rotation. */

@@ -9,6 +9,8 @@ const GatewayOfLender = Type.Object(
     validateSignature: Type.Optional(Type.Boolean()),
     secretEnv: Type.Optional(Type.String({ minLength: 1 })),
     allowedCidrs: Type.Optional(Type.Array(Type.String({ format: 'network' }))),
+    apiKeyEnv: Type.Optional(Type.String({ minLength: 1 })),
+    apiSecretEnv: Type.Optional(Type.String({ minLength: 1 })),
     posting: Type.Optional(Type.Union([Type.Literal('automatic'), Type.Literal('review')])),
     confirm: Type.Optional(Type.Boolean()),
   },
@@ -42,6 +44,8 @@ export type GatewayTrust = {
   secrets: string[]
   allowedCidrs: string[]
   posting: 'automatic' | 'review'
+  /** Its own credentials for the gateway's API, if it has any. */
+  api?: { key: string; secret: string }
 }
 export type Lender = { code: string; product: string } & Record<Gateway, GatewayTrust>
 
@@ -49,13 +53,13 @@ const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
 /**
  * The nine standard lenders, with the file's changes and additions.
- * @param secretsIn returns the secrets in the setting that a `secretEnv` names
+ * @param env returns the secrets in the setting that a `secretEnv` names, and the value of any other
  * @throws Error that names the invalid member
  */
 export function lendersFrom(
   file: unknown,
   gateways: SharedSecrets[],
-  secretsIn: (settingName: string) => string[],
+  env: { secretsIn(settingName: string): string[]; valueIn(settingName: string): string },
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
@@ -72,7 +76,8 @@ export function lendersFrom(
 
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
     const member = given[code]?.[gateway.name] ?? {}
-    const secrets = member.secretEnv === undefined ? gateway.secrets : secretsIn(member.secretEnv)
+    const secrets =
+      member.secretEnv === undefined ? gateway.secrets : env.secretsIn(member.secretEnv)
     const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
     if (validateSignature && secrets.length === 0) {
       const setting = member.secretEnv ?? gateway.secretSetting ?? 'a secretEnv'
@@ -85,13 +90,26 @@ export function lendersFrom(
         `/${code}/${gateway.name}/confirm: this version cannot ask the gateway whether its events are true`,
       )
     }
+    const { apiKeyEnv, apiSecretEnv } = member
     return {
       accounts: member.accounts ?? [],
       validateSignature,
       secrets,
       allowedCidrs: member.allowedCidrs ?? [],
       posting: member.posting ?? 'automatic',
+      ...(apiKeyEnv === undefined && apiSecretEnv === undefined
+        ? {}
+        : { api: credentials(`/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
     }
+  }
+
+  function credentials(path: string, keyEnv?: string, secretEnv?: string) {
+    if (keyEnv === undefined || secretEnv === undefined)
+      throw new Error(`${path}: apiKeyEnv and apiSecretEnv must both be given`)
+    const [key, secret] = [env.valueIn(keyEnv), env.valueIn(secretEnv)]
+    if (key === '' || secret === '')
+      throw new Error(`${path}: ${key === '' ? keyEnv : secretEnv} is not set`)
+    return { key, secret }
   }
 }
 

@@ -42,9 +42,13 @@ FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
 export const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
-/** Every one of a comma-separated list has so many characters, blanks around it left out. */
-export function eachOf(length: number): string {
-  const one = `\\s*[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
+/** Before a token: who uses it. */
+export const CALLER_NAME = '[a-z][a-z0-9_-]{0,19}:'
+/** Takes the whole name, so that no part of it counts towards its token's length. */
+export const MAY_BE_NAMED = `(?:${CALLER_NAME}|(?!${CALLER_NAME}))`
+/** Every one of a comma-separated list has so many characters, its prefix and blanks around it left out. */
+export function eachOf(length: number, prefix = ''): string {
+  const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
 /** Of a comma-separated list: blanks and commas alone are set, and name nothing. */

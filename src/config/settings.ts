@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox'
-import { eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
+import { type TOptional, type TString, Type } from '@sinclair/typebox'
+import { eachOf, MAY_BE_NAMED, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
 export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
@@ -19,15 +19,15 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'pooled PostgreSQL connections per process; an api opens up to 10 more, a worker up to 13',
+    'pooled PostgreSQL connections per process; an api opens up to 12 more, a worker up to 13',
     20,
     4,
     500,
   ),
   INTERNAL_TOKEN: text(
-    'what callers send as X-Internal-Token; comma-separated while rotating',
-    'a-long-random-text',
-    { minLength: 16, pattern: eachOf(16) },
+    'what callers send as X-Internal-Token; comma-separated, los: before one names its caller and is not sent',
+    'los:a-long-random-text',
+    { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
   ),
   JWT_SECRET: text(
     'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',
@@ -77,6 +77,15 @@ export const Settings = Type.Object({
     2,
     256,
   ),
+  LEDGER_CONCURRENCY_TOTAL: Type.Optional(
+    Type.Integer({
+      description:
+        'concurrent ledger calls over all processes, half of them reserved for live operations; the same value everywhere; unset: no limit',
+      examples: [8],
+      minimum: 2,
+      maximum: 10_000,
+    }),
+  ),
   LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
     default: 'Asia/Kolkata',
     format: 'time-zone',
@@ -105,6 +114,17 @@ export const Settings = Type.Object({
     default: 'X-GatewayA-Event-Id',
     format: 'header-name',
   }),
+  ...gatewayApiSettings('GATEWAY_A', 'gateway A', 'https://gateway-a.example.com/v1'),
+  ...gatewayApiSettings('GATEWAY_B', 'gateway B', 'https://gateway-b.example.com/pg'),
+  GATEWAY_B_API_VERSION: text('the version of gateway B’s API', '2026-01-01', {
+    default: '2026-01-01',
+    pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
+  }),
+  BACKFILL_CRON: text(
+    'when payments are fetched from the gateways, where they have API credentials',
+    '10 * * * *',
+    { default: '10 * * * *', format: 'cron' },
+  ),
   REPAYMENT_CRON: text('when payments are posted to the ledger', '*/30 * * * *', {
     default: '*/30 * * * *',
     format: 'cron',
@@ -132,6 +152,18 @@ export const Settings = Type.Object({
   ),
   OPERATION_RETENTION_DAYS: wholeNumber(
     'how many days the personal data of finished operations is kept; 0 keeps it for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  RAW_RETENTION_DAYS: wholeNumber(
+    'how many days payment events are kept as they came, once their payments are closed; 0 keeps them for ever',
+    0,
+    0,
+    TEN_YEARS_DAYS,
+  ),
+  ATTEMPT_RETENTION_DAYS: wholeNumber(
+    'how many days the attempts of finished operations are kept; 0 keeps them for ever',
     0,
     0,
     TEN_YEARS_DAYS,
@@ -199,3 +231,23 @@ export const Settings = Type.Object({
     }),
   ),
 })
+
+/** The path that a gateway's API has is the end of the example. */
+function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
+  prefix: P,
+  title: string,
+  example: string,
+) {
+  const end = example.slice(example.lastIndexOf('/'))
+  return {
+    [`${prefix}_API_URL`]: Type.Optional(
+      text(`the URL of ${title}’s API, up to and including ${end}`, example, {
+        pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
+      }),
+    ),
+    [`${prefix}_API_KEY`]: Type.Optional(text(`the key for ${title}’s API`, 'key-of-the-api')),
+    [`${prefix}_API_SECRET`]: Type.Optional(
+      text(`the secret for ${title}’s API`, 'secret-of-the-api'),
+    ),
+  } as Record<`${P}_API_${'URL' | 'KEY' | 'SECRET'}`, TOptional<TString>>
+}

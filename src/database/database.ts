@@ -45,7 +45,17 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   // The pool listens only on idle connections. Without this, losing one between two statements of a transaction would
   // end the process. The error can be ignored: the transaction's next statement fails and reports it.
   pool.on('connect', client => client.on('error', () => undefined))
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  pools.set(db, pool)
+  return db
+}
+
+const pools = new WeakMap<Database, pg.Pool>()
+
+/** How many connections of the pool are in use and idle, and how many callers wait for one. */
+export function poolUse(db: Database): { busy: number; idle: number; waiting: number } {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {}
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
 }
 
 /** The configuration of all our pools, including pg-boss's. */

@@ -34,6 +34,28 @@ export interface CoreAllowedNetwork {
   product: string;
 }
 
+export interface CoreBackfill {
+  account: string;
+  attempt: Generated<number>;
+  claimed_until: Timestamp | null;
+  done_until: Timestamp;
+  ended_at: Timestamp | null;
+  fetch_from: Timestamp;
+  fetched: Generated<Int8>;
+  fetched_before: Generated<Int8>;
+  gateway: string;
+  id: string;
+  last_error: string | null;
+  lender: string | null;
+  missed: Generated<Int8>;
+  requested_at: Generated<Timestamp>;
+  started_at: Timestamp | null;
+  status: Generated<string>;
+  trigger: string;
+  window_from: Timestamp;
+  window_to: Timestamp;
+}
+
 export interface CoreBatchRun {
   attempt: Generated<number>;
   claimed_until: Timestamp | null;
@@ -89,6 +111,25 @@ export interface CoreGateway {
   name: string;
 }
 
+export interface CoreGatewayAccount {
+  account: string;
+  gateway: string;
+}
+
+export interface CoreGatewayMissed {
+  gateway: string;
+  lender: string;
+  missed: Int8;
+}
+
+export interface CoreGatewayWindow {
+  completed_at: Generated<Timestamp>;
+  covers: string;
+  gateway: string;
+  lender: string | null;
+  source: string;
+}
+
 export interface CoreLoanProduct {
   external_loan_id: string;
   product: string;
@@ -132,6 +173,23 @@ export interface CoreSource {
   lender: string;
   name: string;
   registered_at: Generated<Timestamp>;
+}
+
+export interface CoreStatement {
+  amount: Numeric;
+  captured_at: Timestamp;
+  currency: string;
+  fee: Numeric | null;
+  fetched_at: Generated<Timestamp>;
+  gateway: string;
+  gateway_payment_id: string;
+  lender: string;
+  settled_at: Timestamp | null;
+  settlement_id: string | null;
+  source: string;
+  status: string;
+  tax: Numeric | null;
+  utr: string | null;
 }
 
 export interface CoreTransaction {
@@ -204,6 +262,7 @@ export interface LoanopsAudit {
   actor: string;
   address: string | null;
   at: Generated<Timestamp>;
+  caller: string | null;
   detail: Generated<Json>;
   id: string;
   request_id: string | null;
@@ -253,6 +312,24 @@ export interface LoanopsCallbackReceiver {
 export interface LoanopsCallbackSubject {
   sequence: Int8;
   subject: string;
+}
+
+export interface LoanopsLedgerPause {
+  id: string;
+  reason: string;
+  since: Generated<Timestamp>;
+  until: Timestamp | null;
+}
+
+export interface LoanopsLedgerShare {
+  bulk: number;
+  bulk_most: number;
+  bulk_wanted: number;
+  leased_until: Timestamp;
+  live: number;
+  live_most: number;
+  live_wanted: number;
+  process: string;
 }
 
 export interface LoanopsLoginAttempt {
@@ -325,6 +402,7 @@ export interface LoanopsOperation {
   accepted_at: Generated<Timestamp>;
   attempt: Generated<number>;
   attempts: Generated<number>;
+  caller: string | null;
   claimed_at: Timestamp | null;
   claimed_by: string | null;
   claimed_until: Timestamp | null;
@@ -341,6 +419,7 @@ export interface LoanopsOperation {
   origin: string;
   processed_at: Timestamp | null;
   purged_at: Timestamp | null;
+  request_id: string | null;
   request_sha256: Buffer | null;
   resolution: string | null;
   response: Json | null;
@@ -368,6 +447,25 @@ export interface LoanopsOperationAttempt {
   times: Generated<number>;
 }
 
+export interface LoanopsOperationState {
+  accepted_at: Timestamp | null;
+  attempts: number | null;
+  caller: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  external_id: string | null;
+  last_error: string | null;
+  next_try_at: Timestamp | null;
+  operation_type: string | null;
+  origin: string | null;
+  processed_at: Timestamp | null;
+  request_id: string | null;
+  seq: Int8 | null;
+  status: string | null;
+  tracking_id: string | null;
+  waiting_for: string | null;
+}
+
 export interface LoanopsViewsApplied {
   first_applied_at: Generated<Timestamp>;
   name: string;
@@ -388,15 +486,20 @@ export interface RawTemplate {
 
 export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
+  "core.backfill": CoreBackfill;
   "core.batch_run": CoreBatchRun;
   "core.event": CoreEvent;
   "core.event_type": CoreEventType;
   "core.gateway": CoreGateway;
+  "core.gateway_account": CoreGatewayAccount;
+  "core.gateway_missed": CoreGatewayMissed;
+  "core.gateway_window": CoreGatewayWindow;
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
   "core.readback_run": CoreReadbackRun;
   "core.source": CoreSource;
+  "core.statement": CoreStatement;
   "core.transaction": CoreTransaction;
   "core.unjudged_payment": CoreUnjudgedPayment;
   "loanops.account": LoanopsAccount;
@@ -405,6 +508,8 @@ export interface DB {
   "loanops.callback_attempt": LoanopsCallbackAttempt;
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
+  "loanops.ledger_pause": LoanopsLedgerPause;
+  "loanops.ledger_share": LoanopsLedgerShare;
   "loanops.login_attempt": LoanopsLoginAttempt;
   "loanops.migration": LoanopsMigration;
   "loanops.migration_applied": LoanopsMigrationApplied;
@@ -412,6 +517,7 @@ export interface DB {
   "loanops.migration_step": LoanopsMigrationStep;
   "loanops.operation": LoanopsOperation;
   "loanops.operation_attempt": LoanopsOperationAttempt;
+  "loanops.operation_state": LoanopsOperationState;
   "loanops.views_applied": LoanopsViewsApplied;
   "raw.template": RawTemplate;
 }

@@ -8,7 +8,12 @@ const MAX_WAITING = 5_000
 /** Gateways give up after five seconds: we answer 503 before that, so that they retry. */
 export const CALLERS_PATIENCE_MS = 4_000
 
-type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void }
+type Waiting<In, Out> = {
+  item: In
+  since: number
+  resolve: (out: Out) => void
+  reject: (error: unknown) => void
+}
 
 export type GroupCommit<In, Out> = {
   /**
@@ -23,10 +28,12 @@ export type GroupCommit<In, Out> = {
  * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
  * @param commit stores all items in one transaction and returns one result per item, in order
  * @param patienceMs how long a caller waits at most; by default, as long as it takes
+ * @param onWaited receives how long the first item of each group waited until it was committed
  */
 export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
   patienceMs?: number,
+  onWaited: (ms: number) => void = () => {},
 ): GroupCommit<In, Out> {
   let waiting: Waiting<In, Out>[] = []
   // One commit at a time makes the largest groups, and a commit costs as much as several rows.
@@ -37,7 +44,7 @@ export function groupCommit<In, Out>(
       if (waiting.length >= MAX_WAITING)
         return Promise.reject(new Unavailable('too many requests are waiting'))
       return inTime(patienceMs, (resolve, reject) => {
-        waiting.push({ item, resolve, reject })
+        waiting.push({ item, since: performance.now(), resolve, reject })
         // Requests read in the same turn of the event loop share a group.
         if (waiting.length === 1) setImmediate(commitNext)
       })
@@ -50,6 +57,7 @@ export function groupCommit<In, Out>(
     waiting = waiting.slice(MAX_PER_COMMIT)
     isCommitting = true
     await commitGroup(group)
+    onWaited(performance.now() - (group[0] as Waiting<In, Out>).since)
     isCommitting = false
     if (waiting.length > 0) void commitNext()
   }

@@ -10,11 +10,17 @@ export type Watched = <T>(work: () => Promise<T>) => Promise<T>
 export type Watch = {
   /** Adds a task to watch. Its tries must not overlap. */
   over(name: string): Watched
+  /** Receives how long a task's caller waited. */
+  waited(name: string): (ms: number) => void
   /** The names of the tasks that have been retried for too long without success. */
   stuck(): string[]
 }
 
-export function openWatch(stuckAfterMs = STUCK_AFTER_MS): Watch {
+/** @param onWaited receives how long callers wait for a task */
+export function openWatch(
+  stuckAfterMs = STUCK_AFTER_MS,
+  onWaited: (name: string, ms: number) => void = () => {},
+): Watch {
   const tasks: { name: string; isStuck(): boolean }[] = []
   return {
     over(name) {
@@ -22,6 +28,7 @@ export function openWatch(stuckAfterMs = STUCK_AFTER_MS): Watch {
       tasks.push({ name, isStuck: task.isStuck })
       return task.run
     },
+    waited: name => ms => onWaited(name, ms),
     stuck: () => tasks.filter(task => task.isStuck()).map(({ name }) => name),
   }
 }

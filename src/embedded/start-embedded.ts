@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { listOf } from '../config/config.ts'
+import { internalTokens } from '../config/config.ts'
+import { type SandboxGateways, startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'
 import { takeFolder } from './one-per-folder.ts'
@@ -19,7 +20,7 @@ export type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
 
 /**
  * Starts a PostgreSQL from npm if `DATABASE_URL` is unset, and the sandbox ledger if `LEDGER_URL` is unset, with their
- * data under `.data/`. Generates the secrets that are not set, and keeps them there for the next start.
+ * data under `.data/`, and the sandbox of the gateways' APIs if no setting of theirs is set, with its data in memory. Generates the secrets that are not set, and keeps them there for the next start.
  */
 export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   const folder = resolve(DATA_FOLDER)
@@ -53,8 +54,13 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
       LEDGER_PASSWORD: 'password',
     })
   }
+  if (!Object.keys(settings).some(name => /^GATEWAY_[AB]_API_(URL|KEY|SECRET)$/.test(name))) {
+    const gateways = await startSandboxGateways({ port: 0 })
+    opened.push(gateways)
+    Object.assign(settings, gatewaySettings(gateways))
+  }
   // For the examples in the README, which read them from these files.
-  const [token = ''] = listOf(settings.INTERNAL_TOKEN)
+  const token = internalTokens(settings.INTERNAL_TOKEN)[0]?.token ?? ''
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
   writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL, { mode: PRIVATE_FILE })
   return {
@@ -64,6 +70,15 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
     },
   }
 }
+
+const gatewaySettings = ({ urlA, urlB, key, secret }: SandboxGateways) => ({
+  GATEWAY_A_API_URL: urlA,
+  GATEWAY_A_API_KEY: key,
+  GATEWAY_A_API_SECRET: secret,
+  GATEWAY_B_API_URL: urlB,
+  GATEWAY_B_API_KEY: key,
+  GATEWAY_B_API_SECRET: secret,
+})
 
 type Secrets = Record<
   'INTERNAL_TOKEN' | 'JWT_SECRET' | 'ADMIN_USERNAME' | 'ADMIN_PASSWORD' | 'POSTGRES_PASSWORD',

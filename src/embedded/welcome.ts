@@ -1,8 +1,8 @@
-import { listOf } from '../config/config.ts'
+import { internalTokens } from '../config/config.ts'
 
 /** What to print once everything has started: where it runs, and what to try next. */
 export function welcome(env: NodeJS.ProcessEnv, url: string): string {
-  const [token] = listOf(env.INTERNAL_TOKEN ?? '')
+  const token = internalTokens(env.INTERNAL_TOKEN)[0]?.token
   const { ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
   return `
 LoanOps is running.
@@ -14,6 +14,7 @@ LoanOps is running.
   PostgreSQL     ${DATABASE_URL}
   Ledger         ${LEDGER_URL}
                  user ${env.LEDGER_USERNAME}, password ${env.LEDGER_PASSWORD}, tenant ${env.LEDGER_TENANT ?? 'default'}
+  Gateways       ${env.GATEWAY_A_API_URL}, ${env.GATEWAY_B_API_URL}
 
 Create a client:
 

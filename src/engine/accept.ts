@@ -28,6 +28,11 @@ export type NewOperation = {
   data: Data
   idempotencyKey: string | null
   requestSha256: string | null
+} & AskedBy
+/** Who asked for an operation, in which request and place of a trace; nobody for those that features request themselves. */
+export type AskedBy = {
+  caller: string | null
+  requestId: string | null
   traceparent: string | null
 }
 export type Accepted = { operationType: string; id: string }
@@ -36,7 +41,7 @@ export function newOperation(
   operation: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'>,
   data: Data,
   idempotencyKey: string | null,
-  traceparent: string | null = null,
+  askedBy: AskedBy = { caller: null, requestId: null, traceparent: null },
 ): NewOperation {
   const request = { operation: operation.name, data }
   return {
@@ -48,7 +53,7 @@ export function newOperation(
     data,
     idempotencyKey,
     requestSha256: idempotencyKey === null ? null : sha256OfJson(request),
-    traceparent,
+    ...askedBy,
   }
 }
 
@@ -86,12 +91,12 @@ export async function insertOperations(
   await sql`
     with intake as materialized (select pg_advisory_xact_lock(${INTAKE_LOCK}))
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
-      request_sha256, traceparent)
+      request_sha256, caller, request_id, traceparent)
     select "id", "operationType", ${origin}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
-           decode("requestSha256", 'hex'), "traceparent"
+           decode("requestSha256", 'hex'), "caller", "requestId", "traceparent"
       from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
         "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
-        "idempotencyKey" text, "requestSha256" text, "traceparent" text)) with ordinality
+        "idempotencyKey" text, "requestSha256" text, "caller" text, "requestId" text, "traceparent" text)) with ordinality
      order by ordinality
     on conflict do nothing`.execute(trx)
   const subjects = new Set(operations.map(({ subject }) => subject))

@@ -17,6 +17,7 @@ import {
   type Decision,
   deadlineRefusal,
   decide,
+  heldBack,
   keepingKey,
   operatorsRefusal,
   stillUnapproved,
@@ -24,6 +25,7 @@ import {
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Operation } from './operation.ts'
+import { LedgerPaused } from './pause.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import { traceAttempt } from './trace-attempt.ts'
 
@@ -107,8 +109,11 @@ async function afterAContainers500(current: CurrentAttempt, answer: Answer): Pro
     const held = await look(current)
     if (held.state === 'there') return ended(current, answer, success(held))
   } catch (error) {
-    if (error instanceof LedgerTrouble && error.answer.outcome === 'misconfigured')
-      return decided(current, { ...answer, outcome: error.answer.outcome })
+    if (error instanceof LedgerTrouble) {
+      const { outcome, retryAfterMs = 0 } = error.answer
+      const isOurs = outcome === 'misconfigured'
+      return decided(current, { ...answer, ...(isOurs ? { outcome } : {}), retryAfterMs })
+    }
   }
   return decided(current, answer)
 }
@@ -117,6 +122,7 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
   if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
+  if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
   if (error instanceof LedgerTrouble)
@@ -130,12 +136,13 @@ function isContainers500({ status, body }: Answer): boolean {
 }
 
 function isPastDeadline(
-  { deadlineSeconds, ledger }: AttemptContext,
+  { deadlineSeconds, ledger, pauses }: AttemptContext,
   { acceptedAt, unknownSince, waitingFor, isTried }: Claim,
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || waitingFor === 'ledger_approval') return false
   // It has only been waiting behind others, which is no reason to fail it while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
-  return Date.now() - acceptedAt.getTime() > deadlineSeconds * 1_000
+  const wasPausedMs = pauses.pausedSince(acceptedAt)
+  return Date.now() - acceptedAt.getTime() - wasPausedMs > deadlineSeconds * 1_000
 }

@@ -16,7 +16,11 @@ export function openClaimNext(
   { leases, slots, watch }: { leases: Leases; slots: Slots; watch: Watch },
 ): ClaimNext {
   const watched = watch.over('claims')
-  const claims = groupCommit((subjects: string[]) => watched(() => claimEach(subjects)))
+  const claims = groupCommit(
+    (subjects: string[]) => watched(() => claimEach(subjects)),
+    undefined,
+    watch.waited('claims'),
+  )
   return claims.submit
 
   async function claimEach(subjects: string[]): Promise<(Claim | undefined)[]> {

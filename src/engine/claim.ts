@@ -7,6 +7,14 @@ import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 /** A wake-up this late must have been lost: its worker died, or the database was down. */
 const LATE_SECONDS = 2
 
+/** Why an operation waits after an attempt. */
+export type WaitingFor =
+  | 'ledger_unavailable'
+  | 'ledger_busy'
+  | 'ledger_credentials'
+  | 'ledger_approval'
+  | 'outcome_unknown'
+
 /** An operation that only this process may work on until the lease ends. */
 export type Claim = {
   id: string
@@ -27,12 +35,14 @@ export type Claim = {
   /** Whether an earlier attempt has ended. */
   isTried: boolean
   unknownSince: Date | null
-  waitingFor: string | null
+  waitingFor: WaitingFor | null
   keyGeneration: number
   seen: unknown
   /** What an operator has decided since the last attempt. */
   resolution: Resolution | null
   claimedAt: Date
+  /** Whether the ledger was paused when it was claimed: it may end without a write, but not write. */
+  isPaused: boolean
   acceptedAt: Date
   /** The place in a trace that it was accepted with; of a payment, its batch's. */
   traceparent: string | null
@@ -68,6 +78,7 @@ export async function claimHeads(
          and o.next_try_at <= now()
          and o.claimed_by is null
          and not exists (${clientsUnfinished('o')})
+         and ${mayRun('o')}
       -- Whoever has locked the row is claiming or finishing it, and then goes on to the next one.
          for update of o skip locked
     ), claimed as (
@@ -86,7 +97,8 @@ export async function claimHeads(
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
            unknown_since as "unknownSince", waiting_for as "waitingFor",
-           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt", traceparent,
+           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           exists (select from ops.ledger_pause) as "isPaused", traceparent,
            case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
                from loanops.operation_attempt
@@ -192,7 +204,7 @@ export function overdueSubjects(
   return headsWhere(
     db,
     origins,
-    sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS})`,
+    sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
     limit,
     after,
   )
@@ -217,7 +229,7 @@ export function endableSubjects(
   return headsWhere(
     db,
     origins,
-    sql`claimed_by is null and next_try_at <= now()
+    sql`claimed_by is null and next_try_at <= now() and ${mayRun('head')}
         and (resolution = 'failed'
              or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
                 and unknown_since is null and not look_first)`,
@@ -258,7 +270,7 @@ async function headsWhere(
   after: string,
 ): Promise<SubjectPage> {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
-    look_first, resolution`
+    look_first, waiting_for, resolution`
   const { rows } = await sql<SubjectPage>`
     with recursive head as (
       (select ${columns} from loanops.operation
@@ -276,6 +288,23 @@ async function headsWhere(
            case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next
       from walked`.execute(db)
   return rows[0] as SubjectPage
+}
+
+/** While the ledger is paused, an operation is claimed only if it may end without a write; `needsNoWrite` says the same. */
+function mayRun(row: 'o' | 'head') {
+  const column = (name: string) => sql.ref(`${row}.${name}`)
+  return sql`(not exists (select from ops.ledger_pause)
+              or ${column('unknown_since')} is not null or ${column('resolution')} = 'failed'
+              or ${column('waiting_for')} = 'ledger_approval' and ${column('resolution')} is null)`
+}
+
+/** Whether the claimed operation may end without a write: by a look, or because an operator has declared it failed. */
+export function needsNoWrite({ unknownSince, waitingFor, resolution }: Claim): boolean {
+  return (
+    unknownSince !== null ||
+    resolution === 'failed' ||
+    (waitingFor === 'ledger_approval' && resolution === null)
+  )
 }
 
 /** The client's operations that this one must wait for. */

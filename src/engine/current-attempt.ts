@@ -10,6 +10,7 @@ import { type Decision, decide } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Attempt, Operation } from './operation.ts'
+import type { Pauses } from './pause.ts'
 import type { Refusal } from './refusal.ts'
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
 
@@ -17,7 +18,11 @@ export type AttemptContext = {
   ledger: Ledger
   reference: Reference
   deadlineSeconds: number
-  /** Whether a write may be sent: its start is recorded and the lease covers it. Another worker may have claimed it. */
+  pauses: Pauses
+  /**
+   * Whether a write may be sent: its start is recorded and the lease covers it. Another worker may have claimed it.
+   * @throws LedgerPaused
+   */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   traces: Traces

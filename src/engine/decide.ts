@@ -1,13 +1,6 @@
 import type { Answer, Outcome } from '../ledger/answer.ts'
-import type { Claim } from './claim.ts'
+import type { Claim, WaitingFor } from './claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from './refusal.ts'
-
-export type WaitingFor =
-  | 'ledger_unavailable'
-  | 'ledger_busy'
-  | 'ledger_credentials'
-  | 'ledger_approval'
-  | 'outcome_unknown'
 
 /** What happens to an operation after an attempt. */
 export type Decision =
@@ -15,8 +8,8 @@ export type Decision =
   | { status: 'failed'; response: object; errorMessage: string; reason?: string }
   | {
       status: 'processing'
-      waitingFor: WaitingFor
-      lastError: string
+      waitingFor: WaitingFor | null
+      lastError: string | null
       nextTryMs: number
       /** The ledger may hold its effect now. */
       lookFirst: boolean
@@ -25,6 +18,8 @@ export type Decision =
       wantsNewKey: boolean
       /** False for "not now", which says nothing about the operation. */
       countsAsAttempt: boolean
+      /** Whether what an operator decided before this attempt applies to the next one too. */
+      keepsResolution?: true
     }
 
 const FIRST_RETRY_MS = 500
@@ -34,6 +29,8 @@ const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
 const TOO_EARLY = 425
+/** Work continues this soon after a pause, while unknown outcomes are looked for during it. */
+const AFTER_PAUSE_MS = 5_000
 
 /** Writing again would send the approver a second request. */
 export const stillUnapproved: Decision = {
@@ -57,13 +54,7 @@ export function decide(
   answer: Answer | Refusal,
   now = new Date(),
 ): Decision {
-  if (isRefusal(answer))
-    return {
-      status: 'failed',
-      response: failureResponse(answer),
-      errorMessage: failureMessage(answer),
-      ...('reason' in answer ? { reason: answer.reason } : {}),
-    }
+  if (isRefusal(answer)) return decideRefusal(answer)
   switch (answer.outcome) {
     case 'refused':
       throw new Error('refusals are decided above')
@@ -111,6 +102,17 @@ export function decide(
   }
 }
 
+export function decideRefusal(
+  answer: Refusal | (Answer & { outcome: 'refused' }),
+): Decision & { status: 'failed' } {
+  return {
+    status: 'failed',
+    response: failureResponse(answer),
+    errorMessage: failureMessage(answer),
+    ...('reason' in answer ? { reason: answer.reason } : {}),
+  }
+}
+
 /**
  * After a look that found `moved_on`, only the key can show whether our write came first: it is given up only for a
  * failure that the ledger has stored under it.
@@ -131,6 +133,21 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
       ? { waitingFor: 'outcome_unknown', isUnknown: true }
       : keepWaitingForApproval(claim, 'ledger_unavailable')),
     lookFirst: claim.lookFirst || mayHaveArrived,
+  }
+}
+
+/** For an attempt that a pause kept from writing: the operation stays as it was. */
+export function heldBack(claim: Claim): Decision {
+  return {
+    status: 'processing',
+    waitingFor: claim.waitingFor,
+    lastError: null,
+    nextTryMs: AFTER_PAUSE_MS,
+    lookFirst: claim.lookFirst,
+    isUnknown: false,
+    wantsNewKey: false,
+    countsAsAttempt: false,
+    keepsResolution: true,
   }
 }
 
@@ -183,11 +200,14 @@ function keepWaitingForApproval(
     : { waitingFor: 'ledger_approval', isUnknown: false }
 }
 
-function retryLater(claim: Claim, { message }: { message: string }) {
+function retryLater(
+  claim: Claim,
+  { message, retryAfterMs = 0 }: Pick<Answer, 'message' | 'retryAfterMs'>,
+) {
   return {
     status: 'processing' as const,
     lastError: message,
-    nextTryMs: backOff(claim.number),
+    nextTryMs: Math.max(backOff(claim.number), retryAfterMs),
     lookFirst: claim.lookFirst,
     isUnknown: false,
     wantsNewKey: false,

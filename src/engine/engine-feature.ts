@@ -1,10 +1,16 @@
+import { engineGauges } from './engine-gauges.ts'
 import type { Feature } from './feature.ts'
 import { runOperations } from './job.ts'
+import { purgeAttempts } from './purge-attempts.ts'
 import { bulkQueue, liveQueue } from './queue.ts'
 
 export const engineFeature: Feature = {
   queues: [liveQueue, bulkQueue],
   jobs: [runOperations],
+  gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
+  async onPurge(db, { attempts }) {
+    return attempts === 0 ? {} : { attempts: await purgeAttempts(db, attempts) }
+  },
   async onFinal(_, ended, metrics) {
     for (const { claim, decision } of ended)
       metrics.operations.inc({ operation_type: claim.operationType, status: decision.status })

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database/database.ts'
 import type { Ledger } from '../ledger/client.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
@@ -23,13 +24,15 @@ const NEXT_TRY_WHILE_DOWN_MS = 5_000
 export function startExpiry(
   db: Database,
   boss: PgBoss,
-  { ledger, log }: { ledger: Pick<Ledger, 'breaker'>; log: Log },
+  { ledger, metrics, log }: ExpiryContext,
 ): Job {
   return startLoop(
     async () => {
       const startedAt = performance.now()
       const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
-      const isMore = await endExpiredClaims(db, boss, nextTryMs)
+      const isMore = await endExpiredClaims(db, boss, nextTryMs, lost =>
+        metrics.claimsLost.inc(lost),
+      )
       // Each look scans all waiting subjects.
       return isMore ? 0 : restAfter(startedAt, LOOK_EVERY_MS)
     },
@@ -40,6 +43,11 @@ export function startExpiry(
   )
 }
 
+type ExpiryContext = {
+  ledger: Pick<Ledger, 'breaker'>
+  metrics: Pick<Metrics, 'claimsLost'>
+  log: Log
+}
 type Log = { error(object: object, message: string): void }
 
 /**
@@ -47,16 +55,18 @@ type Log = { error(object: object, message: string): void }
  * unknown; otherwise the operation can be claimed again as if nothing had happened. This needs no call: even while the
  * ledger is down, such an operation must show what it waits for, and an operator must be able to resolve it.
  * @param nextTryMs how long the next try waits
+ * @param onLost receives how many ended
  * @returns whether there may be more
  */
 export async function endExpiredClaims(
   db: Database,
   boss: PgBoss,
   nextTryMs: number,
+  onLost: (claims: number) => void = () => {},
 ): Promise<boolean> {
   for (let after: string | null = ''; after !== null; ) {
     const { subjects, next }: SubjectPage = await expiredSubjects(db, MAX_AT_ONCE, after)
-    if (subjects.length > 0) await endExpired(db, boss, subjects, nextTryMs)
+    if (subjects.length > 0) onLost(await endExpired(db, boss, subjects, nextTryMs))
     if (subjects.length === MAX_AT_ONCE) return true
     after = next
   }
@@ -68,8 +78,8 @@ async function endExpired(
   boss: PgBoss,
   subjects: string[],
   nextTryMs: number,
-): Promise<void> {
-  await db.transaction().execute(async trx => {
+): Promise<number> {
+  return db.transaction().execute(async trx => {
     const { rows } = await sql<{ subject: string; origin: Origin; nextTryAt: Date }>`
       with expired as (
         select o.id, o.attempt, o.claimed_at, o.claimed_until, o.unstarted_attempt is distinct from o.attempt as was_started
@@ -113,5 +123,6 @@ async function endExpired(
         }))
       await insertJobs(boss, trx, queue, wakes)
     }
+    return rows.length
   })
 }

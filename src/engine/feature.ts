@@ -10,7 +10,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { Ended } from './finish.ts'
+import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
 
 /** What every job of a worker may use. */
@@ -29,9 +29,12 @@ export type WorkerContext = Databases & {
   /** The same, and those that features request themselves. */
   runnable: Catalogue
   /** Every feature's listener, in their order. */
-  onFinal(trx: Trx, ended: Ended[]): Promise<void>
-  onPurge(db: Database, retentionDays: number): Promise<void>
+  onFinal: OnFinal
+  onPurge(db: Database, keepDays: KeepDays): Promise<object>
 }
+
+/** How long each kind of record is kept; 0 keeps it for ever. */
+export type KeepDays = { operations: number; events: number; attempts: number }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
 
@@ -44,7 +47,7 @@ export type Feature = {
   jobs?: StartJob[]
   gauges?: StartJob[]
   /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
-  onFinal?(trx: Trx, ended: Ended[], metrics: Metrics): Promise<void>
-  /** Removes what is kept for so many days only, once a day. */
-  onPurge?(db: Database, retentionDays: number): Promise<void>
+  onFinal?(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
+  /** Removes what is kept for so many days only, once a day. @returns counts for the log */
+  onPurge?(db: Database, keepDays: KeepDays): Promise<object>
 }

@@ -10,6 +10,14 @@ import { keepableJson } from './keepable-json.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 
+/** An operation that has become final. */
+export type Final = {
+  claim: Pick<Claim, 'id' | 'operationType' | 'origin' | 'subject' | 'data'>
+  decision: Decision
+}
+/** Runs in the transaction in which operations become final, so that whatever depends on them changes at the same moment. */
+export type OnFinal = (trx: Trx, final: Final[]) => Promise<void>
+
 /** A finished attempt: its claim, its key, the ledger's answer, and what was decided about the operation. */
 export type Ended = {
   claim: Claim
@@ -20,14 +28,13 @@ export type Ended = {
 
 /**
  * Records how attempts ended, in one transaction.
- * @param onFinal runs in it for those that became final, so that whatever depends on them changes at the same moment
  * @returns per attempt whether it counted, which it does not if its lease had been lost
  */
 export async function finishAttempts(
   db: Database,
   boss: PgBoss,
   ended: Ended[],
-  onFinal: (trx: Trx, ended: Ended[]) => Promise<void>,
+  onFinal: OnFinal,
 ): Promise<boolean[]> {
   const counted = await db.transaction().execute(async trx => {
     const nextTries = await recordEnds(trx, ended)
@@ -61,7 +68,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
       select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
-        counts boolean, resolution text, method text, path text, http_status integer, outcome text, idempotency_key text)
+        counts boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
       select o.id
         from ended join loanops.operation o on o.id = ended.id and o.attempt = ended.attempt
@@ -80,7 +87,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
              waiting_for = ended.waiting_for,
              last_error = coalesce(ended.last_error, o.last_error),
              -- What an operator decided while this attempt ran applies to the next one, at once.
-             resolution = nullif(o.resolution, ended.resolution),
+             resolution = case when ended.keeps_resolution then o.resolution else nullif(o.resolution, ended.resolution) end,
              next_try_at = case when ended.status = 'processing' and nullif(o.resolution, ended.resolution) is null
                then clock_timestamp() + ended.next_try_ms * interval '1 millisecond' else o.next_try_at end,
              look_first = ended.look_first,
@@ -138,6 +145,7 @@ function row({ claim, key, answer, decision }: Ended) {
     wants_new_key: isOpen && decision.wantsNewKey,
     counts: isOpen ? decision.countsAsAttempt : true,
     resolution: claim.resolution,
+    keeps_resolution: isOpen && decision.keepsResolution === true,
     method: isCall ? answer.method : null,
     path: isCall ? answer.path : null,
     http_status: isCall ? answer.status : null,

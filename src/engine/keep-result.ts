@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Lane } from '../ledger/slots.ts'
-import { type Ended, finishAttempts } from './finish.ts'
+import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 import { laneOf } from './origin.ts'
 
 /** How long we keep trying to record a result while the database is down; then another worker takes over and reconciles. */
@@ -17,7 +17,7 @@ export type KeepResult = (ended: Ended) => Promise<boolean>
 export function openKeepResult(
   db: Database,
   boss: PgBoss,
-  { watch, onFinal }: { watch: Watch; onFinal: (trx: Trx, ended: Ended[]) => Promise<void> },
+  { watch, onFinal }: { watch: Watch; onFinal: OnFinal },
 ): KeepResult {
   // Recording a refused repayment waits for the lock under which payments are settled: no live result may wait behind it.
   const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
@@ -38,8 +38,10 @@ export function openKeepResult(
 
   function finishGroup(lane: Lane) {
     const watched = watch.over(`${lane} results`)
-    return groupCommit<Ended, boolean>(ended =>
-      watched(() => finishAttempts(db, boss, ended, onFinal)),
+    return groupCommit<Ended, boolean>(
+      ended => watched(() => finishAttempts(db, boss, ended, onFinal)),
+      undefined,
+      watch.waited(`${lane} results`),
     )
   }
 }

@@ -1,13 +1,14 @@
 import type { PgBoss } from 'pg-boss'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import { type Claim, markUnavailable, rememberSeen } from './claim.ts'
 import { openClaimNext } from './claim-next.ts'
 import type { AttemptContext } from './current-attempt.ts'
 import { startExpiry } from './expire.ts'
-import type { Ended } from './finish.ts'
+import type { OnFinal } from './finish.ts'
 import { openKeepResult } from './keep-result.ts'
 import { keepLeases } from './leases.ts'
 import type { Catalogue } from './operation.ts'
@@ -21,8 +22,8 @@ export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
-  /** Runs in the transaction in which operations become final. */
-  onFinal(trx: Trx, ended: Ended[]): Promise<void>
+  metrics: Pick<Metrics, 'claimsLost'>
+  onFinal: OnFinal
 }
 
 export type Runner = {

@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
+import type { Slots } from '../ledger/slots.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { endableSubjects, overdueSubjects, type SubjectPage } from './claim.ts'
@@ -22,21 +23,24 @@ export function startSweep(
   db: Database,
   options: {
     ledger: Ledger
+    slots: Slots
     deadlineSeconds: number
     watch: Watch
     log: { error(object: object, message: string): void }
   },
   runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
 ): Job {
-  const { ledger, deadlineSeconds, log } = options
+  const { ledger, slots, deadlineSeconds, log } = options
   const watched = options.watch.over('sweep')
   let triedUpTo = ''
   const onError = (error: unknown) => log.error({ err: error }, 'the sweep failed')
   return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
   async function probeAndSweep(stopping: AbortSignal): Promise<number> {
-    // Not timed: a probe of a ledger that hangs takes as long as a call may.
-    if (ledger.breaker.isOpen()) await ledger.probe().catch(onError)
+    // Not timed: a probe of a ledger that hangs takes as long as a call may. Without a free slot, the answers to the calls
+    // under way tell as much.
+    if (ledger.breaker.isOpen() && slots.free('live') > 0)
+      await slots.run('live', ledger.probe).catch(onError)
     const startedAt = performance.now()
     // With a hundred thousand subjects waiting, a sweep takes long, and the pause after it is longer still.
     return (await sweep(stopping)) ? ROOM_EVERY_MS : restAfter(startedAt, SWEEP_EVERY_MS)

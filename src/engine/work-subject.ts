@@ -1,7 +1,7 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { runAttempt } from './attempt.ts'
-import { type Claim, handBack } from './claim.ts'
+import { type Claim, handBack, needsNoWrite } from './claim.ts'
 import type { ClaimNext } from './claim-next.ts'
 import type { AttemptContext } from './current-attempt.ts'
 import { brokenOff } from './decide.ts'
@@ -11,6 +11,7 @@ import type { KeepResult } from './keep-result.ts'
 import type { Leases } from './leases.ts'
 import type { Catalogue } from './operation.ts'
 import { laneOf } from './origin.ts'
+import { LedgerPaused } from './pause.ts'
 import type { Room } from './room.ts'
 import type { Starts } from './starts.ts'
 import type { WakeLoans } from './waiting.ts'
@@ -51,7 +52,8 @@ async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): P
   try {
     const ended = await work.starts.run(lane, claim, async start => {
       work.room.announce(lane)
-      return work.isStopping() ? undefined : attempted(work, claim, handOver, start)
+      const isHeld = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
+      return isHeld ? undefined : attempted(work, claim, handOver, start)
     })
     if (ended !== undefined) return await work.keepResult(ended)
     crashPoint('stop.handing-back')
@@ -76,7 +78,12 @@ async function attempted(
   }
   // A write waits until the start is recorded; a read does not.
   const started = start()
-  const mayWrite = async () => (await started) && work.leases.covers(claim)
+  const mayWrite = async () => {
+    if (!(await started)) return false
+    if (claim.isPaused || !(await work.pauses.mayWrite()))
+      throw new LedgerPaused('the ledger is paused')
+    return work.leases.covers(claim)
+  }
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
   if (ended.answer !== null && 'method' in ended.answer)
     work.ledger.breaker.note(claim.subject, ended.answer)

@@ -26,6 +26,8 @@ export type Answer = {
   isFromStore: boolean
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
+  /** How long a 429 or 503 asks the caller to wait. */
+  retryAfterMs?: number
 }
 
 /** A read that did not show what the ledger holds. Nothing was written. */
@@ -46,6 +48,7 @@ export type Received = {
   status: number
   body: unknown
   isFromStore: boolean
+  retryAfterMs: number
 }
 
 export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }

@@ -90,6 +90,7 @@ export function openLedger(settings: LedgerSettings): Ledger {
         isFromStore: received.isFromStore,
         leftNothing: method === 'GET',
         code: codeOf(received.body),
+        retryAfterMs: received.retryAfterMs,
         ...told(received, take(received)),
       }),
       error => ({ method, path, ...unanswered(error, method) }),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { errors, Pool } from 'undici'
 import type { Config } from '../config/config.ts'
+import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
 
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
@@ -8,6 +9,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
 /** Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write meets a closing one. */
 const KEEP_ALIVE_MS = 20_000
+/** A day: a longer Retry-After is a mistake of whoever sent it. */
+const MAX_PAUSE_MS = 24 * 60 * 60_000
 
 export type LedgerSettings = Pick<
   Config,
@@ -76,6 +79,7 @@ export function openSender(settings: LedgerSettings): Sender {
       status: statusCode,
       body: parsed(text),
       isFromStore: answered['x-served-from-cache'] === 'true',
+      retryAfterMs: [429, 503].includes(statusCode) ? pauseAskedFor(answered['retry-after']) : 0,
     }
   }
 }
@@ -94,6 +98,10 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
       ...(settings.LEDGER_CA_FILE ? { ca: readFileSync(settings.LEDGER_CA_FILE) } : {}),
     },
   })
+}
+
+function pauseAskedFor(header: string | string[] | undefined): number {
+  return Math.min(retryAfterMs([header].flat()[0]), MAX_PAUSE_MS)
 }
 
 function parsed(text: string): unknown {

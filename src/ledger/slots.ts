@@ -8,16 +8,23 @@ export type Slots = {
   free(lane: Lane): number
   /** How many tasks wait. */
   waiting(lane: Lane): number
+  /** How many tasks run. */
+  busy(lane: Lane): number
+  /** Allows so many tasks from now on. Those that run already go on, even if they are more. */
+  resize(limits: SlotLimits): void
   /** How many tasks of the lane run at once at most. */
   most: Readonly<Record<Lane, number>>
 }
+
+/** `total` counts both lanes; live tasks may take all of it. */
+export type SlotLimits = { total: number; bulk: number }
 
 /**
  * @param total calls of both lanes; batches and migrations get at most half of them, so that live operations go on
  * even if every other call hangs
  */
 export function openSlots(total: number): Slots {
-  const most = { live: total, bulk: Math.max(1, Math.floor(total / 2)) }
+  const most = { live: total, bulk: bulkOf(total) }
   const busy = { live: 0, bulk: 0 }
   const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
 
@@ -35,11 +42,17 @@ export function openSlots(total: number): Slots {
     },
     free,
     waiting: lane => waiting[lane].length,
+    busy: lane => busy[lane],
+    resize(limits) {
+      most.live = limits.total
+      most.bulk = limits.bulk
+      startWaiting()
+    },
     most,
   }
 
   function free(lane: Lane): number {
-    return Math.max(0, Math.min(most[lane] - busy[lane], total - busy.live - busy.bulk))
+    return Math.max(0, Math.min(most[lane] - busy[lane], most.live - busy.live - busy.bulk))
   }
 
   function startWaiting() {
@@ -51,4 +64,9 @@ export function openSlots(total: number): Slots {
       }
     }
   }
+}
+
+/** What batches and migrations may use of so many slots. */
+export function bulkOf(total: number): number {
+  return Math.max(1, Math.floor(total / 2))
 }

@@ -1,8 +1,10 @@
+import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { type OperationRow, wholeRecord } from './record.ts'
+import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
+import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 
 const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,
   o.error_message as "errorMessage", o.processed_at as "processedAt"`
@@ -35,29 +37,64 @@ export async function listOperations(db: Database, query: ListQuery) {
   if (query.status !== undefined) where.push(sql`o.status = ${sql.lit(query.status)}`)
   if (query.cursor !== undefined)
     where.push(sql`o.seq < ${decodeCursor(query.cursor, ['bigint'])[0]}`)
-  type Row = OperationRow & { seq: string } & { [name in keyof ListColumns]: unknown }
+  type Row = OperationRow & { seq: string } & ListColumns
   const { rows } = await sql<Row>`
-    select o.seq, ${recordColumns}, v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error
+    select o.seq, ${recordColumns}, ${listColumns}
       from (select * from loanops.operation o where ${sql.join(where, sql` and `)}
              order by o.seq desc limit ${query.limit + 1}) o
       join ops.operation v on v.seq = o.seq
      order by o.seq desc`.execute(db)
   const { page, next_cursor } = pageOf(rows, query.limit, row => [row.seq])
-  return {
-    operations: page.map(row => ({
-      ...wholeRecord(row),
-      ...asJson<ListColumns>({
-        external_id: row.external_id,
-        accepted_at: row.accepted_at,
-        attempts: row.attempts,
-        waiting_for: row.waiting_for,
-        next_try_at: row.next_try_at,
-        last_error: row.last_error,
-      }),
-    })),
-    next_cursor,
-  }
+  return { operations: page.map(listItem), next_cursor }
 }
+
+/** The whole operation, whoever asked for it. @throws UnknownTrackingId */
+export async function operationWithAttempts(db: Database, tracked: Tracked) {
+  type Row = OperationRow & ListColumns & Pick<Whole, 'data' | 'origin' | 'predecessor'>
+  const { rows } = await sql<Row>`
+    select ${recordColumns}, ${listColumns}, o.data, o.origin,
+           case when o.status = 'processing' then
+             coalesce(${lastUnfinished(sql`o.subject`)}, ${lastUnfinished(sql`o.waits_for`)}) end as predecessor
+      from loanops.operation o
+      join loanops.operation_state v on v.seq = o.seq
+     where o.id = ${tracked.id} and o.operation_type = ${tracked.operationType}`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new UnknownTrackingId()
+  const { data, origin, predecessor } = row
+  return { ...listItem(row), data, origin, predecessor, attempts: await attemptsOf(db, tracked) }
+}
+
+/** Consecutive attempts that ended alike, as one. A row stands for several already, but only under one key where that matters. */
+async function attemptsOf(db: Database, tracked: Tracked) {
+  const { rows } = await sql<object>`
+    with attempt as (
+      select a.*, (method, path, http_status, outcome) is distinct from
+                  (lag(method) over w, lag(path) over w, lag(http_status) over w, lag(outcome) over w) as is_other
+        from ops.operation_attempt a
+       where tracking_id = ${trackingId(tracked)}
+      window w as (order by attempt)
+    ), numbered as (
+      select *, count(*) filter (where is_other) over (order by attempt) as series from attempt
+    )
+    select min(attempt) as attempt, sum(times)::integer as times, min(started_at) as started_at,
+           max(ended_at) as ended_at, method, path, http_status, outcome
+      from numbered
+     group by series, method, path, http_status, outcome
+     order by 1`.execute(db)
+  return rows.map(asJson<Whole['attempts'][number]>)
+}
+
+type Whole = Static<typeof OperationWithAttempts>
+type Tracked = { operationType: string; id: string }
+
+function lastUnfinished(subject: RawBuilder<unknown>) {
+  return sql`(select earlier.operation_type || '|' || earlier.id from loanops.operation earlier
+               where earlier.subject = ${subject} and earlier.status = 'processing' and earlier.seq < o.seq
+               order by earlier.seq desc limit 1)`
+}
+
+const listColumns = sql`v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error,
+  v.error_code, v.caller, v.request_id`
 
 type ListColumns = {
   external_id: string
@@ -66,4 +103,24 @@ type ListColumns = {
   waiting_for: string | null
   next_try_at: string | null
   last_error: string | null
+  error_code: string | null
+  caller: string | null
+  request_id: string | null
+}
+
+function listItem(row: OperationRow & ListColumns) {
+  return {
+    ...wholeRecord(row),
+    ...asJson<ListColumns>({
+      external_id: row.external_id,
+      accepted_at: row.accepted_at,
+      attempts: row.attempts,
+      waiting_for: row.waiting_for,
+      next_try_at: row.next_try_at,
+      last_error: row.last_error,
+      error_code: row.error_code,
+      caller: row.caller,
+      request_id: row.request_id,
+    }),
+  }
 }

@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config/config.ts'
+import type { KeepDays } from '../engine/feature.ts'
 import type { Queue } from '../queue/queue.ts'
 
 /** Once a day, at a quiet hour. */
@@ -19,8 +20,17 @@ export const purgeQueue: Queue<object> = {
   work: { pollingIntervalSeconds: 60 },
 }
 
-/** The schedule is in the database, so switching the setting off must remove it. */
+/** The schedule is in the database, so switching the settings off must remove it. */
 export async function schedulePurge(boss: PgBoss, config: Config): Promise<void> {
-  if (config.OPERATION_RETENTION_DAYS === 0) await boss.unschedule(purgeQueue.name)
+  const isOff = Object.values(keepDaysOf(config)).every(days => days === 0)
+  if (isOff) await boss.unschedule(purgeQueue.name)
   else await boss.schedule(purgeQueue.name, CRON, {}, { tz: config.LEDGER_TIMEZONE })
+}
+
+export function keepDaysOf(config: Config): KeepDays {
+  return {
+    operations: config.OPERATION_RETENTION_DAYS,
+    events: config.RAW_RETENTION_DAYS,
+    attempts: config.ATTEMPT_RETENTION_DAYS,
+  }
 }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { ORIGINS } from '../engine/origin.ts'
 import { nullable, oneOf } from '../http/fields.ts'
 import { TrackingId } from './tracking-id.ts'
 
@@ -22,14 +23,40 @@ export const Processing = Type.Object(
 /** What a caller polls: two members while processing, all of them afterwards. */
 export const TrackingRecord = Type.Union([Processing, Type.Object(recordFields)])
 
-export const OperationItem = Type.Object({
+const text = nullable(Type.String())
+const itemFields = {
   ...recordFields,
   external_id: Type.String(),
   accepted_at: Type.String(),
   attempts: Type.Integer(),
-  waiting_for: nullable(Type.String()),
-  next_try_at: nullable(Type.String()),
-  last_error: nullable(Type.String()),
+  waiting_for: text,
+  next_try_at: text,
+  last_error: text,
+  error_code: text,
+  caller: text,
+  request_id: text,
+}
+export const OperationItem = Type.Object(itemFields)
+
+export const OperationAttempt = Type.Object({
+  attempt: Type.Integer(),
+  times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
+  started_at: Type.String(),
+  ended_at: text,
+  method: text,
+  path: text,
+  http_status: nullable(Type.Integer()),
+  outcome: text,
+})
+
+export const OperationWithAttempts = Type.Object({
+  ...itemFields,
+  attempts: Type.Array(OperationAttempt),
+  data: Type.Object({}, { additionalProperties: true }),
+  origin: oneOf(ORIGINS),
+  predecessor: nullable(
+    Type.String({ description: 'the tracking id of the operation that this one waits for' }),
+  ),
 })
 
 export type OperationRow = {

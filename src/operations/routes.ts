@@ -1,20 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
-import { askerOf } from '../accounts/actor.ts'
+import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, type NewOperation, newOperation } from '../engine/accept.ts'
 import type { Catalogue } from '../engine/operation.ts'
-import { closed, ExternalId, nullable, oneOf } from '../http/fields.ts'
+import { ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
 import type { Traces } from '../ops/traces.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
-import { Outcome, resolveOperation } from './resolve.ts'
 import { parseTrackingId, TrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
@@ -78,16 +77,6 @@ const listSchema = (catalogue: Catalogue) => ({
     }),
   },
 })
-const resolveSchema = {
-  operationId: 'resolveOperation',
-  'x-refusals': ['CONFLICT'],
-  tags,
-  summary: 'Resolves a stuck operation: it is retried, or it has failed',
-  params: ofOneOperation,
-  body: Type.Object({ outcome: Outcome }, closed),
-  response: { 202: Processing },
-}
-
 type Context = {
   db: Database
   boss: PgBoss
@@ -98,7 +87,7 @@ type Context = {
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, catalogue, limits, traces } = context
+  const { db, catalogue, limits, traces } = context
   const validate = operateValidator(catalogue)
   const final = awaitFinal(db, limits.waiting)
   const accept = openIntake(context)
@@ -117,7 +106,8 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
         const { operation, data } = validate(request.body)
         const key = request.headers['idempotency-key'] ?? null
         const { traceparent } = traces.ofRequest(request)
-        const accepted = await accept.submit(newOperation(operation, data, key, traceparent))
+        const askedBy = { caller: callerOf(request), requestId: request.id, traceparent }
+        const accepted = await accept.submit(newOperation(operation, data, key, askedBy))
         if (accepted instanceof Error) throw accepted
         const tracking_id = trackingId(accepted)
         return reply
@@ -141,17 +131,6 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.get('/ledger/operations', { schema: listSchema(catalogue) }, request =>
       listOperations(db, request.query),
     )
-
-    app.post(
-      '/ledger/operations/:tracking_id/resolve',
-      { schema: resolveSchema },
-      async (request, reply) => {
-        const { tracking_id } = request.params
-        const asker = await askerOf(request)
-        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
-        return reply.code(202).send({ tracking_id, status: 'processing' })
-      },
-    )
   }
 }
 
@@ -160,5 +139,6 @@ function openIntake({ db, boss, watch }: Context) {
   return groupCommit(
     (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
     CALLERS_PATIENCE_MS,
+    watch.waited('intake'),
   )
 }

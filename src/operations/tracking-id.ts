@@ -32,7 +32,7 @@ export function parseTrackingId(text: string): { operationType: string; id: stri
   return { operationType, id }
 }
 
-/** A path that the router cannot decode may still belong to the track call, whose error has a code of its own. */
+/** A path that the router cannot decode may still name a tracking id, for which the error has a code of its own. */
 export function trackingPathRefusal(path: string): Error | undefined {
-  return path.startsWith('/api/ledger/track/') ? new InvalidTrackingId() : undefined
+  return /^\/api\/ledger\/(track|operations)\//.test(path) ? new InvalidTrackingId() : undefined
 }

@@ -10,9 +10,9 @@ export type Readiness = {
   stuck: string[]
   /**
    * Why operations wait for the ledger, whichever process noticed, or `not_known`; for a worker also the state of its
-   * circuit breaker.
+   * circuit breaker. `pause` says in words whether an operator has paused writes there; null if not.
    */
-  ledger: { waiting_for: string[] }
+  ledger: { waiting_for: string[]; pause: string | null }
   /** Null while no callbacks are sent, or the database does not answer. */
   callbacks: { failed: number; receiver: 'up' | 'down' | 'stopped' } | null
 }
@@ -35,14 +35,15 @@ export function health(
   watch: Watch,
 ): Health {
   return async () => {
-    const [database, queue, waitingFor, callbacks] = await Promise.all([
+    const [database, queue, waitingFor, pause, callbacks] = await Promise.all([
       within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
       within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
       // No answer must not look like no trouble.
       within(PATIENCE_MS, ledgerProblems(db)).catch(() => ['not_known']),
+      within(PATIENCE_MS, pauseInWords(db)).catch(() => 'not_known'),
       within(PATIENCE_MS, callbackProblems(db)).catch(() => null),
     ])
-    const ledger = { ...ledgerState(), waiting_for: waitingFor }
+    const ledger = { ...ledgerState(), waiting_for: waitingFor, pause }
     const stuck = watch.stuck()
     const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
     return { status: isReady ? 'ready' : 'not_ready', database, queue, stuck, ledger, callbacks }
@@ -68,10 +69,23 @@ async function ledgerProblems(db: Database): Promise<string[]> {
     select reason
       from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval',
                          'outcome_unknown']) reason
-     where exists (select from loanops.operation where status = 'processing' and waiting_for = reason)`.execute(
+     where exists (select from loanops.operation where status = 'processing' and waiting_for = reason)
+    union all
+    select 'paused'
+     where exists (select from ops.ledger_pause) and exists (select from loanops.operation where status = 'processing')`.execute(
     db,
   )
   return rows.map(({ reason }) => reason)
+}
+
+/** Without the operator's reason, because anybody may ask. */
+async function pauseInWords(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ since: Date; until: Date | null }>`
+    select since, until from ops.ledger_pause`.execute(db)
+  const [pause] = rows
+  if (pause === undefined) return null
+  const end = pause.until === null ? 'until it is resumed' : `until ${pause.until.toISOString()}`
+  return `writes are paused since ${pause.since.toISOString()}, ${end}`
 }
 
 async function callbackProblems(db: Database): Promise<Readiness['callbacks']> {

@@ -37,6 +37,18 @@ function operationMetrics(registers: Registry[]) {
       labelNames: ['outcome'],
       registers,
     }),
+    commitWait: new Histogram({
+      name: 'loanops_commit_wait_seconds',
+      help: 'How long the first item of a group waited until the group was committed, by what was committed',
+      labelNames: ['of'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+    claimsLost: new Counter({
+      name: 'loanops_claims_lost_total',
+      help: 'Claims of workers that stopped renewing them, ended by this process',
+      registers,
+    }),
     ledgerAnswers: new Counter({
       name: 'loanops_ledger_answers_total',
       help: 'Answers of the ledger, by method, HTTP status and outcome',
@@ -64,6 +76,12 @@ function paymentMetrics(registers: Registry[]) {
       name: 'loanops_signature_failures_total',
       help: 'Payment events refused because of their signature, by gateway and lender',
       labelNames: ['gateway', 'lender'],
+      registers,
+    }),
+    missedPayments: new Counter({
+      name: 'loanops_missed_payments_total',
+      help: 'Captured payments that a gateway had and we had not, by gateway',
+      labelNames: ['gateway'],
       registers,
     }),
     overpaidRepayments: new Counter({

@@ -50,7 +50,7 @@ export async function duePayment(
      cross join lateral (
        select coalesce(json_agg(json_build_object(
                 'lender', lender, 'verifiedBy', verified_by,
-                'isOutside', core.is_outside(${product}::text, gateway, address),
+                'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
                 -- An event that names no loan does not vouch for the loan that another one names.
                 'namesLoan', t.assigned_loan_id is not null or external_loan_id is not null,
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events

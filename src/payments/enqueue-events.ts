@@ -23,12 +23,17 @@ export function enqueueEvents(
 ): (event: PaymentEvent) => Promise<void> {
   let waiting = 0
   const watched = watch.over('payment events')
-  const commit = groupCommit<PaymentEvent, void>(async events => {
+  const commitEvents = async (events: PaymentEvent[]) => {
     const jobs = jobsOf(events).map(data => ({ data }))
     await watched(() => db.transaction().execute(trx => insertJobs(boss, trx, eventQueue, jobs)))
     crashPoint('webhook.committed')
     return events.map(() => undefined)
-  }, CALLERS_PATIENCE_MS)
+  }
+  const commit = groupCommit<PaymentEvent, void>(
+    commitEvents,
+    CALLERS_PATIENCE_MS,
+    watch.waited('payment events'),
+  )
 
   return event => {
     const size = event.body.length

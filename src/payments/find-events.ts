@@ -28,7 +28,9 @@ export async function findEvents(db: Database, payment: PaymentKey, query: Event
     source,
   ])
   const contents = query.withBodies ? await findContents(db, page) : undefined
-  const events = page.map(place => {
+  // Old events of closed payments are deleted; core still knows what they said.
+  const kept = page.filter(place => rows.has(keyOf(place)))
+  const events = kept.map(place => {
     const { headers, body_base64 } = contents?.get(keyOf(place)) ?? NO_CONTENT
     const row = { ...rows.get(keyOf(place)), counts: place.reason ?? true, headers, body_base64 }
     return asJson<Static<typeof EventRecord>>(row)

@@ -18,7 +18,11 @@ export const STATES = [
 
 /** Which payment, refund or chargeback a path names; the query tells which, where two have the same id. */
 export const PaymentParams = Type.Object({
-  gateway: Type.String({ examples: ['gateway_a'] }),
+  gateway: Type.String({
+    pattern: '^[^\\u0000]+$',
+    description: 'a gateway’s name',
+    examples: ['gateway_a'],
+  }),
   gateway_payment_id: Type.String({
     pattern: '^[^\\u0000]+$',
     description: 'a payment’s id',

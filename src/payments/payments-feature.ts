@@ -4,6 +4,7 @@ import type { Job } from '../queue/job.ts'
 import { allowNetworks } from './allow-networks.ts'
 import { workBatches } from './batch-job.ts'
 import { paymentGauges } from './gauges.ts'
+import { purgeEvents } from './purge-events.ts'
 import { batchQueue, deadEventQueue, eventQueue } from './queue.ts'
 import { recordPostings } from './record-postings.ts'
 import { repayment } from './repayment.ts'
@@ -15,6 +16,9 @@ export const paymentsFeature: Feature = {
   operations: (db, config) => [repayment(db, config)],
   jobs: [saveEvents, runBatches],
   gauges: [({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log)],
+  async onPurge(db, { events }) {
+    return events === 0 ? {} : { events: await purgeEvents(db, events) }
+  },
   async onFinal(trx, ended, metrics) {
     const { overpaid } = await recordPostings(trx, ended)
     metrics.overpaidRepayments.inc(overpaid)

@@ -37,12 +37,11 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>
-      newOperation(
-        repaymentIntake,
-        { transaction_id: id, external_loan_id: loan },
-        null,
+      newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null, {
+        caller: null,
+        requestId: null,
         traceparent,
-      ),
+      }),
     )
     if (operations.length === 0) return 0
     await insertOperations(trx, boss, 'payment', operations)
@@ -61,13 +60,17 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
   return sent
 }
 
-/** A repayment that waits for the ledger, or behind one that does, does not hold up the batch: the engine retries it. */
+/**
+ * A repayment that waits for the ledger or for the end of a pause, or behind one that does, does not hold up the batch: the
+ * engine retries it.
+ */
 async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
   const { rows } = await sql<{ isUnderWay: boolean }>`
     select exists (
       select from core.transaction t
         join loanops.operation o on o.id = t.operation_id
        where t.batch_id = ${claim.id} and t.state = 'posting'
+         and not (o.claimed_by is null and exists (select from ops.ledger_pause))
          and not exists (
            select from loanops.operation parked
             where parked.subject = o.subject and parked.status = 'processing' and parked.seq <= o.seq

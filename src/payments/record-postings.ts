@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Trx } from '../database/database.ts'
-import type { Ended } from '../engine/finish.ts'
+import type { Final } from '../engine/finish.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { REFUSED_REASONS } from './repayment-refusal.ts'
 import { settle } from './settle.ts'
 
 /** A later batch may succeed: the loan has been created or disbursed, or the ledger or our settings corrected. */
 const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
-/** The operator may have booked the payment by hand: only an operator sends it again. */
-const BY_OPERATOR = 'resolved_by_operator'
+/** An operator who ended its repayment may have booked the payment by hand: only an operator sends it again. */
+const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
 /** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
 const UNSENT = ['deadline', 'withdrawn']
 
 /** Records the results of repayments in their payments, in the transaction in which the repayments end. */
-export async function recordPostings(trx: Trx, ended: Ended[]): Promise<{ overpaid: number }> {
+export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
   const results = ended
     .filter(({ claim }) => claim.operationType === repaymentIntake.name)
     .map(resultOf)
@@ -34,7 +34,7 @@ type PostingResult = {
   is_retried: boolean
 }
 
-function resultOf({ claim, decision }: Ended): PostingResult {
+function resultOf({ claim, decision }: Final): PostingResult {
   const response = (decision.status === 'processing' ? {} : decision.response) as {
     resourceId?: number
     overpaid?: boolean
@@ -49,7 +49,8 @@ function resultOf({ claim, decision }: Ended): PostingResult {
     overpaid: response.overpaid === true,
     refused_reason: reason,
     refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
-    is_retried: reason !== null && RETRIED_REASONS.includes(reason) && given !== BY_OPERATOR,
+    is_retried:
+      reason !== null && RETRIED_REASONS.includes(reason) && !BY_OPERATOR.includes(given ?? ''),
   }
 }
 

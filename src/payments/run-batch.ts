@@ -32,7 +32,7 @@ export function runBatch(context: BatchContext, run: Run): Promise<void> {
 
 async function runStages(context: BatchContext, batch: Batch, run: Run): Promise<void> {
   crashPoint('batch.claimed')
-  await awaitSaved(batch)
+  await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${run.claim.id}`)
   await timed('discover', discover)
   await timed('transform', transform)
   await judge(batch, context.productOf)

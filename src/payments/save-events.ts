@@ -59,7 +59,7 @@ async function save(db: Database, events: PaymentEvent[], options: SaveOptions):
 }
 
 /** @returns per gateway how many of its events were repeats */
-async function saveEvents(
+export async function saveEvents(
   trx: Trx,
   events: PaymentEvent[],
 ): Promise<{ gateway: string; count: number }[]> {

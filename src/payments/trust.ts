@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { type Lender, unconfiguredLender } from '../config/lenders.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 import type { Gateway } from './gateways/gateways.ts'
-import { UNKNOWN } from './payment-event.ts'
+import { GATEWAY_API, UNKNOWN } from './payment-event.ts'
 
 export type Distrust = {
   reason: 'signature_not_verified' | 'sender_not_allowed' | 'lender_mismatch' | 'awaiting_review'
@@ -57,10 +57,18 @@ function* reasonsToDistrust(
   gateway: Gateway,
   { lender: named, verifiedBy, isOutside }: Sender,
 ): Iterable<Distrust['reason']> {
-  if (lender[gateway].validateSignature && !isVerifiedBy(lenders, lender, gateway, verifiedBy))
-    yield 'signature_not_verified'
+  const isVerified =
+    verifiedBy === GATEWAY_API
+      ? isFetchedFor(lender, gateway, named)
+      : isVerifiedBy(lenders, lender, gateway, verifiedBy)
+  if (lender[gateway].validateSignature && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
+}
+
+/** Whether it was fetched with the credentials that serve this lender. */
+function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean {
+  return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
 }
 
 /** Whether it was verified with this lender's secrets, which other lenders may share. */

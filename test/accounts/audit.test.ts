@@ -5,7 +5,7 @@ import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 
-const asker = { actor: 'asha', address: '10.0.0.7', requestId: 'r-1' }
+const asker = { actor: 'asha', caller: null, address: '10.0.0.7', requestId: 'r-1' }
 
 t.test('the audit records account actions with actor, subject, address and request', async t => {
   const { call, db, admin, operator } = await startWithAccounts(t)

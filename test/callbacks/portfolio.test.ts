@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { callbackReceiver } from '../support/callback-receiver.ts'
-import { uploadCsv } from '../support/migrate.ts'
+import { migrateCsv, uploadCsv } from '../support/migrate.ts'
 import { makePortfolio } from '../support/portfolio.ts'
+import { loansCsv as loansRows } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -26,4 +28,49 @@ t.test('the end of a portfolio run is reported as its migration; a dry run’s i
   const { body: listed } = await service.call('GET', '/api/callbacks')
   t.equal(listed.callbacks.length, 1)
   t.equal(listed.callbacks[0].subject, `migration:${body.migration_id}`)
+})
+
+t.test('a migration that was discarded before it was reported holds up no callback', async t => {
+  const receiver = await callbackReceiver(t)
+  const service = await startTestService(t, receiver.settings)
+  const { loansCsv } = makePortfolio({ clients: 1, loans: 1, repayments: 0 }, 1)
+  const { body } = await uploadCsv(service, 'loans', loansCsv)
+  const id: string = body.migration_id
+  await service.db.transaction().execute(async trx => {
+    // Nothing is numbered meanwhile.
+    await sql`select loanops.lock_callbacks()`.execute(trx)
+    await service.db.transaction().execute(async run => {
+      for (const status of ['running', 'cancelled'])
+        await sql`
+          update loanops.migration set status = ${status}, started_at = now(), ended_at = now() where id = ${id}`.execute(
+          run,
+        )
+    })
+    t.equal((await service.call('DELETE', `/api/migration/${id}`)).status, 204)
+  })
+  const [first] = await receiver.attempts(1)
+  t.match(first?.body, {
+    type: 'migration.cancelled',
+    data: { migration_id: id, status: 'cancelled', dry_run: null },
+  })
+})
+
+t.test('a migration’s callback does not tell what a dry run found to differ', async t => {
+  const receiver = await callbackReceiver(t)
+  const service = await startTestService(t, receiver.settings)
+  await migrateCsv(
+    service,
+    'loans',
+    loansRows({ loan_external_id: 'A', client_firstname: 'Ashalata' }),
+  )
+  const other = loansRows({ loan_external_id: 'B', client_firstname: 'Chandrika' })
+  const { dry_run } = await migrateCsv(service, 'loans', other, { dry_run: true })
+  t.match(dry_run.findings, [{ reason: /Chandrika/ }])
+  const run = {
+    migration_id: (await service.call('GET', '/api/migration')).body.migrations[0].migration_id,
+  }
+  await service.call('POST', '/api/migration/run', run)
+  const received = await receiver.attempts(2)
+  t.match(received[1]?.body.data.dry_run, { findings: [{ finding: 'differs', reason: null }] })
+  t.notMatch(received.map(({ text }) => text).join(), /Chandrika|Ashalata/)
 })

@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { nextRetryMs, retryAfterMs } from '../../src/callbacks/retry-schedule.ts'
+import { nextRetryMs } from '../../src/callbacks/retry-schedule.ts'
 import type { Database } from '../../src/database/database.ts'
+import { retryAfterMs } from '../../src/http/retry-after.ts'
 import { callbackReceiver } from '../support/callback-receiver.ts'
 import { clientData } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
@@ -102,6 +104,22 @@ t.test('410 stops everything, keeps what comes, and resume lets it flow', async 
   t.equal((await service.call('POST', '/api/callbacks/resume')).status, 202)
   await receiver.attempts(3)
   t.same(receiver.received.map(({ body }) => body.data.external_id).sort(), ['C-1', 'C-1', 'C-2'])
+})
+
+t.test('what fails after a 410 does not let callbacks flow again', async t => {
+  const { receiver, service } = await reporting(t)
+  const open: ServerResponse[] = []
+  receiver.respond(response => open.push(response))
+  await endOne(service, 'C-1')
+  await endOne(service, 'C-2')
+  await receiver.attempts(2)
+  open[0]?.writeHead(410).end()
+  await recorded(service.db, 1)
+  open[1]?.writeHead(500).end()
+  await recorded(service.db, 2)
+  const { rows } = await sql`
+    select from loanops.callback_receiver where stopped_at is not null`.execute(service.db)
+  t.equal(rows.length, 1)
 })
 
 t.test(

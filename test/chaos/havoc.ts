@@ -6,10 +6,13 @@ import {
   PAYMENT_CRASH_POINTS,
 } from '../../src/crash-point.ts'
 import type { Service } from '../support/process.ts'
+import { caller } from '../support/service.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 
 /** Between two kills. */
 const PAUSE_MS: [number, number] = [200, 900]
+/** How long the ledger is paused. */
+const PAUSED_MS: [number, number] = [1_000, 6_000]
 /** A process that has not reached its crash point by then may never reach it, and can be killed otherwise. */
 const MEETS_ITS_POINT_MS = 4_000
 /** The same for a batch, which is rare, and ends only when the ledger has answered all its calls. */
@@ -21,7 +24,13 @@ const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLB
 const MAX_PASSINGS = 8
 
 export type Disruptions = Record<
-  'api killed' | 'worker killed' | 'postgres killed' | 'connections cut' | 'stopped' | 'armed',
+  | 'api killed'
+  | 'worker killed'
+  | 'postgres killed'
+  | 'connections cut'
+  | 'stopped'
+  | 'armed'
+  | 'paused',
   number
 >
 
@@ -34,6 +43,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     'connections cut': 0,
     stopped: 0,
     armed: 0,
+    paused: 0,
   }
   const doomed = new Map<Service, number>()
   let isOver = false
@@ -49,6 +59,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     async stop() {
       isOver = true
       await done
+      await control('resume')
     },
   }
 
@@ -63,6 +74,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   async function strike(chance: number): Promise<void> {
     if (chance < 0.1) return killPostgres()
     if (chance < 0.2) return cutConnections()
+    if (chance < 0.25) return pauseLedger()
     const point = POINTS[nextPoint++ % POINTS.length] as CrashPoint
     if (chance < 0.85) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
@@ -112,6 +124,26 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
       )
       .catch(() => undefined)
     await client.end().catch(() => undefined)
+  }
+
+  /** For a while, which goes on while others are killed; the pause ends even if nobody resumes. */
+  async function pauseLedger() {
+    const lastsMs = PAUSED_MS[0] + draw() * (PAUSED_MS[1] - PAUSED_MS[0])
+    const until = new Date(Date.now() + lastsMs).toISOString()
+    if (await control('pause', { reason: 'chaos', until })) disruptions.paused++
+    // Half of the pauses are resumed before their end.
+    const resumesMs = lastsMs * 2 * draw()
+    if (resumesMs < lastsMs) setTimeout(() => void control('resume'), resumesMs)
+  }
+
+  /** @returns whether one of the api processes has done it */
+  async function control(call: 'pause' | 'resume', body?: object): Promise<boolean> {
+    for (const { role, url } of cluster.places) {
+      if (role !== 'api') continue
+      const answer = await caller(url)('POST', `/api/ledger/${call}`, body).catch(() => undefined)
+      if (answer?.status === 200) return true
+    }
+    return false
   }
 
   function isDoomed({ service }: Place): boolean {

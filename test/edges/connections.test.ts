@@ -217,7 +217,7 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
       database: 'ok',
       queue: 'ok',
       stuck: [],
-      ledger: { waiting_for: [] },
+      ledger: { waiting_for: [], pause: null },
       callbacks: null,
     }),
   }

@@ -48,7 +48,7 @@ t.test(
       ({ path, requestBody }) =>
         requestBody?.content['application/json'] && !path.includes('/webhooks/'),
     )
-    t.equal(endpoints.length, 11)
+    t.equal(endpoints.length, 12)
     for (const { method, path } of endpoints) {
       const filled = path.replace(/\{(\w+)\}/g, (_, name) => PARAMETERS[name] ?? 'x')
       for (const [what, body] of Object.entries(BROKEN)) {

@@ -5,8 +5,14 @@ import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { clientData, control, newName } from '../support/loans.ts'
+import { ending } from '../support/operations.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { caller, operate, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** A restart, and the tries that met it. */
+const BACK_WITHIN_MS = 15_000
 
 t.test('behind PgBouncer every connection works, including the listening one', async t => {
   const { db, url } = await freshDatabase(t)
@@ -29,4 +35,48 @@ t.test('behind PgBouncer every connection works, including the listening one', a
      where datname = current_database() and application_name = 'loanops-all'
        and (query like 'LISTEN%' or query like '%pg_listening_channels%')`.execute(db)
   t.equal(rows.length, 1)
+})
+
+t.test('a pooler that restarts under load loses nothing that was accepted', async t => {
+  const { url } = await freshDatabase(t)
+  const proxy = await startPostgresProxy(t, url, { isLikePgBouncer: true })
+  const ledger = await startSandbox({ port: 0 })
+  const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
+  t.teardown(async () => {
+    await service.close()
+    await ledger.close()
+  })
+  const call = caller(service.url)
+  const accepted = new Map<string, string>()
+  const refused: number[] = []
+  const submit = async () => {
+    const client = newName('C')
+    const body = { status: 'CLIENT_CREATE', data: clientData(client) }
+    const answer = await call('POST', '/api/ledger/operate', body)
+    if (answer.status === 202) accepted.set(client, answer.body.tracking_id)
+    else refused.push(answer.status)
+  }
+  const load = async (isEnough: () => boolean) => {
+    while (!isEnough()) await Promise.all(Array.from({ length: 8 }, submit))
+  }
+  await load(() => accepted.size >= 40)
+  proxy.goAway()
+  const from = Date.now()
+  await load(() => refused.length >= 8)
+  t.match(await call('GET', '/readyz'), { status: 503 })
+  proxy.comeBack()
+  const before = accepted.size
+  await until(async () => {
+    await submit()
+    return accepted.size > before
+  })
+  t.ok(Date.now() - from < BACK_WITHIN_MS, `accepted again after ${Date.now() - from} ms`)
+  await load(() => accepted.size >= before + 40)
+  t.same([...new Set(refused)], [503])
+
+  for (const id of accepted.values()) t.match(await ending(call, id), { status: 'success' })
+  const { log } = await control({ ledger }, 'GET', '/books')
+  const created = log.map((write: { externalId: string }) => write.externalId)
+  for (const client of accepted.keys())
+    t.equal(created.filter((one: string) => one === client).length, 1, client)
 })

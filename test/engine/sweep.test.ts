@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { startSweep } from '../../src/engine/sweep.ts'
 import { openLedger } from '../../src/ledger/client.ts'
+import { openSlots } from '../../src/ledger/slots.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { startTestService, testEnv } from '../support/service.ts'
@@ -43,7 +44,7 @@ t.test('a sweep whose connection died does not delay the next one', async t => {
   const taken: string[] = []
   const sweep = startSweep(
     ours,
-    { ledger, deadlineSeconds: 60, watch: openWatch(), log: { error() {} } },
+    { ledger, slots: openSlots(2), deadlineSeconds: 60, watch: openWatch(), log: { error() {} } },
     { take: async subjects => void taken.push(...subjects), origins: () => ['api'] },
   )
   t.teardown(async () => {

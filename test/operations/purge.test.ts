@@ -8,6 +8,7 @@ import { purgeQueue } from '../../src/operations/purge-queue.ts'
 import { startRole } from '../../src/role.ts'
 import { matchEach } from '../support/match-each.ts'
 import { operate, startTestService, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const marked = {
   firstname: 'Marked-Asha',
@@ -62,12 +63,51 @@ t.test('an unfinished operation keeps all its data, however old it is', async t 
   t.match(await everything(db), /Marked-Asha/)
 })
 
-t.test('the purge is scheduled only while the setting is on', async t => {
-  const { db, databaseUrl, ledger } = await startTestService(t, { OPERATION_RETENTION_DAYS: '30' })
-  t.equal(await isScheduled(db), true)
-  await startAgain(t, databaseUrl, ledger.url)
-  t.equal(await isScheduled(db), false)
+for (const setting of ['OPERATION', 'RAW', 'ATTEMPT'].map(kind => `${kind}_RETENTION_DAYS`))
+  t.test(`the purge is scheduled while ${setting} is on`, async t => {
+    const { db, databaseUrl, ledger } = await startTestService(t, { [setting]: '30' })
+    t.equal(await isScheduled(db), true)
+    await startAgain(t, databaseUrl, ledger.url)
+    t.equal(await isScheduled(db), false)
+  })
+
+t.test('a purge removes what each setting names', async t => {
+  const { db } = await startTestService(
+    t,
+    { RAW_RETENTION_DAYS: '30', ATTEMPT_RETENTION_DAYS: '30' },
+    { prepare: addOldRows },
+  )
+  await until(async () => {
+    const { rows } = await sql<{ isGone: boolean }>`
+      select not exists (select from raw.lender_02_gateway_a)
+         and not exists (select from loanops.operation_attempt) as "isGone"`.execute(db)
+    return rows[0]?.isGone
+  }, 'both are gone')
+  const { rows } = await sql`select purged_at from loanops.operation`.execute(db)
+  t.same(rows, [{ purged_at: null }], 'the third setting is off')
 })
+
+/** A raw event, and a finished operation with its attempt, from forty days ago; and a purge that is due. */
+async function addOldRows(db: Database): Promise<void> {
+  await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
+  await sql`select raw.register('lender_02_gateway_a')`.execute(db)
+  await sql`
+    insert into raw.lender_02_gateway_a (id, received_at, body)
+    select raw.id_at(at), at, '{}' from (values (now() - interval '40 days')) a (at)`.execute(db)
+  await sql`delete from core.pending_event`.execute(db)
+  await sql`
+    with o as (
+      insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
+      select raw.id_at(at), 'LOAN_DELETE', 'api', 'loan:L', 'L', '{}', 'success', at
+        from (values (now() - interval '40 days')) a (at)
+      returning id, processed_at
+    )
+    insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
+    select id, 1, processed_at, processed_at, 'done' from o`.execute(db)
+  await sql`insert into pgboss.job (name, policy) select name, policy from pgboss.queue where name = ${purgeQueue.name}`.execute(
+    db,
+  )
+}
 
 /** All rows of operations and their attempts, as text. */
 async function everything(db: Database): Promise<string> {

@@ -3,13 +3,14 @@ import { lendersFrom } from '../../src/config/lenders.ts'
 import { GATEWAYS } from '../../src/payments/gateways/gateways.ts'
 import { lenderOf } from '../../src/payments/lender-of.ts'
 
+const noSettings = { secretsIn: () => [], valueIn: () => '' }
 const lenders = lendersFrom(
   {
     LENDER_02: { gateway_a: { accounts: ['acc_2', 'acc_shared'] } },
     LENDER_06: { gateway_a: { accounts: ['acc_6', 'acc_shared', '12345'] } },
   },
   GATEWAYS.map(name => ({ name, secrets: [] })),
-  () => [],
+  noSettings,
 )
 const of = (inUrl: unknown[], accounts: unknown[] = [], inNotes: unknown[] = []) =>
   lenderOf(lenders, 'gateway_a', { inUrl, accounts, inNotes })
@@ -54,6 +55,6 @@ t.test('an account that lenders share names none of them, and contradicts none',
 t.test(
   'no lender can be called UNKNOWN, the name of the raw table for events without a lender',
   async t => {
-    t.throws(() => lendersFrom({ UNKNOWN: {} }, [], () => []))
+    t.throws(() => lendersFrom({ UNKNOWN: {} }, [], noSettings))
   },
 )

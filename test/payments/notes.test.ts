@@ -37,6 +37,7 @@ t.test('a note is shown in suspense with its author, and audited', async t => {
   for (const body of [{}, { note: '' }, { note: 'x'.repeat(1001) }, { note: 1 }])
     t.match(await call('POST', PATH, body), { status: 400, body: { errors: [{ path: '/note' }] } })
   t.equal((await call('POST', PATH.replace('pay_1', 'pay_2'), { note: 'x' })).status, 404)
+  t.equal((await call('POST', PATH.replace('_a', '%00'), { note: 'x' })).status, 400)
 })
 
 t.test('the age in suspense counts from its beginning, whatever batches try in vain', async t => {

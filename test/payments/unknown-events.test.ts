@@ -37,6 +37,22 @@ t.test('an unknown type that carries an amount and an id is in suspense under th
   t.equal((await service.assign('pay_1', 'L-1')).status, 409)
 })
 
+t.test('unknown events about several payments of one customer are several payments', async t => {
+  const service = await sourceOf(t, 'gateway_b')
+  const credit = (ids: object) => ({ type: 'MOON_PAID', data: { ...ids, amount: 5 } })
+  await service.save(
+    credit({ account_id: 'acc_1', customerId: 'C', transaction_id: 't_1' }),
+    credit({ account_id: 'acc_1', customerId: 'C', transaction_id: 't_2' }),
+    credit({ id: 'e_3', order_id: 'o_1', paymentId: 'p_3' }),
+  )
+  await service.transform()
+  t.same((await service.fates()).sort(), [
+    'payment p_3 suspense unknown_event',
+    'payment t_1 suspense unknown_event',
+    'payment t_2 suspense unknown_event',
+  ])
+})
+
 t.test('an unknown type without an amount or an id leaves no payment', async t => {
   const service = await sourceOf(t, 'gateway_a')
   await service.save(

@@ -150,7 +150,7 @@ async function startAnswering(t: Test, record: object) {
 }
 
 function runCommand(url: string, args: string[]) {
-  const env = { PATH: process.env.PATH, LOANOPS_URL: url, INTERNAL_TOKEN: TOKEN }
+  const env = { PATH: process.env.PATH, LOANOPS_URL: url, INTERNAL_TOKEN: `los:${TOKEN}` }
   const command = ['src/main.ts', 'migrate-portfolio', ...args]
   return new Promise<{ code: number; output: string }>(resolve => {
     execFile(process.execPath, command, { env }, (error, stdout, stderr) =>

@@ -10,6 +10,9 @@ export async function expireLeases(db: Database): Promise<void> {
       db,
     )
   await sql`
+    update core.backfill set claimed_until = now() - interval '1 second'
+     where claimed_until is not null`.execute(db)
+  await sql`
     update pgboss.job set state = 'retry', start_after = now()
      where state = 'active'`.execute(db)
   await sql`

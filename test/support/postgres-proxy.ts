@@ -23,6 +23,9 @@ export type PostgresProxy = {
   swallow(): void
   /** Closes the currently open connections. */
   cut(): void
+  /** Closes the open connections and every new one, as a pooler that restarts does, until `comeBack`. */
+  goAway(): void
+  comeBack(): void
   /** Holds back every byte from now on, in both directions. */
   hold(): void
   /** Delivers what was held back, and everything after it. */
@@ -39,8 +42,10 @@ export async function startPostgresProxy(
   const target = { host: url.hostname, port: Number(url.port) }
   const sockets = new Set<Socket>()
   let isHeld = false
+  let isAway = false
 
   const server = createServer(async client => {
+    if (isAway) return void client.destroy()
     if (isLikePgBouncer && !(await isWelcome(client))) return
     const upstream = connect(target)
     for (const [from, to] of [
@@ -72,6 +77,13 @@ export async function startPostgresProxy(
     },
     cut() {
       for (const socket of sockets) socket.destroy()
+    },
+    goAway() {
+      isAway = true
+      proxy.cut()
+    },
+    comeBack() {
+      isAway = false
     },
     hold() {
       isHeld = true

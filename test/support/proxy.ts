@@ -29,21 +29,37 @@ export type Proxy = {
   /** The URL to call, up to and including `/api/v1`. */
   target: string
   interferences: Interference[]
+  /** Calls that are not answered yet, and the most that there were at a time. */
+  underWay: number
+  mostUnderWay: number
 }
 
 /** A proxy in front of the ledger, which can answer as proxies and containers do. */
 export async function startProxy(t: Test): Promise<Proxy> {
-  const proxy: Proxy = { url: '', target: '', interferences: [] }
+  const proxy: Proxy = {
+    url: '',
+    target: '',
+    interferences: [],
+    underWay: 0,
+    mostUnderWay: 0,
+  }
   const server = createServer(async (request, response) => {
+    proxy.mostUnderWay = Math.max(proxy.mostUnderWay, ++proxy.underWay)
+    response.on('close', () => proxy.underWay--)
     const sent = await text(request)
     const meant = proxy.interferences.find(
       one => isMeant(one, request, sent) && !isSpared(one) && !isOver(one),
     )
     if (meant?.isTwice) await passOn(proxy, request, sent)
     const found = meant?.isTwice ? undefined : meant
-    const passed = found && !found.afterwards ? undefined : await passOn(proxy, request, sent)
+    // Without an answer where the test has ended and closed the ledger.
+    const passed =
+      found && !found.afterwards
+        ? undefined
+        : await passOn(proxy, request, sent).catch(() => undefined)
     if (found?.hangs) return
     if (found && found.status === undefined) return void request.socket.destroy()
+    if (!found && !passed) return void request.socket.destroy()
     const { status, body, headers } = found ? answerOf(found) : (passed as Passed)
     response.writeHead(status, headers)
     response.end(body)

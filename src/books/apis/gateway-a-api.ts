@@ -1,21 +1,17 @@
 import { at } from './exact-json.ts'
-import type {
-  ApiPage,
-  ApiPayment,
-  ApiReversal,
-  ApiSettlement,
-  GatewayApi,
-  Window,
-} from './gateway-api.ts'
-import { GatewayRefused, openGatewayCaller } from './gateway-call.ts'
-import { shape } from './shape.ts'
+import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
+import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
+import { majorUnits, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
+/** More is no window's: the gateway does not follow what it is asked for. */
+const MOST_PAGES = 20_000
+/** How long after its beginning a dispute may end. */
+const DISPUTE_MS = 120 * 86_400_000
 const DAY_MS = 86_400_000
 const INDIA_MS = 5.5 * 3_600_000
 
-/** `fee` includes the tax. */
 const STATUSES: Record<string, ApiPayment['status']> = {
   created: 'pending',
   authorized: 'pending',
@@ -23,6 +19,13 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   // Given back in full after it was captured: the money did come.
   refunded: 'refunded',
   failed: 'failed',
+}
+
+const REFUNDS: Record<string, ApiReversal['outcome']> = { processed: 'done', failed: 'undone' }
+const DISPUTES: Record<string, ApiReversal['outcome']> = {
+  lost: 'done',
+  won: 'undone',
+  closed: 'undone',
 }
 
 /** @param url up to and with /v1 */
@@ -35,15 +38,13 @@ export function openGatewayA(url: string, key: string, secret: string): GatewayA
     async *pages(window) {
       const range = `from=${unix(window.from)}&to=${unix(window.to)}`
       for await (const items of collection(`/payments?${range}`))
-        yield { ...empty, payments: items.map(paymentOf) }
+        yield { payments: items.map(paymentOf), reversals: [] }
       for await (const items of collection(`/refunds?${range}`))
-        yield { ...empty, reversals: items.map(item => reversalOf('refund', item)) }
-      // They cannot be asked for by day.
+        yield { payments: [], reversals: items.flatMap(refundOf) }
+      // They cannot be asked for by day, and end long after they began.
+      const since = { from: new Date(window.from.getTime() - DISPUTE_MS), to: window.to }
       for await (const items of collection('/disputes?'))
-        yield {
-          ...empty,
-          reversals: within(items, window).map(item => reversalOf('chargeback', item)),
-        }
+        yield { payments: [], reversals: within(items, since).map(disputeOf) }
     },
     async payment(id) {
       const item = await found(get(`/payments/${encodeURIComponent(id)}`))
@@ -54,7 +55,7 @@ export function openGatewayA(url: string, key: string, secret: string): GatewayA
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
         for await (const rows of collection(path, ROWS_PER_RECON_PAGE))
-          yield rows.filter(row => at(row, 'type') === 'payment').map(settlementOf)
+          yield rows.filter(row => at(row, 'type') === 'payment').flatMap(settlementOf)
       }
     },
     close: caller.close,
@@ -62,15 +63,15 @@ export function openGatewayA(url: string, key: string, secret: string): GatewayA
 
   /** Newest first: what comes meanwhile moves the rest down, so that an item may come twice, and none is missed. */
   async function* collection(path: string, count = ITEMS_PER_PAGE) {
-    for (let skip = 0; ; skip += count) {
-      const items = shape.list(await get(`${path}&count=${count}&skip=${skip}`), 'items')
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const items = shape.list(await get(`${path}&count=${count}&skip=${page * count}`), 'items')
       yield items
       if (items.length < count) return
     }
+    throw new UnexpectedAnswer('its list does not end')
   }
 }
 
-const empty: ApiPage = { payments: [], reversals: [], settlements: [] }
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
 /** The gateway answers 400, not 404, for an id that it does not have. */
@@ -84,28 +85,41 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
 }
 
 function paymentOf(item: unknown): ApiPayment {
-  const fee = shape.maybe(item, 'fee')
-  const tax = shape.maybe(item, 'tax')
   return {
     id: shape.text(item, 'id'),
-    amount: shape.minor(item, 'amount'),
+    amount: majorUnits(shape.whole(item, 'amount')),
     currency: shape.text(item, 'currency'),
     status: STATUSES[shape.text(item, 'status')] ?? 'pending',
     paidAt: shape.unixTime(item, 'created_at'),
-    fee: fee && shape.minor(item, 'fee'),
-    tax: tax && shape.minor(item, 'tax'),
+    ...feesOf(item),
     orderId: shape.maybe(item, 'order_id'),
     hasTags: namesLoan(at(item, 'notes')),
     item,
   }
 }
 
+/** Here, the fee includes the tax. */
+function feesOf(item: unknown) {
+  if (shape.maybe(item, 'fee') === null) return { fee: null, tax: null }
+  const tax = shape.maybe(item, 'tax') === null ? 0n : shape.whole(item, 'tax')
+  return { fee: majorUnits(shape.whole(item, 'fee') - tax), tax: majorUnits(tax) }
+}
+
 function namesLoan(notes: unknown): boolean {
   return ['external_loan_id', 'loan_id'].some(name => shape.maybe(notes, name) !== null)
 }
 
-function reversalOf(kind: ApiReversal['kind'], item: unknown): ApiReversal {
-  return { kind, id: shape.text(item, 'id'), paymentId: shape.text(item, 'payment_id'), item }
+function refundOf(item: unknown): ApiReversal[] {
+  const outcome = REFUNDS[shape.text(item, 'status')]
+  if (outcome === undefined) return []
+  const [id, paymentId] = [shape.text(item, 'id'), shape.text(item, 'payment_id')]
+  return [{ kind: 'refund', id, paymentId, outcome, item }]
+}
+
+function disputeOf(item: unknown): ApiReversal {
+  const outcome = DISPUTES[shape.text(item, 'status')] ?? 'open'
+  const [id, paymentId] = [shape.text(item, 'id'), shape.text(item, 'payment_id')]
+  return { kind: 'chargeback', id, paymentId, outcome, item }
 }
 
 function within(items: unknown[], { from, to }: Window): unknown[] {
@@ -115,15 +129,21 @@ function within(items: unknown[], { from, to }: Window): unknown[] {
   })
 }
 
-function settlementOf(row: unknown): ApiSettlement {
-  return {
-    paymentId: shape.text(row, 'entity_id'),
-    settlementId: shape.text(row, 'settlement_id'),
-    settledAt: shape.maybe(row, 'settled_at') === null ? null : shape.unixTime(row, 'settled_at'),
-    utr: shape.maybe(row, 'settlement_utr'),
-    fee: shape.minor(row, 'fee'),
-    tax: shape.minor(row, 'tax'),
-  }
+function settlementOf(row: unknown): ApiSettlement[] {
+  const settlementId = shape.maybe(row, 'settlement_id')
+  // Not settled yet.
+  if (settlementId === null) return []
+  const { fee, tax } = feesOf(row)
+  return [
+    {
+      paymentId: shape.text(row, 'entity_id'),
+      settlementId,
+      settledAt: shape.maybe(row, 'settled_at') === null ? null : shape.unixTime(row, 'settled_at'),
+      utr: shape.maybe(row, 'settlement_utr'),
+      fee: fee ?? '0.00',
+      tax: tax ?? '0.00',
+    },
+  ]
 }
 
 /** The gateway's days are India's. */

@@ -8,6 +8,7 @@ export type ApiPayment = {
   currency: string
   status: 'captured' | 'refunded' | 'failed' | 'pending'
   paidAt: Date
+  /** Without the tax. */
   fee: string | null
   tax: string | null
   orderId: string | null
@@ -17,11 +18,14 @@ export type ApiPayment = {
   item: unknown
 }
 
-/** A refund or a dispute. */
+/** A refund or a dispute, under the id that the gateway's webhook gives it. */
 export type ApiReversal = {
   kind: 'refund' | 'chargeback'
   id: string
   paymentId: string
+  /** done: the money is gone. undone: it stays. A refund that is still open is left out. */
+  outcome: 'open' | 'done' | 'undone'
+  /** The gateway's item, with every digit. */
   item: unknown
 }
 
@@ -31,6 +35,7 @@ export type ApiSettlement = {
   settlementId: string
   settledAt: Date | null
   utr: string | null
+  /** Without the tax. */
   fee: string
   tax: string
 }
@@ -38,7 +43,6 @@ export type ApiSettlement = {
 export type ApiPage = {
   payments: ApiPayment[]
   reversals: ApiReversal[]
-  settlements: ApiSettlement[]
 }
 
 /** One gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */

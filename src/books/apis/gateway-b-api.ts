@@ -1,13 +1,8 @@
 import { at } from './exact-json.ts'
-import type {
-  ApiPage,
-  ApiPayment,
-  ApiReversal,
-  ApiSettlement,
-  GatewayApi,
-  Window,
-} from './gateway-api.ts'
-import { GatewayRefused, openGatewayCaller } from './gateway-call.ts'
+import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
+import { reversalsIn } from './gateway-b-reversals.ts'
+import { eventOf, orderPath, part } from './gateway-b-row.ts'
+import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
 import { shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -19,10 +14,11 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   CANCELLED: 'failed',
   VOID: 'failed',
 }
-const REVERSALS: Record<string, ApiReversal['kind']> = {
-  REFUND: 'refund',
-  DISPUTE: 'chargeback',
-  CHARGEBACK: 'chargeback',
+/** Of a row that reports a payment; samples also have PAID and CLOSED. */
+const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
+  FAILED: 'failed',
+  CANCELLED: 'failed',
+  PENDING: 'pending',
 }
 
 /** @param url up to and with /pg */
@@ -36,11 +32,13 @@ export function openGatewayB(
     'x-api-version': version,
   })
   const get = (path: string) => caller.call({ method: 'GET', path })
-  const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
 
   return {
     async *pages(window) {
-      for await (const rows of recon('/recon', window)) yield pageOf(rows)
+      for await (const rows of recon('/recon', window)) {
+        const reversals = await reversalsIn(rows, path => found(get(path)))
+        yield { payments: rows.filter(isPayment).map(paymentOf), reversals }
+      }
     },
     async payment(id, orderId) {
       // Without its order, no call of this gateway finds a payment.
@@ -65,8 +63,10 @@ export function openGatewayB(
       const answer = await caller.call({ method: 'POST', path, body })
       const rows = shape.list(answer, 'data')
       yield rows
-      cursor = shape.maybe(answer, 'cursor')
-      if (cursor === null || rows.length === 0) return
+      const next = at(answer, 'cursor')
+      if (typeof next !== 'string' || next === '' || rows.length === 0) return
+      if (next === cursor) throw new UnexpectedAnswer('its list does not end')
+      cursor = next
     }
   }
 }
@@ -80,14 +80,6 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Rows are nested since 2026-01-01, and flat before; an event's type decides what it is. */
-function pageOf(rows: unknown[]): ApiPage {
-  const reversals = rows.flatMap(reversalOf)
-  return { payments: rows.filter(isPayment).map(paymentOf), reversals, settlements: [] }
-}
-
-const part = (row: unknown, name: string) => at(row, name) ?? row
-const eventOf = (row: unknown) => part(row, 'event_details')
 const isPayment = (row: unknown) => at(eventOf(row), 'event_type') === 'PAYMENT'
 
 function paymentOf(row: unknown): ApiPayment {
@@ -102,7 +94,7 @@ function paymentOf(row: unknown): ApiPayment {
       ? shape.amount(payment, 'payment_amount')
       : shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
-    status: 'captured',
+    status: EVENT_STATUSES[shape.maybe(event, 'event_status') ?? ''] ?? 'captured',
     paidAt: shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
     orderId: shape.maybe(order, 'order_id'),
@@ -137,17 +129,6 @@ function feesOf(row: unknown): { fee: string | null; tax: string | null } {
   const fee = first('event_service_charge', 'payment_service_charge')
   const tax = first('event_service_tax', 'payment_service_tax')
   return { fee: fee ? shape.amount(event, fee) : null, tax: tax ? shape.amount(event, tax) : null }
-}
-
-function reversalOf(row: unknown): ApiReversal[] {
-  const event = eventOf(row)
-  const kind = REVERSALS[shape.maybe(event, 'event_type') ?? '']
-  const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
-  // A flat row of a dispute names no payment; an unknown type is kept with its page and ignored.
-  if (kind === undefined || paymentId === null) return []
-  const refundId = shape.maybe(part(row, 'refund_details'), 'refund_id')
-  const id = (kind === 'refund' ? refundId : null) ?? shape.text(event, 'event_id')
-  return [{ kind, id, paymentId, item: row }]
 }
 
 function settlementOf(row: unknown): ApiSettlement[] {

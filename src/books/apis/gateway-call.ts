@@ -123,10 +123,11 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Gateway B says it in a header of its own, in seconds as well. */
+/** In seconds or as a date. Gateway B says it in a header of its own, in seconds. */
 function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
-  const seconds = Number(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? 0)
-  return Number.isFinite(seconds) ? seconds * 1_000 : 0
+  const text = String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? 0)
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? ms : 0
 }
 
 /** The gateway's own code, which is a constant; its message may repeat what was sent. */

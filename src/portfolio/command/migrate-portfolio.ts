@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
-import { listOf } from '../../config/config.ts'
+import { internalTokens } from '../../config/config.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { rankOf } from '../kinds/order.ts'
@@ -144,8 +144,8 @@ function caller(env: NodeJS.ProcessEnv): Call {
 }
 
 function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
-  const [first] = listOf(INTERNAL_TOKEN ?? '')
-  if (first) return first
+  const [first] = internalTokens(INTERNAL_TOKEN)
+  if (first) return first.token
   if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }

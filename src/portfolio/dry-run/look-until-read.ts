@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
+import { LedgerTrouble } from '../../ledger/answer.ts'
 import type { Found } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
 /** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
 const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
+/** A longer Retry-After is honoured in parts: each try that it outlasts is answered with another one. */
+const LONGEST_PAUSE_MS = 60_000
 
 /**
  * Predicts what a run would do with the rows of one loan: `unknown` if only this loan cannot be read.
@@ -19,11 +22,19 @@ export async function lookUntilRead(
     try {
       return await lookAtLoan(runner, loan, stopping)
     } catch (error) {
-      if (stopping.aborted || !(await runner.ledger.probe())) throw error
+      if (stopping.aborted) throw error
+      await setTimeout(pauseAskedFor(error), undefined, { signal: stopping })
+      // In a slot, because a probe is a call like any other.
+      if (!(await runner.slots.run('bulk', runner.ledger.probe))) throw error
       if (tries === MAX_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }
     await setTimeout(TRY_AGAIN_MS, undefined, { signal: stopping })
   }
+}
+
+function pauseAskedFor(error: unknown): number {
+  const { retryAfterMs = 0 } = error instanceof LedgerTrouble ? error.answer : {}
+  return Math.min(retryAfterMs, LONGEST_PAUSE_MS)
 }
 
 const unread = (line: number, { message }: Error): Found => ({

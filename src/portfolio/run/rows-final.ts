@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
-import type { Ended } from '../../engine/finish.ts'
+import type { Final } from '../../engine/finish.ts'
 
 export type RowState = 'done' | 'failed' | 'stopped'
 
@@ -8,7 +8,7 @@ export type RowState = 'done' | 'failed' | 'stopped'
  * Updates the rows of operations that have ended, in the transaction that ends them. A refused row stops its loan, and a
  * refused client stops its loans: the operations waiting behind it are removed before anyone can claim them.
  */
-export async function finishRows(trx: Trx, ended: Ended[]): Promise<Map<RowState, number>> {
+export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState, number>> {
   const ours = ended.filter(({ claim }) => claim.origin === 'migration')
   const counts = new Map<RowState, number>()
   if (ours.length === 0) return counts
@@ -28,7 +28,7 @@ export async function finishRows(trx: Trx, ended: Ended[]): Promise<Map<RowState
 
 type FinishedRow = { migrationId: string; line: number; state: RowState }
 
-async function recordResults(trx: Trx, ours: Ended[]): Promise<FinishedRow[]> {
+async function recordResults(trx: Trx, ours: Final[]): Promise<FinishedRow[]> {
   const ends = ours.map(({ claim, decision }) => ({
     id: claim.id,
     error: decision.status === 'failed' ? decision.errorMessage : null,

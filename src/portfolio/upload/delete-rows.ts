@@ -1,6 +1,6 @@
-import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { inSteps } from '../../database/in-steps.ts'
 
 /** About 50 ms of work: nobody waits longer for our locks, and even twenty million rows never run into a timeout. */
 const ROWS_AT_ONCE = 10_000
@@ -14,12 +14,7 @@ export async function deleteRows(
   migrationId: string,
   stopping?: AbortSignal,
 ): Promise<void> {
-  for (let after: number | null = 0; after !== null && !stopping?.aborted; ) {
-    const startedAt = performance.now()
-    after = await deleteNext(db, migrationId, after)
-    // Leaves half of the time to others.
-    if (after !== null) await setTimeout(performance.now() - startedAt)
-  }
+  await inSteps(0, after => deleteNext(db, migrationId, after), stopping)
 }
 
 /** Deletes a range, so that concurrent deletions lock the rows in the same order. @returns the last line deleted, null at the end */

@@ -18,7 +18,12 @@ export function delimiterOf(text: string): string {
  * The columns of the header, in the order of the file.
  * @throws UnreadableFile that names each missing, unknown or repeated column
  */
-export function columnsOf(header: string[], type: string, known: Column[]): string[] {
+export function columnsOf(
+  header: string[],
+  type: string,
+  known: Column[],
+  template = `/api/migration/templates/${type}.csv`,
+): string[] {
   const columns = header.map(cell => cell.trim().toLowerCase())
   const names = [...known.map(({ name }) => name), REASON]
   const complaints = columns.flatMap((name, i) => {
@@ -29,7 +34,5 @@ export function columnsOf(header: string[], type: string, known: Column[]): stri
   const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
   complaints.push(...missing.map(({ name }) => `the column ${name} is missing`))
   if (complaints.length === 0) return columns
-  throw new UnreadableFile(
-    `Line 1: ${complaints.join('; ')}. The template is at /api/migration/templates/${type}.csv`,
-  )
+  throw new UnreadableFile(`Line 1: ${complaints.join('; ')}. The template is at ${template}`)
 }

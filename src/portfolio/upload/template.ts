@@ -2,7 +2,7 @@ import type { Kind } from '../kinds/kind.ts'
 import { csvLine } from './csv-line.ts'
 
 /** The header row and one example row. */
-export function template({ columns }: Kind): string {
+export function template({ columns }: Pick<Kind, 'columns'>): string {
   return [
     csvLine(columns.map(({ name }) => name)),
     csvLine(columns.map(({ example }) => example)),
@@ -10,7 +10,7 @@ export function template({ columns }: Kind): string {
 }
 
 /** A list of the columns for the API documentation. */
-export function describeColumns({ type, columns }: Kind): string {
+export function describeColumns({ type, columns }: Pick<Kind, 'type' | 'columns'>): string {
   const lines = columns.map(
     ({ name, isRequired, description, example }) =>
       `- \`${name}\`${isRequired ? ' (required)' : ''}: ${description}. Example: \`${example}\``,

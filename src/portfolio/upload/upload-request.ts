@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Multipart } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { letTakeLong } from '../../http/client-error.ts'
 import { FieldErrors, PayloadTooLarge } from '../../http/problem.ts'
@@ -17,11 +18,39 @@ export async function takeUpload<T>(
   kinds: Kinds,
   take: Take<T>,
 ): Promise<T> {
+  return readingParts(request, parts => takeParts(parts, kinds, take))
+}
+
+/**
+ * Reads an upload whose only part is `file`, which is passed on while it arrives.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function takeFile<T>(
+  request: FastifyRequest,
+  take: (file: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  return readingParts(request, async parts => {
+    const { value: part } = await parts.next()
+    if (part === undefined) throw wrong('/file', 'is required')
+    if (part.type === 'field' || part.fieldname !== 'file')
+      throw wrong(`/${part.fieldname}`, 'is not a known field')
+    return take(lastPart(part.file, parts))
+  })
+}
+
+type Parts = AsyncGenerator<Multipart>
+
+async function readingParts<T>(
+  request: FastifyRequest,
+  read: (parts: Parts) => Promise<T>,
+): Promise<T> {
   if (!request.isMultipart())
     throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be multipart/form-data' }])
   letTakeLong(request.raw, SILENCE_MS)
   try {
-    return await takeParts(request, kinds, take)
+    // One more of each than allowed, so that the error can name it.
+    const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
+    return await read(legible(request.parts({ limits })))
   } finally {
     // A caller that is still sending would not read our answer, so the rest of the body is discarded.
     request.raw.unpipe()
@@ -31,10 +60,7 @@ export async function takeUpload<T>(
 
 type Take<T> = (kind: ReadyKind, file: AsyncIterable<Buffer>) => Promise<T>
 
-async function takeParts<T>(request: FastifyRequest, kinds: Kinds, take: Take<T>): Promise<T> {
-  // One more of each than allowed, so that the error can name it.
-  const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
-  const parts = legible(request.parts({ limits }))
+async function takeParts<T>(parts: Parts, kinds: Kinds, take: Take<T>): Promise<T> {
   let kind: ReadyKind | undefined
   for await (const part of parts) {
     if (part.type === 'field') {

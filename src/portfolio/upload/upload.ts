@@ -144,7 +144,7 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
 }
 
 /** Why a row cannot be read at all. */
-function misfitOf(cells: string[], columns: string[]): string | null {
+export function misfitOf(cells: string[], columns: string[]): string | null {
   if (cells.length !== columns.length)
     return `the row has ${cells.length} cells, but the header has ${columns.length} columns`
   const withNul = cells.findIndex(cell => cell.includes('\0'))

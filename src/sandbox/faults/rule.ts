@@ -21,6 +21,8 @@ export type FaultRule = {
   seconds?: number
   // For stuck and hang: whether the write takes effect (default: no).
   applied?: boolean
+  // For tooMany and error: the Retry-After header; one second for tooMany by default.
+  retryAfter?: string
   match?: {
     method?: string
     // A regular expression for the path below /api/v1.

@@ -31,6 +31,13 @@ export function answerB(
   const path = url.pathname.replace(/^\/pg\//, '')
   if (path === 'recon') return recon(eventsOf(store, mine, version), JSON.parse(body))
   if (path === 'settlement/recon') return recon(settledOf(mine, version), JSON.parse(body))
+  const [, paymentId] = /^payments\/([^/]+)\/disputes$/.exec(path) ?? []
+  if (paymentId !== undefined) {
+    const disputed = mine.find(one => one.id === decodeURIComponent(paymentId))
+    if (disputed === undefined) return refusalB(404, 'payment_not_found', 'Payment does not exist')
+    const disputes = store.disputes.filter(one => one.paymentId === disputed.id)
+    return ok(`[${disputes.map(one => disputeText(one, disputed)).join()}]`)
+  }
   const [, orderId, part, id] = /^orders\/([^/]+)(?:\/(\w+))?(?:\/([^/]+))?$/.exec(path) ?? []
   if (orderId === undefined) return undefined
   const ofOrder = mine.filter(one => one.orderId === decodeURIComponent(orderId))
@@ -137,6 +144,15 @@ function paymentText(payment: GatewayPayment): string {
 function refundText(refund: GatewayRefund): string {
   const status = { pending: 'PENDING', processed: 'SUCCESS', failed: 'FAILED' }[refund.status]
   return `{"cf_refund_id":${JSON.stringify(refund.id)},"refund_id":${JSON.stringify(refund.id)},"cf_payment_id":${JSON.stringify(refund.paymentId)},"refund_amount":${rupees(refund.amount)},"refund_currency":"INR","refund_status":"${status}","refund_type":"MERCHANT_INITIATED","processed_at":"${indian(refund.createdAt)}"}`
+}
+
+function disputeText(dispute: GatewayDispute, payment: GatewayPayment): string {
+  const status = {
+    open: 'DISPUTE_CREATED',
+    won: 'DISPUTE_MERCHANT_WON',
+    lost: 'DISPUTE_MERCHANT_LOST',
+  }[dispute.status]
+  return `{"dispute_id":${JSON.stringify(dispute.id)},"dispute_type":"DISPUTE","dispute_amount":${rupees(dispute.amount)},"dispute_amount_currency":"INR","created_at":"${indian(dispute.createdAt)}","dispute_status":"${status}","order_details":{"order_id":${JSON.stringify(payment.orderId)},"cf_payment_id":${JSON.stringify(payment.id)},"payment_amount":${rupees(payment.amount)},"payment_currency":"INR"}}`
 }
 
 const INDIA_MS = 5.5 * 3_600_000

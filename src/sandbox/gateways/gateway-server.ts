@@ -10,6 +10,8 @@ export type SandboxGateways = {
   urlA: string
   urlB: string
   controlUrl: string
+  key: string
+  secret: string
   close(): Promise<void>
 }
 
@@ -42,6 +44,8 @@ export async function startSandboxGateways({
     urlA: `${origin}/v1`,
     urlB: `${origin}/pg`,
     controlUrl: `${origin}${CONTROL}`,
+    key: KEY,
+    secret: SECRET,
     close: () =>
       new Promise(done => {
         server.close(() => done())

@@ -119,14 +119,16 @@ function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefi
   if (kind === 'hang' && !fault.applied) return 'hang'
   if (kind === 'unauthorized') return containerAnswer(401, path)
   if (kind === 'tooMany') {
-    return { ...containerAnswer(429, path), headers: { 'retry-after': '1' } }
+    return { ...containerAnswer(429, path), headers: { 'retry-after': fault.retryAfter ?? '1' } }
   }
   if (kind === 'locked') {
     const message = 'Loan is locked by the COB job. Loan cannot be modified.'
     return refusalAnswer(standard(409, message, message, 'error.msg.loan.locked'), path)
   }
   const reachesLedger = fault.when === 'after' || (plan.kind === 'command' && status === 500)
-  return kind === 'error' && !reachesLedger ? containerAnswer(status, path) : undefined
+  if (kind !== 'error' || reachesLedger) return undefined
+  const headers = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter }
+  return { ...containerAnswer(status, path), headers }
 }
 
 function planFor(service: Service, method: string, path: string, query: URLSearchParams): Plan {

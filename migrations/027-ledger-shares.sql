@@ -1,0 +1,11 @@
+-- The ledger calls that each process may make at a time, where LEDGER_CONCURRENCY_TOTAL limits those of all processes.
+create table loanops.ledger_share (
+  process uuid primary key,
+  live integer not null,
+  bulk integer not null,
+  live_wanted integer not null,
+  bulk_wanted integer not null,
+  live_most integer not null,
+  bulk_most integer not null,
+  leased_until timestamptz not null
+);

@@ -1,0 +1,160 @@
+create or replace view ops.statement as
+select gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fetched_at, source,
+       fee, tax, settlement_id, settled_at, utr
+  from core.statement;
+comment on view ops.statement is 'What the gateways themselves say of their payments';
+
+create or replace view ops.backfill as
+select id as backfill_id, gateway, lender, window_from as "from", window_to as "to", status, fetched, missed, started_at,
+       ended_at, last_error, trigger, requested_at, done_until, account
+  from core.backfill;
+comment on view ops.backfill is 'Each fetch of payments from a gateway';
+
+-- The last event that a source received from its gateway, not counting what was fetched.
+create or replace function core.last_received(wanted_source text) returns timestamptz language sql stable as $$
+  select max(at) from (
+    (select received_at from core.event where source = wanted_source and verified_by is distinct from 'gateway_api'
+      order by raw_id desc limit 1)
+    union all
+    (select received_at from core.pending_event where source = wanted_source order by raw_id desc limit 1)) last (at)
+$$;
+
+-- The smallest id that raw.new_id() gives at a time.
+create or replace function core.first_id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
+  select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
+$$;
+
+-- Whether nothing has come for a time in which, in each of the last four weeks, several events came: at most a week, and
+-- counted up to ten, so that the cost does not depend on how much a source receives.
+create or replace function core.is_silent(wanted_source text) returns boolean language sql stable as $$
+  select coalesce(min(events) >= 5, false)
+    from (select greatest(core.last_received(wanted_source), now() - interval '7 days')) since (at)
+   cross join generate_series(1, 4) week
+   cross join lateral (
+     select count(*) as events
+       from (select from core.event
+              where source = wanted_source and verified_by is distinct from 'gateway_api'
+                and raw_id >= core.first_id_at(since.at - week * interval '7 days')
+                and raw_id < core.first_id_at(now() - week * interval '7 days')
+              limit 10) few) counted
+   where since.at is not null
+$$;
+
+-- One row per gateway's account, whose lender is null where it serves several, and one per lender that it serves.
+create or replace view ops.gateway as
+select served.lender, served.gateway, served.last_event_at, run.fetched_until,
+       extract(epoch from now() - run.fetched_until)::bigint as behind_seconds,
+       case when served.lender is null then all_missed.missed else coalesce(own.missed, 0) end as missed,
+       run.last_error, served.is_silent
+  from (
+    select nullif(a.account, '') as lender, a.gateway, a.account, max(core.last_received(s.name)) as last_event_at,
+           coalesce(bool_or(core.is_silent(s.name)), false) as is_silent
+      from core.gateway_account a
+      left join core.source s on s.gateway = a.gateway and s.lender = a.account
+     group by a.gateway, a.account
+    union all
+    select s.lender, s.gateway, '', core.last_received(s.name), core.is_silent(s.name)
+      from core.source s
+     where not exists (select from core.gateway_account a where a.gateway = s.gateway and a.account = s.lender)) served
+ cross join lateral (
+   select (select max(window_to) from core.backfill b
+            where b.gateway = served.gateway and b.account = served.account and b.trigger = 'schedule' and b.status = 'completed') as fetched_until,
+          (select last_error from core.backfill b
+            where b.gateway = served.gateway and b.account = served.account order by b.id desc limit 1) as last_error) run
+ cross join lateral (select coalesce(sum(m.missed), 0)::bigint as missed from core.gateway_missed m
+                      where m.gateway = served.gateway
+                        and not exists (select from core.gateway_account a where a.gateway = m.gateway and a.account = m.lender)) all_missed
+  left join core.gateway_missed own on own.gateway = served.gateway and own.lender = served.lender;
+comment on view ops.gateway is 'How far the payments of each gateway are fetched, and what its webhooks did not bring';
+
+-- Of these payments that the gateway has captured, those for which no event that counts as verified says so. `known`:
+-- whether an unverified one does. Also reads what no batch has transformed yet.
+create or replace function core.unverified_payments(wanted_gateway text, ids text[])
+  returns table (payment_id text, known boolean) language plpgsql stable as $$
+declare
+  store text;
+  left_over text[];
+  seen text[] := '{}';
+begin
+  select array_agg(id) filter (where trust is null), coalesce(array_agg(id) filter (where trust = 0), '{}')
+    into left_over, seen
+    from unnest(ids) id
+    left join lateral (
+      select max((e.verified_by is not null and not e.is_outside)::integer) as trust
+        from core.event e
+       where e.gateway_payment_id = id and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured') t on true
+   where trust is distinct from 1;
+  left_over := coalesce(left_over, '{}') || seen;
+  if left_over = '{}' then
+    return;
+  end if;
+  for store in
+    select distinct p.source from core.pending_event p
+     where exists (select from raw.named_after(p.source) n where n.gateway = wanted_gateway)
+  loop
+    declare
+      brought text[];
+      shown text[];
+    begin
+      execute format($sql$
+        select array_agg(f.payment_id) filter (where r.verified_by is not null), array_agg(f.payment_id)
+          from core.pending_event p
+          join raw.%I r on r.id = p.raw_id
+         cross join lateral base.%I(r.body) f
+         where p.source = $1 and f.kind = 'payment' and f.status = 'captured' and f.payment_id = any($2)$sql$,
+        store, wanted_gateway) using store, left_over into brought, shown;
+      left_over := array(select unnest(left_over) except select unnest(brought));
+      seen := seen || coalesce(shown, '{}');
+    end;
+  end loop;
+  return query select id, id = any(seen) from unnest(left_over) id;
+end
+$$;
+
+-- Of these refunds and chargebacks, those that no event that counts as verified reports with this outcome.
+create or replace function core.unreported(wanted_gateway text, kinds text[], ids text[], outcomes text[])
+  returns table (kind text, id text) language sql stable as $$
+  select w.kind, w.id
+    from unnest(kinds, ids, outcomes) w (kind, id, outcome)
+   where not exists (
+     select from core.event e
+      where e.gateway_payment_id = w.id and e.gateway = wanted_gateway and e.kind = w.kind
+        and e.verified_by is not null and not e.is_outside
+        and (w.outcome = 'open' or e.status = w.outcome or w.outcome = 'done' and e.status = 'never_captured'))
+$$;
+
+-- Keeps what a gateway said of payments. A payment that was captured stays so, whatever an earlier answer says.
+create or replace function core.keep_statements(wanted_gateway text, wanted_source text, said jsonb) returns void
+  language sql volatile as $$
+  insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
+    settlement_id, settled_at, utr, source)
+  select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,
+         n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source
+    from jsonb_to_recordset(said) as n (id text, lender text, amount numeric, currency text, status text,
+      captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text)
+    left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
+   order by n.id
+  on conflict (gateway_payment_id, gateway) do update
+     set lender = case when excluded.lender = 'UNKNOWN' then s.lender else excluded.lender end,
+         amount = excluded.amount, currency = excluded.currency, status = excluded.status, captured_at = excluded.captured_at,
+         fee = coalesce(excluded.fee, s.fee), tax = coalesce(excluded.tax, s.tax),
+         settlement_id = coalesce(excluded.settlement_id, s.settlement_id),
+         settled_at = coalesce(excluded.settled_at, s.settled_at), utr = coalesce(excluded.utr, s.utr),
+         fetched_at = now(), source = excluded.source
+   where array_position(array['failed', 'captured', 'refunded'], excluded.status)
+           >= array_position(array['failed', 'captured', 'refunded'], s.status)
+$$;
+
+-- Notes that a statement is complete for a time, together with the times that it touches.
+create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
+  returns void language sql volatile as $$
+  with gone as (
+    delete from core.gateway_window w
+     where w.gateway = wanted_gateway and w.lender is not distinct from wanted_lender and w.source = wanted_source
+       and (w.covers && covered or w.covers -|- covered)
+    returning w.covers
+  )
+  insert into core.gateway_window (gateway, lender, source, covers)
+  select wanted_gateway, wanted_lender, wanted_source, coalesce(range_merge(range_agg(g.covers) + covered::tstzmultirange), covered)
+    from gone g
+$$;

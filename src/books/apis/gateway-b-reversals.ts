@@ -1,0 +1,102 @@
+import { at } from './exact-json.ts'
+import type { ApiReversal } from './gateway-api.ts'
+import { eventOf, orderPath, part } from './gateway-b-row.ts'
+import { shape } from './shape.ts'
+
+const REVERSALS: Record<string, ApiReversal['kind']> = {
+  REFUND: 'refund',
+  DISPUTE: 'chargeback',
+  CHARGEBACK: 'chargeback',
+}
+
+/** Asks for a path; undefined where the gateway has nothing there. */
+type Ask = (path: string) => Promise<unknown>
+
+/**
+ * The refunds and disputes among the rows. A row names neither the id under which a webhook reports them, nor how they
+ * ended: their own resources do. Where there are none, the row itself is taken.
+ */
+export async function reversalsIn(rows: unknown[], ask: Ask): Promise<ApiReversal[]> {
+  const reversals: ApiReversal[] = []
+  for (const row of rows) {
+    const kind = REVERSALS[shape.maybe(eventOf(row), 'event_type') ?? '']
+    if (kind === 'refund') reversals.push(...(await refundIn(row, ask)))
+    if (kind === 'chargeback') reversals.push(...(await disputesIn(row, ask)))
+  }
+  return reversals
+}
+
+const idsIn = (row: unknown) => ({
+  orderId: shape.maybe(part(row, 'order_details'), 'order_id'),
+  paymentId: shape.maybe(part(row, 'payment_details'), 'cf_payment_id'),
+})
+
+async function refundIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
+  const { orderId, paymentId } = idsIn(row)
+  const refundId = shape.maybe(refundPart(row), 'refund_id')
+  const refunds = orderId === null ? [] : await listAt(`${orderPath(orderId)}/refunds`, ask)
+  const refund = refunds.find(one => shape.maybe(one, 'refund_id') === refundId)
+  return refund === undefined ? refundOfRow(row, refundId, paymentId) : refundOf(refund)
+}
+
+async function disputesIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
+  const { orderId, paymentId } = idsIn(row)
+  const ofPayment = paymentId === null ? null : `/payments/${encodeURIComponent(paymentId)}`
+  const path = ofPayment ?? (orderId === null ? null : orderPath(orderId))
+  const disputes = path === null ? [] : await listAt(`${path}/disputes`, ask)
+  return disputes.length === 0
+    ? disputeOfRow(row, paymentId)
+    : disputes.flatMap(dispute => disputeOf(dispute, paymentId))
+}
+
+async function listAt(path: string, ask: Ask): Promise<unknown[]> {
+  const list = await ask(path)
+  return list === undefined ? [] : shape.list(list)
+}
+
+/** A list since 2026-01-01, in one of the two reconciliations. */
+const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
+
+function refundOf(refund: unknown): ApiReversal[] {
+  // One that is under way, or was not made after all, changes nothing.
+  if (shape.maybe(refund, 'refund_status') !== 'SUCCESS') return []
+  const id = shape.text(refund, 'cf_refund_id')
+  const paymentId = shape.text(refund, 'cf_payment_id')
+  return [{ kind: 'refund', id, paymentId, outcome: 'done', item: refund }]
+}
+
+function refundOfRow(
+  row: unknown,
+  refundId: string | null,
+  paymentId: string | null,
+): ApiReversal[] {
+  const isDone = shape.maybe(eventOf(row), 'event_status') === 'SUCCESS'
+  if (!isDone || refundId === null || paymentId === null) return []
+  return [{ kind: 'refund', id: refundId, paymentId, outcome: 'done', item: row }]
+}
+
+function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
+  const status = shape.maybe(dispute, 'dispute_status') ?? ''
+  // Such a one only asks a question.
+  if (/^RETRIEVAL/.test(status) || at(dispute, 'dispute_type') === 'RETRIEVAL') return []
+  const paymentId = shape.maybe(dispute, 'order_details.cf_payment_id') ?? ofPayment
+  if (paymentId === null) return []
+  const outcome = /_MERCHANT_(LOST|ACCEPTED)$/.test(status)
+    ? 'done'
+    : /_MERCHANT_WON$/.test(status)
+      ? 'undone'
+      : 'open'
+  const id = shape.text(dispute, 'dispute_id')
+  return [{ kind: 'chargeback', id, paymentId, outcome, item: dispute }]
+}
+
+function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
+  const winner = shape.maybe(part(row, 'dispute_details'), 'closed_in_favor_of')
+  const outcome = { CUSTOMER: 'done', MERCHANT: 'undone' }[winner ?? ''] ?? 'open'
+  // A flat row of a dispute names no payment.
+  if (paymentId === null) return []
+  const id = shape.text(eventOf(row), 'event_id')
+  return [
+    { kind: 'chargeback', id, paymentId, outcome: outcome as ApiReversal['outcome'], item: row },
+  ]
+}

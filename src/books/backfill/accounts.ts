@@ -1,0 +1,32 @@
+import type { Config } from '../../config/config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import { openGatewayA } from '../apis/gateway-a-api.ts'
+import type { GatewayApi } from '../apis/gateway-api.ts'
+import { openGatewayB } from '../apis/gateway-b-api.ts'
+
+type Accounts = Pick<Config, 'gatewayAccounts'>
+
+/** The account's name in our tables: the lender whose own it is, or nothing. */
+export const nameOf = ({ lender }: GatewayAccount): string => lender ?? ''
+
+/** The account that serves a lender: its own, or the gateway's. Undefined where there are no credentials. */
+export function accountFor(
+  { gatewayAccounts }: Accounts,
+  gateway: string,
+  lender: string | null,
+): GatewayAccount | undefined {
+  const ofGateway = gatewayAccounts.filter(account => account.gateway === gateway)
+  return (
+    ofGateway.find(account => account.lender === lender) ??
+    ofGateway.find(account => account.lender === null)
+  )
+}
+
+export function openAccount(
+  { gateway, url, key, secret }: GatewayAccount,
+  version: string,
+): GatewayApi {
+  return gateway === 'gateway_a'
+    ? openGatewayA(url, key, secret)
+    : openGatewayB(url, { key, secret, version })
+}

@@ -1,0 +1,11 @@
+import type { Feature } from '../../engine/feature.ts'
+import { backfillGauges } from './backfill-gauges.ts'
+import { workBackfills } from './backfill-job.ts'
+import { backfillQueue } from './queue.ts'
+
+/** Asks the gateways for what their webhooks did not bring. */
+export const backfillFeature: Feature = {
+  queues: [backfillQueue],
+  jobs: [workBackfills],
+  gauges: [({ metrics, patient, log }) => backfillGauges(metrics.registry, patient, log)],
+}

@@ -1,0 +1,55 @@
+import type { Lender } from '../../config/lenders.ts'
+import type { Gateway } from '../../payments/gateways/gateways.ts'
+import { lenderOf } from '../../payments/lender-of.ts'
+import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
+import { at } from '../apis/exact-json.ts'
+
+/** What was fetched of a payment, refund or dispute, and the order that was fetched because it may name the loan. */
+export type Fetched = { kind: 'payment' | 'refund' | 'dispute'; item: unknown; order?: unknown }
+
+/** The raw row of what was fetched, with every digit of what the gateway answered. */
+export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched): PaymentEvent {
+  const body = gateway === 'gateway_a' ? bodyA(fetched) : bodyB(fetched)
+  return {
+    gateway,
+    lender,
+    receivedAt: new Date().toISOString(),
+    // Without one, the same answer is a repeat.
+    eventId: null,
+    eventType: 'loanops.backfill',
+    body: Buffer.from(JSON.stringify(body)).toString('base64'),
+    headers: {},
+    address: null,
+    verifiedBy: GATEWAY_API,
+  }
+}
+
+const bodyA = ({ kind, item, order }: Fetched) => ({
+  event: 'loanops.backfill',
+  payload: {
+    [kind]: { entity: item },
+    ...(order === undefined ? {} : { order: { entity: order } }),
+  },
+})
+
+const bodyB = ({ item, order }: Fetched) => ({
+  type: 'LOANOPS_BACKFILL',
+  data: item,
+  ...(order === undefined ? {} : { order }),
+})
+
+/** The lender that a fetched payment's notes or tags name, as for a webhook. */
+export function lenderInNotes(
+  lenders: ReadonlyMap<string, Lender>,
+  gateway: Gateway,
+  { item, order }: Pick<Fetched, 'item' | 'order'>,
+): string {
+  const inNotes = [
+    at(item, 'notes.lender'),
+    at(order, 'notes.lender'),
+    at(item, 'order_details.order_tags.lender'),
+    at(item, 'order_tags.lender'),
+    at(order, 'order_tags.lender'),
+  ]
+  return lenderOf(lenders, gateway, { inUrl: [], accounts: [], inNotes })
+}

@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import type { Config } from '../../config/config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import { crashPoint } from '../../crash-point.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import type { PaymentEvent } from '../../payments/payment-event.ts'
+import { saveEvents } from '../../payments/save-events.ts'
+import type { ApiPage, ApiPayment, ApiReversal, GatewayApi } from '../apis/gateway-api.ts'
+import { type BackfillClaim, fence } from './claim-backfill.ts'
+import { type Fetched, fetchedEvent, lenderInNotes } from './fetched-event.ts'
+
+export type Fetch = {
+  db: Database
+  api: GatewayApi
+  account: GatewayAccount
+  lenders: Config['lenders']
+  claim: BackfillClaim
+  onMissed(count: number): void
+}
+
+/** Nothing is booked of it: the registration of a mandate. */
+const ZERO = /^-?0+(\.0+)?$/
+
+/**
+ * Keeps what a page says in the statement, and stores what core does not have, or has from unverified events only, as raw
+ * rows. All of it in one transaction: a page that is read again finds what it stored.
+ * @param count how many payments the fetch has seen, those of this page included
+ */
+export async function keepPage(fetch: Fetch, page: ApiPage, count: number): Promise<void> {
+  const { db, account, claim } = fetch
+  const payments = page.payments.filter(({ amount }) => !ZERO.test(amount))
+  const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
+  const { missing, unverified } = await unknownOf(db, account, captured)
+  const missed = await eventsOf(fetch, missing)
+  const others = await eventsOf(fetch, unverified)
+  for (const { kind, item } of await unreportedOf(db, account, page.reversals))
+    others.push(event(fetch, { kind: kind === 'refund' ? 'refund' : 'dispute', item }))
+
+  const found = await db.transaction().execute(async trx => {
+    await fence(trx, claim)
+    const stored = await saveMissed(trx, missed)
+    await saveEvents(trx, others)
+    await keepStatements(trx, fetch, payments)
+    await sql`
+      update core.backfill set fetched = ${count}, missed = missed + ${stored} where id = ${claim.id}`.execute(
+      trx,
+    )
+    return stored
+  })
+  crashPoint('backfill.kept')
+  if (found > 0) fetch.onMissed(found)
+}
+
+async function unknownOf(db: Database, { gateway }: GatewayAccount, captured: ApiPayment[]) {
+  const byId = new Map(captured.map(payment => [payment.id, payment]))
+  const { rows } = await sql<{ id: string; known: boolean }>`
+    select payment_id as id, known
+      from core.unverified_payments(${gateway}, ${[...byId.keys()]}::text[])`.execute(db)
+  const those = (isKnown: boolean) =>
+    rows.filter(({ known }) => known === isKnown).map(({ id }) => byId.get(id) as ApiPayment)
+  return { missing: those(false), unverified: those(true) }
+}
+
+/** Where the item names no loan, its order may. */
+async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEvent[]> {
+  const events: PaymentEvent[] = []
+  for (const { item, hasTags, orderId } of payments) {
+    const order = hasTags || orderId === null ? undefined : await fetch.api.order(orderId)
+    events.push(event(fetch, { kind: 'payment', item, order }))
+  }
+  return events
+}
+
+function event(fetch: Fetch, fetched: Fetched): PaymentEvent {
+  return fetchedEvent(fetch.account.gateway, lenderFor(fetch, fetched), fetched)
+}
+
+const lenderFor = (
+  { claim, account, lenders }: Fetch,
+  fetched: Pick<Fetched, 'item' | 'order'>,
+): string => claim.lender ?? lenderInNotes(lenders, account.gateway, fetched)
+
+async function unreportedOf(
+  db: Database,
+  { gateway }: GatewayAccount,
+  reversals: ApiReversal[],
+): Promise<ApiReversal[]> {
+  if (reversals.length === 0) return []
+  const column = (name: 'kind' | 'id' | 'outcome') => reversals.map(one => one[name])
+  const { rows } = await sql<{ kind: string; id: string }>`
+    select kind, id
+      from core.unreported(${gateway}, ${column('kind')}::text[], ${column('id')}::text[],
+        ${column('outcome')}::text[])`.execute(db)
+  const unreported = new Set(rows.map(({ kind, id }) => `${kind} ${id}`))
+  return reversals.filter(({ kind, id }) => unreported.has(`${kind} ${id}`))
+}
+
+/** @returns how many there were: a row that is there already was counted before, and is no payment by its gateway's rules */
+async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
+  let found = 0
+  const byLender = Map.groupBy(missed, ({ lender }) => lender)
+  for (const [lender, events] of [...byLender].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const repeats = await saveEvents(trx, events)
+    const count = events.length - repeats.reduce((sum, one) => sum + one.count, 0)
+    if (count > 0)
+      await sql`
+        insert into core.gateway_missed as m (gateway, lender, missed) values (${events[0]?.gateway}, ${lender}, ${count})
+        on conflict (gateway, lender) do update set missed = m.missed + excluded.missed`.execute(
+        trx,
+      )
+    found += count
+  }
+  return found
+}
+
+async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): Promise<void> {
+  // The last one of each: an item may come twice.
+  const byId = new Map(payments.map(payment => [payment.id, payment]))
+  const said = [...byId.values()]
+    .filter(({ status }) => status !== 'pending')
+    .map(({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
+      id,
+      lender: lenderFor(fetch, { item }),
+      amount,
+      currency,
+      status,
+      captured_at: paidAt,
+      fee,
+      tax,
+    }))
+  await sql`select core.keep_statements(${fetch.account.gateway}, 'api', ${JSON.stringify(said)}::jsonb)`.execute(
+    trx,
+  )
+}

@@ -1,0 +1,33 @@
+import { Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../../http/fields.ts'
+import { GATEWAYS } from '../../payments/gateways/gateways.ts'
+
+/** The columns of `ops.gateway`. */
+export const GatewayState = Type.Object({
+  lender: nullable(
+    Type.String({ description: 'null for credentials that serve all lenders without their own' }),
+  ),
+  gateway: oneOf(GATEWAYS),
+  last_event_at: nullable(Type.String({ description: 'of its webhooks' })),
+  fetched_until: nullable(Type.String()),
+  behind_seconds: nullable(Type.Integer()),
+  missed: Type.Integer({ description: 'captured payments that the gateway had and we had not' }),
+  last_error: nullable(Type.String()),
+  is_silent: Type.Boolean({
+    description: 'nothing comes, where in each of the last weeks several events came',
+  }),
+})
+
+export const Backfill = Type.Object({
+  backfill_id: Type.String(),
+  gateway: oneOf(GATEWAYS),
+  lender: nullable(Type.String()),
+  from: Type.String(),
+  to: Type.String(),
+  status: oneOf(['running', 'completed', 'failed']),
+  fetched: Type.Integer({ description: 'payments that the gateway listed' }),
+  missed: Type.Integer({ description: 'of these, captured ones that we had not' }),
+  started_at: nullable(Type.String()),
+  ended_at: nullable(Type.String()),
+  last_error: nullable(Type.String()),
+})

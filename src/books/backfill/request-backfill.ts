@@ -1,0 +1,50 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { Trx } from '../../database/database.ts'
+import { newId } from '../../ids.ts'
+import { insertJobs } from '../../queue/queue.ts'
+import { nameOf } from './accounts.ts'
+import { backfillQueue } from './queue.ts'
+
+/** What happens while a fetch pages, and what a gateway's reads lag behind, is left to the next one. */
+const TRAILS_BY = '1 minute'
+/** A gateway may show a payment only some time after it was made. */
+const OVERLAP = '2 hours'
+const FIRST_LOOK_BACK = '7 days'
+/** A payment called failed may be captured up to three days later, under its first date. */
+const LATE_CAPTURE = '5 days'
+
+/** Requests a fetch on demand. @returns its id */
+export async function requestBackfill(
+  trx: Trx,
+  boss: PgBoss,
+  account: GatewayAccount,
+  { from, to, lender }: { from: string; to: string; lender: string | null },
+): Promise<string> {
+  const id = newId()
+  await sql`
+    insert into core.backfill (id, trigger, gateway, account, lender, window_from, window_to, fetch_from, done_until)
+    values (${id}, 'request', ${account.gateway}, ${nameOf(account)}, ${lender}, ${from}, ${to}, ${from}, ${from})`.execute(
+    trx,
+  )
+  await insertJobs(boss, trx, backfillQueue, [{ data: {} }])
+  return id
+}
+
+/** Requests the scheduled fetch of each account whose previous one has ended. */
+export async function requestScheduled(trx: Trx, accounts: GatewayAccount[]): Promise<void> {
+  for (const account of accounts) {
+    await sql`
+      insert into core.backfill (id, trigger, gateway, account, lender, window_from, window_to, fetch_from, done_until)
+      select ${newId()}, 'schedule', ${account.gateway}, ${nameOf(account)}, ${account.lender}, started, ended,
+             least(started, ended - ${LATE_CAPTURE}::interval), least(started, ended - ${LATE_CAPTURE}::interval)
+        from (select now() - ${TRAILS_BY}::interval as ended) e
+       cross join lateral (
+         select coalesce(max(window_to) - ${OVERLAP}::interval, ended - ${FIRST_LOOK_BACK}::interval) as started
+           from core.backfill
+          where gateway = ${account.gateway} and account = ${nameOf(account)}
+            and trigger = 'schedule' and status = 'completed') s
+      on conflict do nothing`.execute(trx)
+  }
+}

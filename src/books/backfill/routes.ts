@@ -1,0 +1,134 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { askerOf } from '../../accounts/actor.ts'
+import { audit } from '../../accounts/audit.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { asJson } from '../../http/as-json.ts'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { closed, Id, nullable, oneOf, Text, Time } from '../../http/fields.ts'
+import { listQuery } from '../../http/list-query.ts'
+import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
+import { UUID } from '../../ids.ts'
+import { GATEWAYS } from '../../payments/gateways/gateways.ts'
+import { accountFor } from './accounts.ts'
+import { Backfill, GatewayState } from './record.ts'
+import { requestBackfill } from './request-backfill.ts'
+
+const tags = ['books']
+const IS_UUID = new RegExp(UUID)
+const MOST_DAYS = 62
+const DAY_MS = 86_400_000
+const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at,
+  ended_at, last_error`
+
+const requestSchema = {
+  operationId: 'requestBackfill',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary: 'Fetches what a gateway has of a time, and stores what its webhooks did not bring',
+  params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
+  body: Type.Object({ from: Time, to: Time, lender: Type.Optional(Text(40, 'LENDER_02')) }, closed),
+  response: { 202: Type.Object({ backfill_id: Type.String() }) },
+}
+const gatewaysSchema = {
+  operationId: 'listGateways',
+  tags,
+  summary: 'Lists the gateways’ sources, and how far their payments are fetched',
+  response: { 200: Type.Object({ gateways: Type.Array(GatewayState) }) },
+}
+const listSchema = {
+  operationId: 'listBackfills',
+  tags,
+  summary: 'Lists fetches, newest first',
+  querystring: Type.Object(
+    { gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') },
+    closed,
+  ),
+  response: {
+    200: Type.Object({ backfills: Type.Array(Backfill), next_cursor: nullable(Type.String()) }),
+  },
+}
+const itemSchema = {
+  operationId: 'getBackfill',
+  tags,
+  summary: 'Returns a fetch with its counts',
+  params: Type.Object({ id: Id }),
+  response: { 200: Backfill },
+}
+
+type Context = { db: Database; boss: PgBoss; config: Config }
+
+/** What the gateways themselves say: asked for, and how far it is known. */
+export function backfillRoutes({ db, boss, config }: Context): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/gateways', { schema: gatewaysSchema }, async () => {
+      const { rows } = await sql<object>`
+        select lender, gateway, last_event_at, fetched_until, behind_seconds::float8, missed::float8, last_error, is_silent
+          from ops.gateway order by gateway, lender nulls first`.execute(db)
+      return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
+    })
+
+    app.post('/gateways/:gateway/backfill', { schema: requestSchema }, async (request, reply) => {
+      const { from, to, lender = null } = request.body
+      const { gateway } = request.params
+      refuseWrong(config, request.params.gateway, request.body)
+      const account = accountFor(config, gateway, lender)
+      if (account === undefined)
+        throw new Conflict(
+          `There are no credentials for the API of ${gateway}${lender === null ? '' : ` and ${lender}`}`,
+        )
+      const asker = await askerOf(request)
+      const backfill_id = await db.transaction().execute(async trx => {
+        const id = await requestBackfill(trx, boss, account, { from, to, lender })
+        const detail = { gateway, from, to, lender }
+        await audit(trx, { ...asker, action: 'gateway.backfill', subject: id, detail })
+        return id
+      })
+      return reply.code(202).send({ backfill_id })
+    })
+
+    app.get('/gateways/backfills', { schema: listSchema }, async ({ query }) => {
+      const { limit, cursor, gateway = null } = query
+      const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+      const { rows } = await sql<{ backfill_id: string }>`
+        select ${columns} from ops.backfill
+         where (${before}::uuid is null or backfill_id < ${before})
+           and (${gateway}::text is null or gateway = ${gateway})
+         order by backfill_id desc limit ${limit + 1}`.execute(db)
+      const { page, next_cursor } = pageOf(rows, limit, row => [row.backfill_id])
+      return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }
+    })
+
+    app.get('/gateways/backfills/:id', { schema: itemSchema }, async ({ params: { id } }) => {
+      const { rows } = IS_UUID.test(id)
+        ? await sql<object>`select ${columns} from ops.backfill where backfill_id = ${id}`.execute(
+            db,
+          )
+        : { rows: [] }
+      if (rows[0] === undefined) throw new NotFound(`There is no backfill ${id}`)
+      return asJson<Static<typeof Backfill>>(rows[0])
+    })
+  }
+}
+
+type Wanted = { from: string; to: string; lender?: string }
+
+/** @throws NotFound, FieldErrors */
+function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Wanted): void {
+  if (!gateways.some(({ name }) => name === gateway))
+    throw new NotFound(`There is no gateway ${gateway}`)
+  const ms = Date.parse(wanted.to) - Date.parse(wanted.from)
+  const errors = [
+    ...(ms < 0 ? [{ path: '/to', message: 'must not be before from' }] : []),
+    ...(ms > MOST_DAYS * DAY_MS
+      ? [{ path: '/to', message: `must be at most ${MOST_DAYS} days after from` }]
+      : []),
+    ...(wanted.lender === undefined || lenders.has(wanted.lender)
+      ? []
+      : [{ path: '/lender', message: 'must be the code of a lender' }]),
+  ]
+  if (errors.length > 0) throw new FieldErrors('INVALID_PAYLOAD', errors)
+}

@@ -1,0 +1,144 @@
+import { sql } from 'kysely'
+import { crashPoint } from '../../crash-point.ts'
+import { isTransient } from '../../database/database.ts'
+import { keepRenewing } from '../../database/lease.ts'
+import { awaitSaved } from '../../payments/await-saved.ts'
+import { publicError } from '../../public-error.ts'
+import type { Window } from '../apis/gateway-api.ts'
+import { GatewayRefused, GatewayUnavailable, UnexpectedAnswer } from '../apis/gateway-call.ts'
+import {
+  BackfillLeft,
+  failBackfill,
+  fence,
+  releaseBackfill,
+  renewBackfill,
+} from './claim-backfill.ts'
+import { type Fetch, keepPage } from './keep-page.ts'
+import { keepSettlements } from './keep-settlements.ts'
+
+/** What is read again after a crash, at most. No gateway gives more than 30 days at once. */
+const DAYS_AT_ONCE = 1
+const DAY_MS = 86_400_000
+
+export type BackfillContext = Fetch & {
+  /** As in texts for people. */
+  title: string
+  log: { error(object: object, message: string): void; warn(object: object, message: string): void }
+  isStopping(): boolean
+}
+
+/**
+ * Fetches a window, day by day: whoever takes it up after a crash continues with the day that was under way.
+ * @returns false if another worker continues it
+ */
+export async function runBackfill(context: BackfillContext): Promise<boolean> {
+  const { db, claim } = context
+  let isLost = false
+  const renewal = keepRenewing(async () => {
+    isLost ||= !(await renewBackfill(db, claim))
+  })
+  const check = () => {
+    if (isLost || context.isStopping()) throw new BackfillLeft()
+  }
+  try {
+    // A webhook that waits to be saved is not a lost one.
+    await awaitSaved(
+      { db, check },
+      sql`select started_at from core.backfill where id = ${claim.id}`,
+    )
+    const seen = new Set<string>()
+    const counted = { now: claim.fetched }
+    for (const part of partsOf({ from: claim.doneUntil, to: claim.fetchTo })) {
+      check()
+      await fetchPart(context, part, { seen, counted, check })
+      await endPart(context, part, counted.now)
+    }
+    crashPoint('backfill.unended')
+    await endBackfill(context)
+    return true
+  } catch (error) {
+    return await brokenOff(context, error as Error)
+  } finally {
+    renewal.stop()
+  }
+}
+
+type Progress = { seen: Set<string>; counted: { now: number }; check(): void }
+
+async function fetchPart(context: BackfillContext, part: Window, progress: Progress) {
+  const { seen, counted, check } = progress
+  const before = new Set(seen)
+  seen.clear()
+  for await (const page of context.api.pages(part)) {
+    check()
+    for (const { id } of page.payments) {
+      // At the edge of two parts, and where a list moves on while it is read.
+      if (!seen.has(id) && !before.has(id)) counted.now++
+      seen.add(id)
+    }
+    await keepPage(context, page, counted.now)
+  }
+  for await (const settlements of context.api.settled(part)) {
+    check()
+    await keepSettlements(context, settlements)
+  }
+}
+
+/** At least one, which may be a single moment. */
+function* partsOf({ from, to }: Window): Iterable<Window> {
+  for (let start = from; ; ) {
+    const end = new Date(Math.min(start.getTime() + DAYS_AT_ONCE * DAY_MS, to.getTime()))
+    yield { from: start, to: end }
+    if (end >= to) return
+    start = end
+  }
+}
+
+async function endPart({ db, claim }: Fetch, part: Window, counted: number): Promise<void> {
+  await db.transaction().execute(async trx => {
+    await fence(trx, claim)
+    await sql`
+      update core.backfill set done_until = ${part.to}, fetched = ${counted}, fetched_before = ${counted}
+       where id = ${claim.id}`.execute(trx)
+  })
+  crashPoint('backfill.part-done')
+}
+
+async function endBackfill({ db, claim, account }: Fetch): Promise<void> {
+  await db.transaction().execute(async trx => {
+    await fence(trx, claim)
+    await sql`
+      update core.backfill
+         set status = 'completed', ended_at = clock_timestamp(), claimed_until = null, last_error = null
+       where id = ${claim.id}`.execute(trx)
+    await sql`
+      select core.note_window(${account.gateway}, ${claim.lender}, 'api',
+        tstzrange(${claim.fetchFrom}, ${claim.fetchTo}, '[]'))`.execute(trx)
+  })
+}
+
+/** @returns whether it has ended: what the gateway refuses now, it would refuse again */
+async function brokenOff(context: BackfillContext, error: Error): Promise<boolean> {
+  const { db, claim, title, log } = context
+  if (error instanceof BackfillLeft || context.isStopping()) {
+    await releaseBackfill(db, claim, null)
+    return false
+  }
+  if (isTransient(error)) {
+    await releaseBackfill(db, claim, error)
+    throw error
+  }
+  if (isOfGateway(error)) {
+    const reason = `${title}: ${error.message}`
+    log.warn({ reason, backfill: claim.id }, 'payments could not be fetched')
+    await failBackfill(db, claim, reason)
+  } else {
+    log.error({ err: error, backfill: claim.id }, 'payments could not be fetched')
+    await failBackfill(db, claim, publicError(error).message)
+  }
+  return true
+}
+
+function isOfGateway(error: Error): boolean {
+  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
+}

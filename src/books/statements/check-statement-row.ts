@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { closed, oneOf, Text, Time } from '../../http/fields.ts'
+import type { Fields } from '../../portfolio/kinds/kind.ts'
+import { shortenedNumbers } from '../../portfolio/kinds/shortened-number.ts'
+
+const Money = Type.String({
+  pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',
+  description: 'a number above 0 with at most two decimals',
+})
+const Charge = Type.String({
+  pattern: '^-?\\d{1,13}(\\.\\d{1,6})?$',
+  description: 'a number with at most six decimals',
+})
+const Reference = Text(200, 'setl_29QQoUBi66xm2f')
+
+const Row = Type.Object(
+  {
+    gateway_payment_id: Text(200, 'pay_29QQoUBi66xm2f'),
+    amount: Money,
+    currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' }),
+    status: oneOf(['captured', 'refunded', 'failed']),
+    captured_at: Time,
+    fee: Type.Optional(Charge),
+    tax: Type.Optional(Charge),
+    settlement_id: Type.Optional(Reference),
+    settled_at: Type.Optional(Time),
+    utr: Type.Optional(Reference),
+  },
+  closed,
+)
+const compiled = TypeCompiler.Compile(Row)
+
+/** What is wrong with a row; amounts stay texts, so that no digit is lost. */
+export function statementErrors({ reason: _, ...fields }: Fields): string[] {
+  const first = new Map<string, string>()
+  for (const { path, message } of compiled.Errors(fields)) {
+    const column = path.slice(1)
+    if (!first.has(column)) first.set(column, `${column} ${message}`)
+  }
+  return [
+    ...first.values(),
+    ...shortenedNumbers(fields, ['gateway_payment_id', 'settlement_id', 'utr']),
+  ]
+}

@@ -1,0 +1,99 @@
+import { fastifyMultipart } from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { atMost } from '../../http/connections.ts'
+import { FieldErrors, NotFound } from '../../http/problem.ts'
+import { describeColumns, template } from '../../portfolio/upload/template.ts'
+import { takeFile } from '../../portfolio/upload/upload-request.ts'
+import { statementColumns as columns } from './statement-columns.ts'
+import { uploadStatement } from './upload-statement.ts'
+
+const tags = ['books']
+const templateSchema = {
+  operationId: 'getStatementTemplate',
+  tags,
+  summary: 'Returns the header row of a statement and one example row',
+  description: describeColumns({ type: 'a statement', columns }),
+  produces: ['text/csv'],
+  response: { 200: Type.String() },
+}
+const uploadSchema = {
+  operationId: 'uploadStatement',
+  tags,
+  summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
+  description: describeColumns({ type: 'a statement', columns }),
+  consumes: ['multipart/form-data'],
+  params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
+  querystring: Type.Object({
+    lender: Type.String({ description: 'a lender’s code', examples: ['LENDER_02'] }),
+  }),
+  body: Type.Object({
+    file: Type.String({
+      format: 'binary',
+      description: 'CSV, at most 64 MiB',
+      examples: [template({ columns })],
+    }),
+  }),
+  response: {
+    201: Type.Object({
+      statement_id: Type.String(),
+      rows: Type.Integer(),
+      valid_rows: Type.Integer(),
+      invalid_rows: Type.Integer(),
+      errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
+        description: 'the first hundred invalid rows',
+      }),
+    }),
+  },
+}
+
+type Context = { db: Database; config: Config; limits: { longCalls: number } }
+
+/** What a gateway says, where its API is not asked. */
+export function statementRoutes({ db, config, limits }: Context): FastifyPluginAsyncTypebox {
+  const { lenders, gateways, LEDGER_TIMEZONE: timeZone } = config
+  const limitLongCalls = atMost(limits.longCalls, 'uploads are in progress')
+  return async app => {
+    // If the plugin threw here, the caller would never receive our answer that the file is too large.
+    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+
+    app.get('/gateways/statement-template.csv', { schema: templateSchema }, async (_, reply) =>
+      reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="statement.csv"')
+        .send(template({ columns })),
+    )
+
+    app.post(
+      '/gateways/:gateway/statement',
+      // The body is read as it arrives, so there is nothing to validate before the handler.
+      { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
+      async (request, reply) => {
+        const { gateway } = request.params
+        if (!gateways.some(({ name }) => name === gateway))
+          throw new NotFound(`There is no gateway ${gateway}`)
+        const lender = lenderIn(request.query, lenders)
+        const asker = await askerOf(request)
+        const of = { gateway, lender, timeZone }
+        const uploaded = await takeFile(request, file => uploadStatement(db, of, file, asker))
+        return reply.code(201).send(uploaded)
+      },
+    )
+  }
+}
+
+/** @throws FieldErrors */
+function lenderIn(query: object, lenders: Config['lenders']): string {
+  const { lender, ...others } = query as { lender?: unknown }
+  const errors = Object.keys(others).map(name => ({
+    path: `/${name}`,
+    message: 'is not a known field',
+  }))
+  const isKnown = typeof lender === 'string' && lenders.has(lender)
+  if (!isKnown) errors.push({ path: '/lender', message: 'must be the code of a lender' })
+  if (errors.length > 0) throw new FieldErrors('INVALID_QUERY', errors)
+  return lender as string
+}

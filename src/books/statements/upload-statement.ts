@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { PayloadTooLarge } from '../../http/problem.ts'
+import { newId } from '../../ids.ts'
+import { type Fields, fieldsOf } from '../../portfolio/kinds/kind.ts'
+import { unescapeFormula } from '../../portfolio/upload/csv-line.ts'
+import { decode } from '../../portfolio/upload/decode.ts'
+import { columnsOf } from '../../portfolio/upload/header.ts'
+import { readCsv } from '../../portfolio/upload/read-csv.ts'
+import type { CsvRow } from '../../portfolio/upload/row-batches.ts'
+import { UnreadableFile } from '../../portfolio/upload/unreadable-file.ts'
+import { misfitOf } from '../../portfolio/upload/upload.ts'
+import { statementErrors } from './check-statement-row.ts'
+import { statementColumns } from './statement-columns.ts'
+
+const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 18 }
+/** Some 600,000 rows, whose ids are in memory while it is read. */
+const MAX_FILE_BYTES = 64 * 1_048_576
+const MAX_TOLD = 100
+const TEMPLATE = '/api/gateways/statement-template.csv'
+
+type Uploaded = {
+  statement_id: string
+  rows: number
+  valid_rows: number
+  invalid_rows: number
+  errors: { line: number; reason: string }[]
+}
+export type StatementOf = { gateway: string; lender: string; timeZone: string }
+
+/**
+ * Keeps the valid rows of a gateway's report, batch by batch. Only once all of it is read, the days of those rows count as
+ * complete: what an upload that broke off has kept is true, and the next upload completes it.
+ * @throws UnreadableFile, PayloadTooLarge
+ */
+export async function uploadStatement(
+  db: Database,
+  of: StatementOf,
+  file: AsyncIterable<Buffer>,
+  asker: Asker,
+): Promise<Uploaded> {
+  const read = reader(db, of)
+  await readCsv(decode(limited(file)), BATCH_SIZE, read)
+  const { rows, valid, days, errors } = read.result
+  if (rows === 0) throw new UnreadableFile('The file has no rows below its header')
+  const statement_id = newId()
+  const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
+  await db.transaction().execute(async trx => {
+    await sql`
+      select core.note_window(${of.gateway}, ${of.lender}, 'file',
+               tstzrange(day::timestamp at time zone ${of.timeZone}, (day + 1)::timestamp at time zone ${of.timeZone}))
+        from unnest(${[...days].sort()}::date[]) day order by day`.execute(trx)
+    const detail = { gateway: of.gateway, lender: of.lender, ...counts }
+    await audit(trx, { ...asker, action: 'gateway.statement', subject: statement_id, detail })
+  })
+  return { statement_id, ...counts, errors: errors.slice(0, MAX_TOLD) }
+}
+
+function reader(db: Database, of: StatementOf) {
+  let columns: string[] = []
+  const lineOf = new Map<string, number>()
+  const result = { rows: 0, valid: 0, days: new Set<string>(), errors: [] as Uploaded['errors'] }
+  return {
+    result,
+    async header(cells: string[]) {
+      columns = columnsOf(cells, 'a statement', statementColumns, TEMPLATE)
+    },
+    async rows(batch: CsvRow[]) {
+      result.rows += batch.length
+      const valid: Fields[] = []
+      for (const { line, cells } of batch) {
+        const fields = fieldsOf(columns, cells.map(unescapeFormula))
+        const misfit = misfitOf(cells, columns)
+        const errors = misfit === null ? statementErrors(fields) : [misfit]
+        const id = fields.gateway_payment_id ?? ''
+        if (errors.length === 0 && lineOf.has(id))
+          errors.push(`gateway_payment_id repeats that of line ${lineOf.get(id)}`)
+        if (errors.length === 0) {
+          lineOf.set(id, line)
+          valid.push(fields)
+        } else if (result.errors.length < MAX_TOLD)
+          result.errors.push({ line, reason: errors.join('; ') })
+      }
+      result.valid += valid.length
+      for (const day of await keep(db, of, valid)) result.days.add(day)
+    },
+  }
+}
+
+/** @returns the days of the rows */
+async function keep(db: Database, of: StatementOf, rows: Fields[]): Promise<string[]> {
+  if (rows.length === 0) return []
+  const said = rows.map(({ gateway_payment_id: id, ...row }) => ({ ...row, id, lender: of.lender }))
+  const { rows: days } = await sql<{ day: string }>`
+    with kept as materialized (
+      select core.keep_statements(${of.gateway}, 'file', ${JSON.stringify(said)}::jsonb))
+    select distinct (captured_at at time zone ${of.timeZone})::date::text as day
+      from kept cross join jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n (captured_at timestamptz)`.execute(
+    db,
+  )
+  return days.map(({ day }) => day)
+}
+
+async function* limited(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for await (const chunk of file) {
+    bytes += chunk.length
+    if (bytes > MAX_FILE_BYTES) throw new PayloadTooLarge('The file is larger than 64 MiB')
+    yield chunk
+  }
+}

@@ -1,0 +1,42 @@
+import type { Lender, SharedSecrets } from './lenders.ts'
+
+/** Credentials for a gateway's API. */
+export type GatewayAccount = {
+  gateway: SharedSecrets['name']
+  /** The lender whose own they are; null for the gateway's, which serve all lenders without their own. */
+  lender: string | null
+  url: string
+  key: string
+  secret: string
+}
+
+/** The accounts that the settings name, and the settings that are missing beside those that are there. */
+export function gatewayAccounts(
+  env: NodeJS.ProcessEnv,
+  gateways: SharedSecrets[],
+  lenders: ReadonlyMap<string, Lender>,
+): { accounts: GatewayAccount[]; missing: string[] } {
+  const missing: string[] = []
+  const accounts = gateways.flatMap(({ name: gateway }) => {
+    const given = (part: string) => {
+      const name = `${gateway.toUpperCase()}_API_${part}`
+      return { name, value: env[name] ?? '' }
+    }
+    const [url, key, secret] = [given('URL'), given('KEY'), given('SECRET')]
+    const own = [...lenders.values()].flatMap(lender => {
+      const { api } = lender[gateway]
+      return api === undefined ? [] : [{ gateway, lender: lender.code, url: url.value, ...api }]
+    })
+    // The URL alone serves lenders with credentials of their own.
+    const isShared =
+      key.value !== '' || secret.value !== '' || (url.value !== '' && own.length === 0)
+    const needed = [
+      ...(isShared || own.length > 0 ? [url] : []),
+      ...(isShared ? [key, secret] : []),
+    ]
+    missing.push(...needed.filter(({ value }) => value === '').map(({ name }) => name))
+    const shared = { gateway, lender: null, url: url.value, key: key.value, secret: secret.value }
+    return isShared ? [shared, ...own] : own
+  })
+  return { accounts, missing }
+}

@@ -1,0 +1,17 @@
+import { setTimeout } from 'node:timers/promises'
+
+/**
+ * Works on many rows in several transactions, and leaves half of the time to others.
+ * @param step works on what comes after a place; returns the place to go on from, null at the end
+ */
+export async function inSteps<Place>(
+  first: Place,
+  step: (after: Place) => Promise<Place | null>,
+  stopping?: AbortSignal,
+): Promise<void> {
+  for (let after: Place | null = first; after !== null && !stopping?.aborted; ) {
+    const startedAt = performance.now()
+    after = await step(after)
+    if (after !== null) await setTimeout(performance.now() - startedAt)
+  }
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { startLoop } from '../queue/loop.ts'
+
+/** A pause must keep writes from beginning within two seconds, in every process. */
+const LOOK_EVERY_MS = 1_000
+/** What was read longer ago does not permit a write any more. */
+const TRUSTED_FOR_MS = 1_500
+/** Longer than any deadline may be. */
+const REMEMBERED_DAYS = 366
+
+/** What a process knows of the pauses of writes at the ledger. */
+export type Pauses = {
+  /** By the last look. */
+  isPaused(): boolean
+  /** Whether a write may begin now; not while nobody knows. Looks again only if the last look was long ago. */
+  mayWrite(): Promise<boolean>
+  /** For how many of the milliseconds since then the ledger was paused. */
+  pausedSince(time: Date): number
+  stop(): Promise<void>
+}
+
+/** A write that did not begin because of a pause. */
+export class LedgerPaused extends Error {}
+
+type Pause = { since: Date; until: Date | null; isUnderWay: boolean }
+
+export function watchPauses(
+  db: Database,
+  log: { error(object: object, message: string): void },
+): Pauses {
+  let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }
+  let looking: Promise<void> | undefined
+  const onError = (error: unknown) => log.error({ err: error }, 'pauses could not be read')
+  const loop = startLoop(() => look().then(() => LOOK_EVERY_MS), {
+    everyMs: LOOK_EVERY_MS,
+    onError,
+  })
+  const isPaused = () => known.pauses.some(({ isUnderWay }) => isUnderWay)
+
+  return {
+    isPaused,
+    async mayWrite() {
+      if (performance.now() - known.at > TRUSTED_FOR_MS) await look().catch(onError)
+      return performance.now() - known.at <= TRUSTED_FOR_MS && !isPaused()
+    },
+    pausedSince(time) {
+      return known.pauses.reduce((sum, pause) => sum + overlap(pause, time), 0)
+    },
+    async stop() {
+      await loop.stop()
+    },
+  }
+
+  /** Callers share a look. */
+  function look(): Promise<void> {
+    looking ??= readPauses().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
+  async function readPauses(): Promise<void> {
+    const at = performance.now()
+    known = { pauses: await recentPauses(db), at }
+  }
+}
+
+async function recentPauses(db: Database): Promise<Pause[]> {
+  const { rows } = await sql<Pause>`
+    select since, until, until is null or until > now() as "isUnderWay"
+      from loanops.ledger_pause
+     where until is null or until > now() - make_interval(days => ${REMEMBERED_DAYS})`.execute(db)
+  return rows
+}
+
+function overlap({ since, until }: Pause, time: Date): number {
+  const now = Date.now()
+  const end = Math.min(until?.getTime() ?? now, now)
+  return Math.max(0, end - Math.max(since.getTime(), time.getTime()))
+}

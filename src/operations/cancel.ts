@@ -1,0 +1,30 @@
+import type { PgBoss } from 'pg-boss'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database } from '../database/database.ts'
+import { endUntried } from '../engine/end-untried.ts'
+import type { OnFinal } from '../engine/finish.ts'
+import { refusal } from '../engine/refusal.ts'
+import { Conflict } from '../http/problem.ts'
+import { trackingId, UnknownTrackingId } from './tracking-id.ts'
+
+const cancelled = {
+  ...refusal('409', 'loanops.cancelled', 'An operator has cancelled this operation'),
+  reason: 'cancelled',
+}
+
+type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
+
+/** Ends an operation that was never attempted. @throws UnknownTrackingId, Conflict */
+export async function cancelOperation(
+  { db, boss, onFinal }: Context,
+  tracked: { operationType: string; id: string },
+  asker: Asker,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    const end = await endUntried(trx, boss, tracked, cancelled, onFinal)
+    if (end === 'unknown') throw new UnknownTrackingId()
+    if (end === 'tried')
+      throw new Conflict('Only an operation that has never been attempted can be cancelled')
+    await audit(trx, { ...asker, action: 'operation.cancel', subject: trackingId(tracked) })
+  })
+}

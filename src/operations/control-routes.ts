@@ -1,0 +1,118 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { PgBoss } from 'pg-boss'
+import { askerOf } from '../accounts/actor.ts'
+import type { Database } from '../database/database.ts'
+import type { OnFinal } from '../engine/finish.ts'
+import { answerEach } from '../http/answer-each.ts'
+import { closed, nullable } from '../http/fields.ts'
+import { cancelOperation } from './cancel.ts'
+import { operationWithAttempts } from './find.ts'
+import { OperationWithAttempts, Processing } from './record.ts'
+import { Outcome, resolveOperation } from './resolve.ts'
+import { parseTrackingId, TrackingId } from './tracking-id.ts'
+
+const MAX_RESOLUTIONS = 200
+
+const tags = ['operations']
+const params = Type.Object({ tracking_id: TrackingId })
+const wholeSchema = {
+  operationId: 'getOperation',
+  tags,
+  summary: 'Returns an operation with its data, its attempts and the one that it waits for',
+  params,
+  response: { 200: OperationWithAttempts },
+}
+const resolveSchema = {
+  operationId: 'resolveOperation',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary: 'Resolves a stuck operation: it is retried, or it has failed',
+  params,
+  body: Type.Object({ outcome: Outcome }, closed),
+  response: { 202: Processing },
+}
+const resolveEachSchema = {
+  operationId: 'resolveOperations',
+  tags,
+  summary: 'Resolves several stuck operations, each as a call of its own would, in order',
+  body: Type.Object(
+    {
+      tracking_ids: Type.Array(TrackingId, {
+        minItems: 1,
+        maxItems: MAX_RESOLUTIONS,
+        description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
+      }),
+      outcome: Outcome,
+    },
+    closed,
+  ),
+  response: {
+    200: Type.Object({
+      results: Type.Array(
+        Type.Object({
+          tracking_id: Type.String(),
+          status: Type.Integer({ description: 'the status that a call of its own would get' }),
+          code: nullable(Type.String()),
+          detail: nullable(Type.String()),
+        }),
+      ),
+    }),
+  },
+}
+const cancelSchema = {
+  operationId: 'cancelOperation',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary: 'Cancels an operation that was never attempted: it has failed',
+  params,
+  response: { 202: Type.Object({ tracking_id: Type.String(), status: Type.Literal('failed') }) },
+}
+
+type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
+
+/** What operators see of single operations, and what they decide about them. */
+export function operationControlRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, boss, onFinal } = context
+
+  return async app => {
+    app.get('/ledger/operations/:tracking_id', { schema: wholeSchema }, request =>
+      operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
+    )
+
+    app.post(
+      '/ledger/operations/:tracking_id/resolve',
+      { schema: resolveSchema },
+      async (request, reply) => {
+        const { tracking_id } = request.params
+        const asker = await askerOf(request)
+        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
+        return reply.code(202).send({ tracking_id, status: 'processing' })
+      },
+    )
+
+    app.post('/ledger/operations/resolve', { schema: resolveEachSchema }, async request => {
+      const { tracking_ids, outcome } = request.body
+      const asker = await askerOf(request)
+      const answers = await answerEach(request, tracking_ids, 202, async one =>
+        resolveOperation(db, boss, parseTrackingId(one), outcome, asker),
+      )
+      const results = tracking_ids.map((tracking_id, i) => ({
+        tracking_id,
+        ...(answers[i] as (typeof answers)[number]),
+      }))
+      return { results }
+    })
+
+    app.post(
+      '/ledger/operations/:tracking_id/cancel',
+      { schema: cancelSchema },
+      async (request, reply) => {
+        const { tracking_id } = request.params
+        const asker = await askerOf(request)
+        await cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker)
+        return reply.code(202).send({ tracking_id, status: 'failed' })
+      },
+    )
+  }
+}

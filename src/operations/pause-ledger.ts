@@ -1,0 +1,63 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Asker, audit } from '../accounts/audit.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { newId } from '../ids.ts'
+
+/** Times are null, and so is the reason, while the ledger is not paused. */
+export type PauseState = {
+  paused: boolean
+  reason: string | null
+  since: Date | null
+  until: Date | null
+}
+
+/** Keeps every process from beginning a write at the ledger; if it is paused already, changes why and until when. */
+export function pauseLedger(
+  db: Database,
+  { reason, until }: { reason: string; until: Date | null },
+  asker: Asker,
+): Promise<PauseState> {
+  return alone(db, async trx => {
+    const changed = await changePause(trx, sql`reason = ${reason}, until = ${until}`)
+    const { rows } = changed
+      ? { rows: [changed] }
+      : await sql<Pause>`
+          insert into loanops.ledger_pause (id, reason, until) values (${newId()}, ${reason}, ${until})
+          returning reason, since, until`.execute(trx)
+    await audit(trx, {
+      ...asker,
+      action: 'ledger.pause',
+      subject: 'ledger',
+      detail: { reason, until },
+    })
+    return { paused: true, ...(rows[0] as Pause) }
+  })
+}
+
+/** Ends the pause, if there is one. The sweep of each worker then finds what is due. */
+export function resumeLedger(db: Database, asker: Asker): Promise<PauseState> {
+  return alone(db, async trx => {
+    await changePause(trx, sql`until = clock_timestamp()`)
+    await audit(trx, { ...asker, action: 'ledger.resume', subject: 'ledger' })
+    return { paused: false, reason: null, since: null, until: null }
+  })
+}
+
+type Pause = { reason: string; since: Date; until: Date | null }
+
+/** One change at a time: there is at most one pause under way. */
+function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async trx => {
+    await sql`lock table loanops.ledger_pause in share row exclusive mode`.execute(trx)
+    return change(trx)
+  })
+}
+
+/** @returns the pause under way, changed; undefined if there is none */
+async function changePause(trx: Trx, change: RawBuilder<unknown>): Promise<Pause | undefined> {
+  const { rows } = await sql<Pause>`
+    update loanops.ledger_pause set ${change}
+     where until is null or until > clock_timestamp()
+    returning reason, since, until`.execute(trx)
+  return rows[0]
+}

@@ -1,0 +1,54 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
+import type { Database } from '../database/database.ts'
+import { asJson } from '../http/as-json.ts'
+import { closed, Note, nullable, Time } from '../http/fields.ts'
+import { FieldErrors } from '../http/problem.ts'
+import { type PauseState, pauseLedger, resumeLedger } from './pause-ledger.ts'
+
+const tags = ['operations']
+const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
+const State = Type.Object({
+  paused: Type.Boolean(),
+  reason: nullable(Type.String()),
+  since: nullable(Type.String()),
+  until: nullable(Type.String()),
+})
+const pauseSchema = {
+  operationId: 'pauseLedger',
+  tags,
+  summary: 'Keeps every process from beginning a write at the ledger; intake and reads go on',
+  body: Type.Object({ reason: Note, until: Type.Optional(Later) }, closed),
+  response: { 200: State },
+}
+const resumeSchema = {
+  operationId: 'resumeLedger',
+  tags,
+  summary: 'Ends the pause of writes at the ledger',
+  response: { 200: State },
+}
+
+/** The switch that stops all writes at the ledger. */
+export function pauseRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post('/ledger/pause', { schema: pauseSchema }, async request => {
+      const { reason, until } = request.body
+      const pause = { reason, until: until === undefined ? null : futureTime(until) }
+      return answerOf(await pauseLedger(db, pause, await askerOf(request)))
+    })
+
+    app.post('/ledger/resume', { schema: resumeSchema }, async request =>
+      answerOf(await resumeLedger(db, await askerOf(request))),
+    )
+  }
+}
+
+function futureTime(text: string): Date {
+  const time = new Date(text)
+  if (time.getTime() > Date.now()) return time
+  throw new FieldErrors('INVALID_PAYLOAD', [{ path: '/until', message: 'must be in the future' }])
+}
+
+type Answer = { paused: boolean; reason: string | null; since: string | null; until: string | null }
+const answerOf = (state: PauseState) => asJson<Answer>(state)

@@ -1,0 +1,50 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const SOURCE = 'lender_02_gateway_a'
+
+/** As many events as given, spread over an hour that ended so many hours ago. */
+async function received(db: Database, hoursAgo: number, count: number, verifiedBy: string | null) {
+  await sql`
+    insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, lender, received_at, verified_by)
+    select ${SOURCE}, core.first_id_at(at), 'gateway_a', 'payment', 'pay_' || at, 'captured', 'LENDER_02', at, ${verifiedBy}
+      from (select now() - (${hoursAgo} + n / ${count}::numeric) * interval '1 hour' as at
+              from generate_series(1, ${count}::integer) n) times`.execute(db)
+}
+
+async function isSilent(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ is_silent: boolean }>`
+    select is_silent from ops.gateway where lender = 'LENDER_02'`.execute(db)
+  return rows[0]?.is_silent as boolean
+}
+
+t.test(
+  'a source is silent if nothing comes where in each of the last weeks several events came',
+  async t => {
+    const { db } = await freshDatabase(t)
+    await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
+    await sql`select raw.register(${SOURCE})`.execute(db)
+    t.equal(await isSilent(db), false, 'nothing ever came')
+    // Ten an hour at this time of the last four weeks, and the last one five hours ago.
+    for (const week of [1, 2, 3, 4]) await received(db, week * 7 * 24, 10, null)
+    await received(db, 5, 10, null)
+    t.equal(await isSilent(db), true)
+    // What we fetch ourselves is no sign of life.
+    await received(db, 0, 5, 'gateway_api')
+    t.equal(await isSilent(db), true)
+    await sql`
+      update core.event set verified_by = null where verified_by = 'gateway_api'`.execute(db)
+    t.equal(await isSilent(db), false, 'it sends again')
+  },
+)
+
+t.test('a source that is usually quiet at this time is not silent', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
+  await sql`select raw.register(${SOURCE})`.execute(db)
+  for (const week of [1, 2, 3]) await received(db, week * 7 * 24, 10, null)
+  await received(db, 5, 10, null)
+  t.equal(await isSilent(db), false, 'four weeks ago, nothing came either')
+})

@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
+import { textOf } from '../support/migrate.ts'
+import { startTestService, TOKEN } from '../support/service.ts'
+
+const HEADER =
+  'gateway_payment_id,amount,currency,status,captured_at,fee,tax,settlement_id,settled_at,utr'
+
+async function upload(url: string, path: string, csv: string) {
+  const form = new FormData()
+  form.set('file', new Blob([csv]), 'statement.csv')
+  const response = await fetch(`${url}/api/gateways/${path}`, {
+    method: 'POST',
+    body: form,
+    headers: { 'x-internal-token': TOKEN },
+  })
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+t.test('the valid rows of a file are kept, and each of the others has its reason', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rows = [
+    'pay_1,1000.50,INR,captured,2026-02-05T23:00:00Z,10.00,1.80,setl_1,2026-02-07T10:00:00Z,UTR1',
+    'pay_2,7.00,INR,failed,2026-02-08T10:00:00+05:30,,,,,',
+    'pay_3,-1,inr,gone,2026-02-30T10:00:00Z,x,,,,',
+    'pay_1,2.00,INR,captured,2026-02-05T10:00:00Z,,,,,',
+    'pay_4,2.00',
+    '1.5E+11,2.00,INR,captured,2026-03-05T10:00:00Z,,,,,',
+  ]
+  const { status, body } = await upload(
+    service.url,
+    'gateway_a/statement?lender=LENDER_02',
+    [HEADER, ...rows].join('\n'),
+  )
+  t.equal(status, 201, JSON.stringify(body))
+  t.match(body, { rows: 6, valid_rows: 2, invalid_rows: 4 })
+  t.match(body.errors, [
+    {
+      line: 4,
+      reason:
+        /amount must be a number above 0.*currency must.*status must.*captured_at must.*fee must/,
+    },
+    { line: 5, reason: 'gateway_payment_id repeats that of line 2' },
+    { line: 6, reason: /2 cells/ },
+    { line: 7, reason: /scientific notation/ },
+  ])
+  const { rows: kept } = await sql<object>`
+    select gateway_payment_id as id, lender, amount::text, status, source, fee::text, utr from ops.statement
+     order by 1`.execute(service.db)
+  t.same(kept, [
+    {
+      id: 'pay_1',
+      lender: 'LENDER_02',
+      amount: '1000.50',
+      status: 'captured',
+      source: 'file',
+      fee: '10.00',
+      utr: 'UTR1',
+    },
+    {
+      id: 'pay_2',
+      lender: 'LENDER_02',
+      amount: '7.00',
+      status: 'failed',
+      source: 'file',
+      fee: null,
+      utr: null,
+    },
+  ])
+  const { rows: windows } = await sql<object>`
+    select lower(covers) as "from", upper(covers) as "to", lender, source from core.gateway_window order by 1`.execute(
+    service.db,
+  )
+  // In India, where it was past midnight when the first one was paid.
+  t.same(windows, [
+    {
+      from: new Date('2026-02-05T18:30:00Z'),
+      to: new Date('2026-02-06T18:30:00Z'),
+      lender: 'LENDER_02',
+      source: 'file',
+    },
+    {
+      from: new Date('2026-02-07T18:30:00Z'),
+      to: new Date('2026-02-08T18:30:00Z'),
+      lender: 'LENDER_02',
+      source: 'file',
+    },
+  ])
+})
+
+t.test('an uploaded row does not take back a capture that the gateway reported', async t => {
+  const gateways = await gatewaySandbox(t)
+  const service = await startTestService(t, gateways.settings)
+  await gateways.put('/payments', { gateway: 'gateway_a', id: 'pay_1', created_at: PAID_AT })
+  await fetchAll(service.call, 'gateway_a')
+  const csv = `${HEADER}\npay_1,1000.00,INR,failed,${PAID_AT},,,,,\n`
+  t.match(await upload(service.url, 'gateway_a/statement?lender=LENDER_02', csv), { status: 201 })
+  const { rows } = await sql<object>`select status, source from core.statement`.execute(service.db)
+  t.same(rows, [{ status: 'captured', source: 'api' }])
+})
+
+t.test('the template is a valid statement', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const template = await textOf(service, '/api/gateways/statement-template.csv')
+  t.equal(template.split('\r\n', 1)[0], HEADER)
+  t.match(await upload(service.url, 'gateway_b/statement?lender=LENDER_02', template), {
+    body: { rows: 1, valid_rows: 1, errors: [] },
+  })
+})
+
+t.test('a file that is no statement, or nobody’s, is refused', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const refused = async (path: string, csv: string) => (await upload(service.url, path, csv)).status
+  t.equal(await refused('gateway_a/statement', HEADER), 400)
+  t.equal(await refused('gateway_a/statement?lender=NOBODY', HEADER), 400)
+  t.equal(await refused('gateway_x/statement?lender=LENDER_02', HEADER), 404)
+  t.equal(await refused('gateway_a/statement?lender=LENDER_02', `${HEADER}\n`), 400)
+  t.equal(await refused('gateway_a/statement?lender=LENDER_02', 'a,b\n1,2\n'), 400)
+  const { rows } = await sql`select from core.gateway_window`.execute(service.db)
+  t.equal(rows.length, 0)
+})

@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import { Registry } from 'prom-client'
+import t from 'tap'
+import { engineGauges } from '../../src/engine/engine-gauges.ts'
+import { buffersOf } from '../support/buffers.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { until } from '../support/until.ts'
+
+const log = { warn: () => undefined }
+/** Pages: reading the finished ones would take thousands. */
+const MAX_BUFFERS = 300
+
+t.test('the gauges show what waits, why, for how long and who holds it', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, waiting_for, unknown_since,
+      claimed_by, claimed_until, accepted_at)
+    values (raw.new_id(), 'X', 'api', 'loan:A', 'A', '{}', 'ledger_busy', null, null, null, now() - interval '1 hour'),
+           (raw.new_id(), 'X', 'api', 'loan:A', 'A', '{}', null, null, null, null, now() - interval '2 hours'),
+           (raw.new_id(), 'X', 'payment', 'loan:B', 'B', '{}', null, now(), null, null, now()),
+           (raw.new_id(), 'X', 'migration', 'loan:C', 'C', '{}', null, null, raw.new_id(), now(), now())`.execute(
+    db,
+  )
+  await sql`update pgboss.queue set ready_count = 7 where name = 'operation-live'`.execute(db)
+  const registry = new Registry()
+  const gauges = engineGauges(registry, db, log, 20)
+  t.teardown(() => gauges.stop())
+  const text = await until(async () => {
+    const shown = await registry.metrics()
+    return shown.includes('waiting_for="ledger_busy"') && shown
+  })
+  const shows = (line: string) => t.ok(text.includes(line), line)
+  shows('loanops_operations_unfinished{lane="live",waiting_for="ledger_busy"} 1')
+  shows('loanops_operations_unfinished{lane="live",waiting_for="predecessor"} 1')
+  shows('loanops_operations_unfinished{lane="bulk",waiting_for="outcome_unknown"} 1')
+  shows('loanops_operations_unfinished{lane="bulk",waiting_for="nothing"} 1')
+  t.match(text, /loanops_operations_oldest_seconds\{lane="live",waiting_for="ledger_busy"\} 360\d/)
+  shows('loanops_claims_held{lane="live"} 0')
+  shows('loanops_claims_held{lane="bulk"} 1')
+  t.match(text, /loanops_queue_jobs\{queue="[a-z-]+",state="ready"\} /)
+})
+
+t.test('measuring reads none of the operations that have finished', async t => {
+  const { db, url } = await freshDatabase(t)
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
+    select raw.new_id(), 'X', 'api', 'loan:' || n, n, '{}', 'success', now() from generate_series(1, 20000) n`.execute(
+    db,
+  )
+  await sql`vacuum analyze loanops.operation`.execute(db)
+  const registry = new Registry()
+  const statements = await buffersOf(url, async db => {
+    const gauges = engineGauges(registry, db, log)
+    await until(async () => (await registry.metrics()).includes('loanops_queue_jobs{'))
+    await gauges.stop()
+  })
+  for (const { statement, buffers } of statements)
+    t.ok(buffers < MAX_BUFFERS, `${buffers}: ${statement}`)
+})

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { clientData, control, newName } from '../support/loans.ts'
+import { uploadCsv } from '../support/migrate.ts'
+import { ending, submit } from '../support/operations.ts'
+import { loansCsv } from '../support/rows.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const PAUSE_SECONDS = 3
+
+for (const kind of ['tooMany', 'error'])
+  t.test(
+    `the Retry-After of a write’s ${kind === 'error' ? 503 : 429} delays its next write`,
+    async t => {
+      const service = await startTestService(t)
+      const client = newName('C')
+      const retryAfter =
+        kind === 'error'
+          ? new Date(Date.now() + 1_000 * (PAUSE_SECONDS + 1)).toUTCString()
+          : String(PAUSE_SECONDS)
+      await control(service, 'PUT', '/faults', [
+        { kind, status: 503, retryAfter, times: 1, match: { on: 'writes', externalId: client } },
+      ])
+      const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+      t.match(await ending(service.call, id), { status: 'success' })
+      const [pause] = await pausesIn(service, id)
+      t.ok(Number(pause) >= PAUSE_SECONDS, `${pause} s`)
+    },
+  )
+
+t.test('the Retry-After of a look delays the next try', async t => {
+  const service = await startTestService(t)
+  const client = newName('C')
+  await control(service, 'PUT', '/faults', [
+    { kind: 'drop', times: 1, match: { on: 'writes', externalId: client } },
+    {
+      kind: 'tooMany',
+      retryAfter: String(PAUSE_SECONDS),
+      times: 1,
+      match: { on: 'reads', externalId: client },
+    },
+  ])
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  t.match(await ending(service.call, id), { status: 'success' })
+  const [, pause] = await pausesIn(service, id)
+  t.ok(Number(pause) >= PAUSE_SECONDS, `${pause} s`)
+})
+
+t.test('the Retry-After of a read delays the dry run that made it', async t => {
+  const service = await startTestService(t)
+  const { migration_id } = (await uploadCsv(service, 'loans', loansCsv({}))).body
+  const rule = {
+    kind: 'tooMany',
+    retryAfter: String(PAUSE_SECONDS),
+    times: 1,
+    match: { on: 'reads', path: 'loanproducts' },
+  }
+  await control(service, 'PUT', '/faults', [rule])
+  const from = Date.now()
+  await service.call('POST', '/api/migration/run', { migration_id, dry_run: true })
+  const path = `/api/migration/${migration_id}`
+  const { body } = await until(async () => {
+    const found = await service.call('GET', path)
+    return found.body.dry_run !== null && found
+  })
+  t.match(body.dry_run, { would_change: 1 })
+  t.ok(Date.now() - from >= 1_000 * PAUSE_SECONDS, `${Date.now() - from} ms`)
+})
+
+/** The seconds between each attempt and the next. */
+async function pausesIn({ db }: TestService, trackingId: string): Promise<number[]> {
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from lead(started_at) over (order by attempt) - ended_at)::float8 as seconds
+      from ops.operation_attempt where tracking_id = ${trackingId} order by attempt`.execute(db)
+  return rows.map(({ seconds }) => seconds)
+}

@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { claimHeads, startClaims } from '../../src/engine/claim.ts'
+import { newId } from '../../src/ids.ts'
+import { approval, clientData, control, givenLoan, loanData, newName } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
+import { ending, listed, submit } from '../support/operations.ts'
+import { type Call, startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const cancel = (call: Call, trackingId: string) =>
+  call('POST', `/api/ledger/operations/${encodeURIComponent(trackingId)}/cancel`)
+const pause = (call: Call) => call('POST', '/api/ledger/pause', { reason: 'test' })
+const resume = (call: Call) => call('POST', '/api/ledger/resume')
+
+async function waitingClient({ call }: TestService) {
+  const client = newName('C')
+  return { client, id: await submit(call, 'CLIENT_CREATE', clientData(client)) }
+}
+
+t.test('an operation that was never attempted is cancelled once, even during a pause', async t => {
+  const service = await startTestService(t)
+  await pause(service.call)
+  const { client, id } = await waitingClient(service)
+  const { status, body } = await cancel(service.call, id)
+  t.same([status, body], [202, { tracking_id: id, status: 'failed' }])
+  t.match(await ending(service.call, id), {
+    status: 'failed',
+    error_message: 'Refused with status 409: An operator has cancelled this operation',
+    failure_response: {
+      httpStatusCode: '409',
+      errors: [{ userMessageGlobalisationCode: 'loanops.cancelled' }],
+    },
+  })
+  t.match(await listed(service.call, client, id), {
+    attempts: 0,
+    waiting_for: null,
+    error_code: 'loanops.cancelled',
+  })
+  t.equal((await cancel(service.call, id)).status, 409)
+  const { rows } = await sql`select action, subject from ops.audit
+    where action = 'operation.cancel'`.execute(service.db)
+  matchEach(t, rows, [{ action: 'operation.cancel', subject: id }])
+  await resume(service.call)
+  await waitingClient(service).then(next => ending(service.call, next.id))
+  t.equal((await control(service, 'GET', '/counters')).calls['CREATE/CLIENT'], 1)
+})
+
+t.test('what waited for a cancelled operation goes on', async t => {
+  const service = await startTestService(t)
+  await pause(service.call)
+  const { client, id } = await waitingClient(service)
+  const loan = newName('L')
+  const create = await submit(service.call, 'LOAN_CREATE', loanData(loan, client))
+  const again = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  await cancel(service.call, id)
+  await resume(service.call)
+  t.match(await ending(service.call, again), { status: 'success' })
+  // It was accepted before the client that is there now.
+  t.match(await ending(service.call, create), { status: /success|failed/ })
+})
+
+t.test('an operation that was attempted cannot be cancelled', async t => {
+  const service = await startTestService(t)
+  const loan = await givenLoan(service.call)
+  await control(service, 'PUT', '/faults', [
+    { kind: 'locked', match: { on: 'writes', externalId: loan } },
+  ])
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await listed(service.call, loan, id)).waiting_for === 'ledger_busy')
+  const { status, body } = await cancel(service.call, id)
+  t.same([status, body.code], [409, 'CONFLICT'])
+  await pause(service.call)
+  t.equal((await cancel(service.call, id)).status, 409)
+})
+
+t.test('a cancel that comes before the start of a claim’s attempt wins', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { client, id } = await waitingClient(service)
+  const worker = newId()
+  const claims = await claimHeads(service.db, worker, [`client:${client}`], [])
+  t.equal((await cancel(service.call, id)).status, 202)
+  t.same(await startClaims(service.db, worker, claims), [])
+})
+
+t.test('a cancel that comes after the start of a claim’s attempt loses', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { client, id } = await waitingClient(service)
+  const worker = newId()
+  const claims = await claimHeads(service.db, worker, [`client:${client}`], [])
+  t.equal((await startClaims(service.db, worker, claims)).length, 1)
+  t.equal((await cancel(service.call, id)).status, 409)
+})
+
+t.test('of a cancel and the start of an attempt at the same moment, exactly one wins', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const worker = newId()
+  const wins = { cancel: 0, start: 0 }
+  for (let n = 0; n < 30; n++) {
+    const { client, id } = await waitingClient(service)
+    const claims = await claimHeads(service.db, worker, [`client:${client}`], [])
+    const [{ status }, started] = await Promise.all([
+      cancel(service.call, id),
+      startClaims(service.db, worker, claims),
+    ])
+    t.equal(status === 202, started.length === 0)
+    wins[status === 202 ? 'cancel' : 'start']++
+  }
+  t.equal(wins.cancel + wins.start, 30)
+})
+
+t.test('an attempt that is recorded while the cancel waits for the row counts', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { id } = await waitingClient(service)
+  const uuid = id.split('|')[1]
+  const cancelled = await service.db.transaction().execute(async trx => {
+    await sql`update loanops.operation set last_error = 'busy' where id = ${uuid}`.execute(trx)
+    const answer = cancel(service.call, id)
+    await until(() => isWaitingForRow(service), 'the cancel waits')
+    await sql`
+      insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
+      values (${uuid}, 1, now(), now(), 'not_now')`.execute(trx)
+    return { answer }
+  })
+  t.equal((await cancelled.answer).status, 409)
+})
+
+t.test('an unknown or malformed tracking id is answered as by track', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const nobody = await cancel(call, 'LOAN_APPROVE|00000000-0000-7000-8000-000000000000')
+  t.same([nobody.status, nobody.body.code], [404, 'UNKNOWN_TRACKING_ID'])
+  const malformed = await cancel(call, 'LOAN_APPROVE')
+  t.same([malformed.status, malformed.body.code], [400, 'INVALID_TRACKING_ID'])
+})
+
+async function isWaitingForRow({ db }: TestService): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_locks l join pg_stat_activity a using (pid)
+     where not l.granted and a.datname = current_database()`.execute(db)
+  return rows.length > 0
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { startTestService } from '../support/service.ts'
+
+type Rule = {
+  alert: string
+  expr: string
+  for: string
+  labels: { severity: string }
+  annotations: { reason: string; query: string }
+}
+type Panel = { title: string; type: string; datasource: object; targets: Target[] }
+type Target = { expr: string; datasource: object }
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8').toString()
+const { groups } = parse(read('alerts.yaml')) as { groups: { rules: Rule[] }[] }
+const rules = groups.flatMap(group => group.rules)
+const dashboard = JSON.parse(read('grafana.json')) as {
+  panels: Panel[]
+  templating: { list: { name: string; type: string }[] }
+}
+const charts = dashboard.panels.filter(({ type }) => type !== 'row')
+const EXPRESSIONS = [
+  ...rules.map(({ expr }) => expr),
+  ...charts.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+]
+/** A function is followed by a parenthesis, and a label stands in braces, quotes or `by (…)`. */
+const METRIC = /\b(?:loanops|process|nodejs)_[a-z0-9_]+/g
+
+t.test('each metric of the dashboard and the alerts exists on /metrics', async t => {
+  const shown = await shownBy(t)
+  const named = new Set(EXPRESSIONS.flatMap(expression => expression.match(METRIC) ?? []))
+  t.ok(named.size > 20)
+  for (const name of named) t.ok(shown.has(name.replace(/_(bucket|count|sum)$/, '')), name)
+})
+
+t.test('each metric of ours is described in operating.md', async t => {
+  const page = read('operating.md')
+  const ours = [...(await shownBy(t))].filter(name => name.startsWith('loanops_'))
+  t.ok(ours.length > 25)
+  for (const name of ours) t.match(page, `\`${name}\``, name)
+})
+
+t.test('each alert waits before it fires, says why, and has a query that runs', async t => {
+  const { db } = await startTestService(t, { ROLE: 'api' })
+  t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+  for (const { alert, for: waits, labels, annotations } of rules) {
+    t.match(waits, /^\d+[mh]$/, alert)
+    t.match(labels.severity, /^(page|ticket)$/, alert)
+    t.match(annotations.reason, /^[A-Z].*\.$/, alert)
+    await t.resolves(sql.raw(annotations.query).execute(db), alert)
+  }
+})
+
+t.test('the dashboard has a row per subject, and its data source is a variable', async t => {
+  const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title)
+  t.same(rows, ['Intake', 'Work', 'Ledger', 'Payments', 'Portfolio', 'Callbacks', 'Surroundings'])
+  t.match(dashboard.templating.list, [{ name: 'datasource', type: 'datasource' }])
+  for (const { title, datasource, targets } of charts)
+    for (const one of [{ datasource }, ...targets])
+      t.match(one.datasource, { uid: /^\$\{datasource\}$/ }, title)
+})
+
+async function shownBy(t: Test): Promise<Set<string>> {
+  const { call } = await startTestService(t)
+  const { body } = await call('GET', '/metrics')
+  return new Set([...String(body).matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
+}
