@@ -38,7 +38,7 @@ const resolveEachSchema = {
   summary: 'Resolves several stuck operations, each as a call of its own would, in order',
   body: Type.Object(
     {
-      tracking_ids: Type.Array(Type.String({ description: 'a tracking id' }), {
+      tracking_ids: Type.Array(TrackingId, {
         minItems: 1,
         maxItems: MAX_RESOLUTIONS,
         description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,

@@ -8,6 +8,7 @@ import { FieldErrors } from '../http/problem.ts'
 import { type PauseState, pauseLedger, resumeLedger } from './pause-ledger.ts'
 
 const tags = ['operations']
+const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
 const State = Type.Object({
   paused: Type.Boolean(),
   reason: nullable(Type.String()),
@@ -18,7 +19,7 @@ const pauseSchema = {
   operationId: 'pauseLedger',
   tags,
   summary: 'Keeps every process from beginning a write at the ledger; intake and reads go on',
-  body: Type.Object({ reason: Note, until: Type.Optional(Time) }, closed),
+  body: Type.Object({ reason: Note, until: Type.Optional(Later) }, closed),
   response: { 200: State },
 }
 const resumeSchema = {

@@ -10,6 +10,7 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { callbackReceiver } from '../support/callback-receiver.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA } from '../support/gateway-events.ts'
+import { fetchAll, gatewaySandbox } from '../support/gateways.ts'
 import { otlpReceiver } from '../support/otlp-receiver.ts'
 import { paymentService } from '../support/payments.ts'
 import { caller, operate, testEnv } from '../support/service.ts'
@@ -168,6 +169,16 @@ t.test('a payment’s trace is linked to that of the batch that sent it', async 
   const [link] = payment?.links ?? []
   t.ok(otlp.spans.some(({ name, traceId }) => name === 'batch' && traceId === link?.traceId))
   t.not(payment?.traceId, link?.traceId)
+})
+
+t.test('each call to a gateway is a part of its fetch', async t => {
+  const otlp = await otlpReceiver(t)
+  const gateways = await gatewaySandbox(t)
+  const settings = { ...gateways.settings, OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint }
+  const service = await paymentService(t, settings)
+  await fetchAll(service.call, 'gateway_a')
+  const [fetched, call] = await otlp.named('backfill', 'gateway GET payments')
+  t.match(call, { traceId: fetched?.traceId, parentSpanId: fetched?.spanId })
 })
 
 t.test('a collector that hangs holds up neither requests nor a stop', async t => {

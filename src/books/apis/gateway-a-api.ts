@@ -1,3 +1,4 @@
+import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
@@ -29,9 +30,9 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
 }
 
 /** @param url up to and with /v1 */
-export function openGatewayA(url: string, key: string, secret: string): GatewayApi {
+export function openGatewayA(url: string, key: string, secret: string, trace?: Trace): GatewayApi {
   const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
-  const caller = openGatewayCaller(url, { authorization })
+  const caller = openGatewayCaller(url, { authorization }, trace)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {

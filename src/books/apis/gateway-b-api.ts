@@ -1,3 +1,4 @@
+import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { reversalsIn } from './gateway-b-reversals.ts'
@@ -25,12 +26,10 @@ const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
 export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
+  trace?: Trace,
 ): GatewayApi {
-  const caller = openGatewayCaller(url, {
-    'x-client-id': key,
-    'x-client-secret': secret,
-    'x-api-version': version,
-  })
+  const headers = { 'x-client-id': key, 'x-client-secret': secret, 'x-api-version': version }
+  const caller = openGatewayCaller(url, headers, trace)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {

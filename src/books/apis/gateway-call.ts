@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
+import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
 
 const TIMEOUT_MS = 30_000
@@ -36,9 +37,10 @@ export type GatewayCaller = {
 export function openGatewayCaller(
   url: string,
   headers: Record<string, string>,
+  trace?: Trace,
   retryAfterMs = RETRY_AFTER_MS,
 ): GatewayCaller {
-  const { origin, pathname } = new URL(url)
+  const { origin, hostname, pathname } = new URL(url)
   const pool = new Pool(origin, { connections: 1, pipelining: 1 })
   const stopping = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
@@ -57,7 +59,7 @@ export function openGatewayCaller(
 
   async function untilAnswered(call: Call): Promise<unknown> {
     for (let tries = 0; ; tries++) {
-      const answer = await once(call).catch((error: Error) => error)
+      const answer = await traced(trace, call, hostname, once).catch((error: Error) => error)
       const isOver = !(answer instanceof Busy) || tries >= retryAfterMs.length
       if (!isOver) {
         const ms = Math.max(retryAfterMs[tries] as number, answer.retryAfterMs)
@@ -96,6 +98,20 @@ export function openGatewayCaller(
       throw new UnexpectedAnswer('it answers no JSON')
     }
   }
+}
+
+/** Of the path only the resource is told: the rest are ids. */
+function traced(
+  trace: Trace | undefined,
+  call: Call,
+  hostname: string,
+  once: (call: Call) => Promise<unknown>,
+): Promise<unknown> {
+  if (trace === undefined) return once(call)
+  const [, resource = ''] = call.path.split(/[/?]/)
+  const attributes = { 'http.request.method': call.method, 'server.address': hostname }
+  const name = `gateway ${call.method} ${resource}`
+  return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
 /** Overloaded or down: worth another try. */

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { Trace } from '../../ops/traces.ts'
 import { openGatewayA } from '../apis/gateway-a-api.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { openGatewayB } from '../apis/gateway-b-api.ts'
@@ -25,8 +26,9 @@ export function accountFor(
 export function openAccount(
   { gateway, url, key, secret }: GatewayAccount,
   version: string,
+  trace: Trace,
 ): GatewayApi {
   return gateway === 'gateway_a'
-    ? openGatewayA(url, key, secret)
-    : openGatewayB(url, { key, secret, version })
+    ? openGatewayA(url, key, secret, trace)
+    : openGatewayB(url, { key, secret, version }, trace)
 }

@@ -3,11 +3,12 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
+import type { Trace } from '../../ops/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { work } from '../../queue/queue.ts'
 import { nameOf, openAccount } from './accounts.ts'
-import { claimBackfill } from './claim-backfill.ts'
+import { type BackfillClaim, claimBackfill } from './claim-backfill.ts'
 import { backfillQueue } from './queue.ts'
 import { requestScheduled } from './request-backfill.ts'
 import { runBackfill } from './run-backfill.ts'
@@ -44,7 +45,7 @@ export async function workBackfills(context: WorkerContext): Promise<Job> {
 }
 
 function fetchFrom(account: GatewayAccount, context: WorkerContext) {
-  const { db, patient, config, metrics, log } = context
+  const { db, patient, config, metrics, traces, log } = context
   const { name, title } = config.gateways.find(one => one.name === account.gateway) ?? {
     name: account.gateway,
     title: account.gateway,
@@ -61,7 +62,14 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
     const claim = await claimBackfill(db, account)
     if (claim === undefined) return false
     crashPoint('backfill.claimed')
-    const api = openAccount(account, config.GATEWAY_B_API_VERSION)
+    const attributes = { 'loanops.backfill_id': claim.id, 'loanops.gateway': name }
+    return traces
+      .at(null)
+      .span({ name: 'backfill', attributes }, trace => fetchOnce(claim, stopping, trace))
+  }
+
+  async function fetchOnce(claim: BackfillClaim, stopping: AbortSignal, trace: Trace) {
+    const api = openAccount(account, config.GATEWAY_B_API_VERSION, trace)
     const close = () => void api.close()
     stopping.addEventListener('abort', close)
     try {

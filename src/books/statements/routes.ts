@@ -31,7 +31,11 @@ const uploadSchema = {
     lender: Type.String({ description: 'a lender’s code', examples: ['LENDER_02'] }),
   }),
   body: Type.Object({
-    file: Type.String({ format: 'binary', description: 'CSV, at most 64 MiB' }),
+    file: Type.String({
+      format: 'binary',
+      description: 'CSV, at most 64 MiB',
+      examples: [template({ columns })],
+    }),
   }),
   response: {
     201: Type.Object({
