@@ -12,7 +12,8 @@ export async function isPassword(
   passwordHash: string | undefined,
   password: string,
 ): Promise<boolean> {
-  const isRight = await verify(passwordHash ?? (await nobodysHash), normalized(password))
+  const substitute = await nobodysHash()
+  const isRight = await verify(passwordHash ?? substitute, normalized(password))
   return isRight && passwordHash !== undefined
 }
 
@@ -23,4 +24,13 @@ export function isOutdated(passwordHash: string): boolean {
 /** Depending on the keyboard, the same letter arrives as one code point or as two. */
 const normalized = (password: string) => password.normalize('NFKC')
 
-const nobodysHash = hashPassword('nobody')
+let nobodys: Promise<string> | undefined
+
+/** Made by the first login: most processes start without one, and it takes as long as a login. */
+function nobodysHash(): Promise<string> {
+  nobodys ??= hashPassword('nobody').catch(error => {
+    nobodys = undefined
+    throw error
+  })
+  return nobodys
+}

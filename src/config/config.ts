@@ -208,7 +208,7 @@ export function internalTokens(setting = ''): InternalToken[] {
 }
 
 /** The items of a comma-separated setting, such as a secret in rotation. */
-export function listOf(commaSeparated: string): string[] {
+function listOf(commaSeparated: string): string[] {
   return commaSeparated
     .split(',')
     .map(item => item.trim())

@@ -29,7 +29,7 @@ export type NewOperation = {
   idempotencyKey: string | null
   requestSha256: string | null
 } & AskedBy
-/** Who asked for an operation, in which request and place of a trace; nobody for those that features request themselves. */
+/** Who asked for an operation, in which request and trace; nobody for those that features request themselves. */
 export type AskedBy = {
   caller: string | null
   requestId: string | null
@@ -41,7 +41,7 @@ export function newOperation(
   operation: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'>,
   data: Data,
   idempotencyKey: string | null,
-  askedBy: AskedBy = { caller: null, requestId: null, traceparent: null },
+  askedBy: Partial<AskedBy> = {},
 ): NewOperation {
   const request = { operation: operation.name, data }
   return {
@@ -53,6 +53,9 @@ export function newOperation(
     data,
     idempotencyKey,
     requestSha256: idempotencyKey === null ? null : sha256OfJson(request),
+    caller: null,
+    requestId: null,
+    traceparent: null,
     ...askedBy,
   }
 }

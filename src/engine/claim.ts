@@ -1,11 +1,9 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
+import { clientsUnfinished, mayRun } from './claimable.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
-
-/** A wake-up this late must have been lost: its worker died, or the database was down. */
-const LATE_SECONDS = 2
 
 /** Why an operation waits after an attempt. */
 export type WaitingFor =
@@ -186,58 +184,6 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-/** One page of the scan over all subjects. */
-export type SubjectPage = {
-  /** The subjects found. */
-  subjects: string[]
-  /** Where the next page begins; null after the last. */
-  next: string | null
-}
-
-/** Subjects after `after` whose oldest unfinished operation is due although no wake-up came for it. */
-export function overdueSubjects(
-  db: Database,
-  origins: Origin[],
-  limit: number,
-  after = '',
-): Promise<SubjectPage> {
-  return headsWhere(
-    db,
-    origins,
-    sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
-    limit,
-    after,
-  )
-}
-
-/** Subjects after `after` whose oldest unfinished operation is claimed by a worker that has stopped renewing its lease. */
-export function expiredSubjects(db: Database, limit: number, after: string): Promise<SubjectPage> {
-  return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
-}
-
-/**
- * Subjects after `after` whose oldest unfinished operation can end without a call: its deadline has passed with nothing
- * sent, or an operator declared it failed.
- */
-export function endableSubjects(
-  db: Database,
-  origins: Origin[],
-  deadlineSeconds: number,
-  limit: number,
-  after = '',
-): Promise<SubjectPage> {
-  return headsWhere(
-    db,
-    origins,
-    sql`claimed_by is null and next_try_at <= now() and ${mayRun('head')}
-        and (resolution = 'failed'
-             or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
-                and unknown_since is null and not look_first)`,
-    limit,
-    after,
-  )
-}
-
 /** Records why these subjects' operations are waiting, although none of them was tried. */
 export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
   await sql`
@@ -256,60 +202,4 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
     update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
       from waiting
      where o.id = waiting.id`.execute(db)
-}
-
-/** Takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
-const SUBJECTS_PER_PAGE = 5_000
-
-/** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
-async function headsWhere(
-  db: Database,
-  origins: Origin[],
-  condition: RawBuilder<unknown>,
-  limit: number,
-  after: string,
-): Promise<SubjectPage> {
-  const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
-    look_first, waiting_for, resolution`
-  const { rows } = await sql<SubjectPage>`
-    with recursive head as (
-      (select ${columns} from loanops.operation
-        where status = 'processing' and subject > ${after} order by subject, seq limit 1)
-      union all
-      select next.* from head cross join lateral (
-        select ${columns} from loanops.operation
-         where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
-    ), walked as (
-      select * from head limit ${SUBJECTS_PER_PAGE}
-    )
-    select array(select subject from walked head
-                  where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
-                  limit ${limit}) as subjects,
-           case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next
-      from walked`.execute(db)
-  return rows[0] as SubjectPage
-}
-
-/** While the ledger is paused, an operation is claimed only if it may end without a write; `needsNoWrite` says the same. */
-function mayRun(row: 'o' | 'head') {
-  const column = (name: string) => sql.ref(`${row}.${name}`)
-  return sql`(not exists (select from ops.ledger_pause)
-              or ${column('unknown_since')} is not null or ${column('resolution')} = 'failed'
-              or ${column('waiting_for')} = 'ledger_approval' and ${column('resolution')} is null)`
-}
-
-/** Whether the claimed operation may end without a write: by a look, or because an operator has declared it failed. */
-export function needsNoWrite({ unknownSince, waitingFor, resolution }: Claim): boolean {
-  return (
-    unknownSince !== null ||
-    resolution === 'failed' ||
-    (waitingFor === 'ledger_approval' && resolution === null)
-  )
-}
-
-/** The client's operations that this one must wait for. */
-function clientsUnfinished(row: 'o' | 'head') {
-  return sql`select from loanops.operation client
-    where client.subject = ${sql.ref(`${row}.waits_for`)} and client.status = 'processing'
-      and client.seq < ${sql.ref(`${row}.seq`)}`
 }

@@ -6,9 +6,9 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
-import { expiredSubjects, type SubjectPage } from './claim.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf } from './queue.ts'
+import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 
 /** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
 const LOOK_EVERY_MS = 1_000

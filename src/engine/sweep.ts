@@ -4,8 +4,8 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
-import { endableSubjects, overdueSubjects, type SubjectPage } from './claim.ts'
 import type { Origin } from './origin.ts'
+import { endableSubjects, overdueSubjects, type SubjectPage } from './subject-pages.ts'
 
 /** A lost wake-up is replaced within this time. */
 const SWEEP_EVERY_MS = 1_000

@@ -45,8 +45,11 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const stop = () => {
     takingLong.delete(socket)
     clearInterval(watch)
+    socket.off('close', stop)
   }
   request.once('end', stop).once('close', stop)
+  // A request that was answered before its end emits neither when its caller goes.
+  socket.once('close', stop)
 }
 
 /** Answers bytes that Node cannot parse as a request, and closes the connection, because what follows cannot be parsed either. */

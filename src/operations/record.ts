@@ -38,7 +38,7 @@ const itemFields = {
 }
 export const OperationItem = Type.Object(itemFields)
 
-export const OperationAttempt = Type.Object({
+const OperationAttempt = Type.Object({
   attempt: Type.Integer(),
   times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
   started_at: Type.String(),

@@ -77,6 +77,7 @@ const listSchema = (catalogue: Catalogue) => ({
     }),
   },
 })
+
 type Context = {
   db: Database
   boss: PgBoss

@@ -38,8 +38,6 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>
       newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null, {
-        caller: null,
-        requestId: null,
         traceparent,
       }),
     )

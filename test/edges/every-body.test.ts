@@ -38,9 +38,8 @@ t.test(
       (
         await sql`
         select (select count(*) from loanops.operation) as operations, (select count(*) from loanops.account) as accounts,
-               (select count(*) from loanops.audit) as audit, (select count(*) from loanops.migration) as migrations`.execute(
-          db,
-        )
+               (select count(*) from loanops.audit) as audit, (select count(*) from loanops.migration) as migrations,
+               (select count(*) from loanops.ledger_pause) as pauses`.execute(db)
       ).rows
     const before = await stored()
     const openapi = (await call('GET', '/openapi.json')).body
@@ -48,7 +47,7 @@ t.test(
       ({ path, requestBody }) =>
         requestBody?.content['application/json'] && !path.includes('/webhooks/'),
     )
-    t.equal(endpoints.length, 12)
+    t.equal(endpoints.length, 14)
     for (const { method, path } of endpoints) {
       const filled = path.replace(/\{(\w+)\}/g, (_, name) => PARAMETERS[name] ?? 'x')
       for (const [what, body] of Object.entries(BROKEN)) {

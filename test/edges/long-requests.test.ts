@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -31,6 +31,15 @@ t.test('a caller that falls silent is cut off, even after we kept it waiting', a
   t.notOk(request.complete)
 })
 
+t.test('a request answered before its end is watched no longer than its caller stays', async t => {
+  const { socket, request, response } = await startRequest(t, 100_000)
+  response.end()
+  await once(response, 'finish')
+  socket.destroy()
+  await setTimeout(STALL_MS)
+  t.notOk(request.destroyed, 'nobody has cut it off')
+})
+
 /** Starts a request with this many bytes. */
 async function startRequest(t: Test, size: number) {
   const server = createServer().listen(0, '127.0.0.1')
@@ -42,8 +51,8 @@ async function startRequest(t: Test, size: number) {
     server.close()
   })
   socket.write(`POST / HTTP/1.1\r\nhost: loanops\r\ncontent-length: ${size}\r\n\r\n`)
-  const [request] = (await once(server, 'request')) as [IncomingMessage]
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
   request.on('error', () => undefined)
   letTakeLong(request, SILENCE_MS)
-  return { socket, request }
+  return { socket, request, response }
 }

@@ -4,15 +4,14 @@ import type { Database, Trx } from '../../src/database/database.ts'
 import {
   type Claim,
   claimHeads,
-  endableSubjects,
   handBack,
   markUnavailable,
-  overdueSubjects,
   rememberSeen,
   renewClaims,
 } from '../../src/engine/claim.ts'
 import { recordEnds } from '../../src/engine/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
+import { endableSubjects, overdueSubjects } from '../../src/engine/subject-pages.ts'
 import { readyLoans } from '../../src/engine/waiting.ts'
 import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find.ts'

@@ -76,17 +76,18 @@ t.test(
 )
 
 t.test('a loan whose ledger call hangs delays no other', async t => {
-  const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '8000' })
+  const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '12000' })
   const { call } = service
   const [hanging, ...others] = await Promise.all(
     Array.from({ length: 13 }, () => ledgerLoan(service)),
   )
   await control(service, 'PUT', '/faults', [{ kind: 'hang', match: { externalId: hanging } }])
   const hung = await submit(call, 'LOAN_APPROVE', approval(hanging as string))
-  const ids: string[] = []
-  for (const loan of others) ids.push(await submit(call, 'LOAN_APPROVE', approval(loan)))
-  for (const id of ids) t.match(await ending(call, id), { status: 'success' })
-  t.same(await attemptsOf(service, hung), [], 'it is still hanging')
+  const approved = others.map(async loan =>
+    ending(call, await submit(call, 'LOAN_APPROVE', approval(loan))),
+  )
+  for (const ended of await Promise.all(approved)) t.match(ended, { status: 'success' })
+  t.same(await attemptsOf(service, hung), [], 'while it still hangs')
   await control(service, 'PUT', '/faults', [])
 })
 

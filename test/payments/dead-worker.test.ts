@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { CrashPoint } from '../../src/crash-point.ts'
 import { capturedA } from '../support/gateway-events.ts'
+import { suspendedWorker } from '../support/heir.ts'
 import { allSaved, paymentService } from '../support/payments.ts'
 import { startProcessFor } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
@@ -34,6 +35,7 @@ async function workerDead(t: Test, point: CrashPoint) {
   const service = await paymentService(t, { ROLE: 'api' })
   await service.loan('L-1')
   const env = testEnv(service.databaseUrl, service.ledger.url)
+  const heir = await suspendedWorker(t, env)
   const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
   await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
     lender: 'LENDER_02',
@@ -41,6 +43,6 @@ async function workerDead(t: Test, point: CrashPoint) {
   await service.call('POST', '/api/payments/batch')
   await doomed.ended
   const from = Date.now()
-  startProcessFor(t, 'worker', env)
+  heir.wake()
   return { service, from }
 }

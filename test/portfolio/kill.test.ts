@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { suspendedWorker } from '../support/heir.ts'
 import { migrateUnderKills } from '../support/kill-run.ts'
 import { ended, uploadCsv } from '../support/migrate.ts'
 import { startProcessFor } from '../support/process.ts'
@@ -28,6 +29,7 @@ t.test(
 t.test('a dry run whose worker is killed continues within 15 s', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const env = testEnv(service.databaseUrl, service.ledger.url)
+  const heir = await suspendedWorker(t, env)
   const worker = startProcessFor(t, 'worker', env)
   const { body } = await uploadCsv(service, 'loans', loansCsv({}))
   const fault = { kind: 'latency', ms: 4_000, match: { on: 'reads' } }
@@ -47,7 +49,7 @@ t.test('a dry run whose worker is killed continues within 15 s', async t => {
   await worker.kill('SIGKILL')
   const killedAt = Date.now()
   await fetch(`${service.ledger.controlUrl}/faults`, { method: 'DELETE' })
-  startProcessFor(t, 'worker', env)
+  heir.wake()
   t.match(await ended(service, migration_id), { dry_run: { would_change: 1 } })
   t.ok(Date.now() - killedAt < 15_000)
 })

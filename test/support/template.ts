@@ -16,6 +16,10 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
     await client.query(
       `create role ${SERVICE.user} login password '${SERVICE.password}' in role loanops_runtime`,
     )
+    // The first connection after a change of tables writes down what every other one reads at its start: the copies have it.
+    const first = new pg.Client(databaseUrl(serverUrl, TEMPLATE))
+    await first.connect()
+    await first.end()
     // PostgreSQL copies a template only while nobody is connected to it.
     await client.query(`alter database ${TEMPLATE} with allow_connections false`)
   } finally {
