@@ -1,5 +1,5 @@
 // node test/support/heir-process.ts: a worker that suspends itself once it has started. SIGCONT lets it work.
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 
