@@ -38,11 +38,14 @@ const resolveEachSchema = {
   summary: 'Resolves several stuck operations, each as a call of its own would, in order',
   body: Type.Object(
     {
-      tracking_ids: Type.Array(TrackingId, {
-        minItems: 1,
-        maxItems: MAX_RESOLUTIONS,
-        description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
-      }),
+      tracking_ids: Type.Array(
+        Type.String({ description: 'a tracking id', examples: TrackingId.examples }),
+        {
+          minItems: 1,
+          maxItems: MAX_RESOLUTIONS,
+          description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
+        },
+      ),
       outcome: Outcome,
     },
     closed,

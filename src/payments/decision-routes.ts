@@ -18,11 +18,14 @@ import { resolve } from './resolve.ts'
 const MAX_ASSIGNMENTS = 200
 
 const tags = ['payments']
+/** Each assignment is checked by itself. */
+const anyText = (description: string, example: string) =>
+  Type.String({ pattern: '^[^\\u0000]*$', description, examples: [example] })
 const Assignment = Type.Object(
   {
-    gateway: Type.String({ examples: ['gateway_a'] }),
-    gateway_payment_id: Type.String({ description: 'a payment’s id', examples: ['pay_1'] }),
-    external_loan_id: Type.String({ description: 'an external id', examples: ['L-1001'] }),
+    gateway: anyText('a gateway’s name', 'gateway_a'),
+    gateway_payment_id: anyText('a payment’s id', 'pay_1'),
+    external_loan_id: anyText('an external id', 'L-1001'),
   },
   closed,
 )
