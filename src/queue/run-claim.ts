@@ -6,6 +6,9 @@ import { publicError } from '../public-error.ts'
 /** A table of runs, of which one is in progress at a time, across all workers, and one more may wait. */
 export type RunTable = 'core.batch_run' | 'core.readback_run'
 
+/** The same, where one is in progress per account of a gateway: it is claimed in its own way. */
+type LeasedTable = RunTable | 'core.backfill'
+
 /** A run that only this process works on until the lease ends. */
 export type RunClaim = {
   id: string
@@ -36,7 +39,7 @@ export async function claimRun(db: Database, table: RunTable): Promise<RunClaim 
 /** @returns false if another worker has claimed the run */
 export async function renewRun(
   db: Database,
-  table: RunTable,
+  table: LeasedTable,
   { id, number }: RunClaim,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -48,7 +51,7 @@ export async function renewRun(
 /** Releases a run to the next worker: at once, or some time after the error that interrupted it. */
 export async function releaseRun(
   db: Database,
-  table: RunTable,
+  table: LeasedTable,
   { id, number }: RunClaim,
   error: Error | null,
 ): Promise<void> {

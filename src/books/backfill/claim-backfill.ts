@@ -2,18 +2,15 @@ import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
-import { publicError } from '../../public-error.ts'
+import type { RunClaim } from '../../queue/run-claim.ts'
+import { RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from './accounts.ts'
 
 /** Any number, as long as nothing else uses it. */
 const CLAIMING_LOCK = 7_405_320
-/** Whatever interrupted the fetch, such as an unavailable database, takes more than a moment to pass. */
-const REST_SECONDS = 5
 
-/** A fetch that only this process works on until the lease ends; `attempt` fences its writes. */
-export type BackfillClaim = {
-  id: string
-  attempt: number
+/** A fetch that only this process works on until the lease ends. */
+export type BackfillClaim = RunClaim & {
   /** The lender whose rows it makes; null: as each payment says. */
   lender: string | null
   fetchFrom: Date
@@ -22,13 +19,6 @@ export type BackfillClaim = {
   /** Never in the future, for which nothing is complete. */
   fetchTo: Date
   fetched: number
-}
-
-/** The process is stopping, or another worker has claimed the fetch, which continues where this one was. */
-export class BackfillLeft extends Error {
-  constructor() {
-    super('the fetch continues on another worker')
-  }
 }
 
 /** Continues the fetch of a worker that died, or starts the oldest one, unless another one of the account is under way. */
@@ -52,7 +42,7 @@ export function claimBackfill(
                  and claimed_until >= now())
           order by attempt = 0, id
           limit 1)
-      returning id, attempt, lender, fetch_from as "fetchFrom", done_until as "doneUntil",
+      returning id, attempt as number, lender, fetch_from as "fetchFrom", done_until as "doneUntil",
                 greatest(fetch_from, least(window_to, now())) as "fetchTo", fetched_before::integer as fetched`.execute(
       trx,
     )
@@ -60,46 +50,22 @@ export function claimBackfill(
   })
 }
 
-/** @returns false if another worker has claimed it */
-export async function renewBackfill(
-  db: Database,
-  { id, attempt }: BackfillClaim,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update core.backfill set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
-  return numAffectedRows === 1n
-}
-
-/** Locks it for the transaction. @throws BackfillLeft if another worker has claimed it */
-export async function fence(trx: Trx, { id, attempt }: BackfillClaim): Promise<void> {
+/** Locks it for the transaction. @throws RunLeft if another worker has claimed it */
+export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<void> {
   const { rows } = await sql`
-    select from core.backfill where id = ${id} and attempt = ${attempt} and status = 'running'
+    select from core.backfill where id = ${id} and attempt = ${number} and status = 'running'
        for update`.execute(trx)
-  if (rows.length === 0) throw new BackfillLeft()
-}
-
-/** Releases it to the next worker: at once, or some time after the error that interrupted it. */
-export async function releaseBackfill(
-  db: Database,
-  { id, attempt }: BackfillClaim,
-  error: Error | null,
-): Promise<void> {
-  await sql`
-    update core.backfill
-       set claimed_until = now() + make_interval(secs => ${error === null ? 0 : REST_SECONDS}),
-           last_error = coalesce(${error && publicError(error).message}, last_error)
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+  if (rows.length === 0) throw new RunLeft()
 }
 
 /** Ends it for good: what it kept stays, and its window does not count as complete. */
 export async function failBackfill(
   db: Database,
-  { id, attempt }: BackfillClaim,
+  { id, number }: BackfillClaim,
   reason: string,
 ): Promise<void> {
   await sql`
     update core.backfill
        set status = 'failed', ended_at = clock_timestamp(), claimed_until = null, last_error = ${reason}
-     where id = ${id} and attempt = ${attempt} and status = 'running'`.execute(db)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
 }

@@ -4,15 +4,11 @@ import { isTransient } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import { awaitSaved } from '../../payments/await-saved.ts'
 import { publicError } from '../../public-error.ts'
+import { releaseRun, renewRun } from '../../queue/run-claim.ts'
+import { RunLeft } from '../../queue/run-job.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { GatewayRefused, GatewayUnavailable, UnexpectedAnswer } from '../apis/gateway-call.ts'
-import {
-  BackfillLeft,
-  failBackfill,
-  fence,
-  releaseBackfill,
-  renewBackfill,
-} from './claim-backfill.ts'
+import { failBackfill, fence } from './claim-backfill.ts'
 import { type Fetch, keepPage } from './keep-page.ts'
 import { keepSettlements } from './keep-settlements.ts'
 
@@ -35,10 +31,10 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
   const { db, claim } = context
   let isLost = false
   const renewal = keepRenewing(async () => {
-    isLost ||= !(await renewBackfill(db, claim))
+    isLost ||= !(await renewRun(db, 'core.backfill', claim))
   })
   const check = () => {
-    if (isLost || context.isStopping()) throw new BackfillLeft()
+    if (isLost || context.isStopping()) throw new RunLeft()
   }
   try {
     // A webhook that waits to be saved is not a lost one.
@@ -120,12 +116,12 @@ async function endBackfill({ db, claim, account }: Fetch): Promise<void> {
 /** @returns whether it has ended: what the gateway refuses now, it would refuse again */
 async function brokenOff(context: BackfillContext, error: Error): Promise<boolean> {
   const { db, claim, title, log } = context
-  if (error instanceof BackfillLeft || context.isStopping()) {
-    await releaseBackfill(db, claim, null)
+  if (error instanceof RunLeft || context.isStopping()) {
+    await releaseRun(db, 'core.backfill', claim, null)
     return false
   }
   if (isTransient(error)) {
-    await releaseBackfill(db, claim, error)
+    await releaseRun(db, 'core.backfill', claim, error)
     throw error
   }
   if (isOfGateway(error)) {
