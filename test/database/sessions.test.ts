@@ -9,14 +9,26 @@ import { until } from '../support/until.ts'
 
 const POOL_MAX = 10
 const CALLS = 40
+/**
+ * Those that are not needed at the same moment: the queue's own in an api, which only adds jobs, and some for the long
+ * statements of a worker.
+ */
+const SPARE = { api: 6, worker: 5, all: 5 }
+
 const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
 
 for (const role of ['api', 'worker', 'all'] as const)
-  t.test(`role ${role} opens no more sessions than settings.md says`, async t => {
+  t.test(`role ${role} opens as many sessions as settings.md says, and no more`, async t => {
     const documented = POOL_MAX + Number(RegExp(`role ${role}[^+]*\\+ (\\d+)`, 'i').exec(page)?.[1])
     const service = await startTestService(t, { ROLE: role, DATABASE_POOL_MAX: String(POOL_MAX) })
     const migrations = role === 'worker' ? [] : await uploads(service)
-    const highest = await mostSessions(t, service, POOL_MAX, () => everyCall(service, migrations))
+    const highest = await mostSessions(
+      t,
+      service,
+      documented - SPARE[role],
+      () => everyCall(service, migrations),
+      () => service.call('GET', '/readyz'),
+    )
     t.ok(highest <= documented, `${highest} of ${documented}`)
   })
 
@@ -26,14 +38,19 @@ async function mostSessions(
   { db }: TestService,
   enough: number,
   call: () => Promise<unknown>[],
+  again: () => Promise<unknown>,
 ) {
   let highest = 0
-  let calls: Promise<unknown>[] = []
+  const calls: Promise<unknown>[] = []
   await db.transaction().execute(async trx => {
+    // However long it takes on a busy machine.
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
     await sql`lock table pgboss.queue, pgboss.job, core.batch_run, core.transaction, loanops.callback, loanops.migration,
       loanops.migration_row, loanops.operation in access exclusive mode`.execute(trx)
-    calls = call()
+    calls.push(...call())
     await until(async () => {
+      // A call that was given up meanwhile is followed by another one.
+      calls.push(again())
       highest = Math.max(highest, await sessions(db))
       return highest >= enough
     }, `${enough} sessions`)
