@@ -1,3 +1,8 @@
+-- After five failed attempts in a row, of whatever callbacks, the receiver counts as down.
+create or replace function loanops.receiver_state(receiver loanops.callback_receiver) returns text language sql immutable as $$
+  select case when receiver.stopped_at is not null then 'stopped' when receiver.failures >= 5 then 'down' else 'up' end
+$$;
+
 -- Notes a change for the receiver, if it wants to hear of such.
 create or replace function loanops.note_callback(type text, subject text, about uuid, occurred_at timestamptz, snapshot json)
   returns void language sql volatile as $$

@@ -3,7 +3,6 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
-import { DOWN_AFTER_FAILURES } from './claim-callbacks.ts'
 
 type Measured = { pending: number; failed: number; oldest: number; isDown: boolean }
 /** More is as bad, and takes longer to count. */
@@ -40,13 +39,15 @@ export function callbackGauges(
 
 async function measure(db: Database): Promise<Measured> {
   const { rows } = await sql<Measured>`
-    select (select count(*)::integer from (
-             select from loanops.callback where state = 'pending' limit ${MOST_COUNTED}) p) as pending,
-           (select count(*)::integer from (
-             select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) f) as failed,
-           coalesce(extract(epoch from now() - (
-             select created_at from loanops.callback where state = 'pending' and is_next order by seq limit 1)), 0)::float8 as oldest,
-           r.failures >= ${DOWN_AFTER_FAILURES} or r.stopped_at is not null as "isDown"
-      from loanops.callback_receiver r`.execute(db)
+    select p.pending, p.oldest, f.failed, loanops.receiver_state(r) <> 'up' as "isDown"
+      from loanops.callback_receiver r
+     cross join lateral (
+       select count(*)::integer as pending, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest
+         from (select created_at from loanops.callback where state = 'pending' limit ${MOST_COUNTED}) one) p
+     cross join lateral (
+       select count(*)::integer as failed
+         from (select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) one) f`.execute(
+    db,
+  )
   return rows[0] as Measured
 }

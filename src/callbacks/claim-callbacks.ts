@@ -2,9 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 
-/** So many failed attempts in a row, of whatever callbacks, and the receiver counts as down. */
-export const DOWN_AFTER_FAILURES = 5
-
 /** A callback that only this process sends until its lease ends. */
 export type ClaimedCallback = {
   id: string
@@ -27,10 +24,11 @@ const waiting = sql`state = 'pending' and is_next`
  * Claims callbacks to send. Of a receiver that is down, one callback at a time, as a probe; of one that said 410, none.
  */
 export async function claimCallbacks(db: Database, most: number): Promise<ClaimedCallback[]> {
-  const { rows } = await sql<{ failures: number }>`
-    select failures from loanops.callback_receiver where stopped_at is null`.execute(db)
-  if (rows[0] === undefined) return []
-  return rows[0].failures < DOWN_AFTER_FAILURES ? claimDue(db, most) : claimProbe(db)
+  const { rows } = await sql<{ state: 'up' | 'down' | 'stopped' }>`
+    select loanops.receiver_state(r) as state from loanops.callback_receiver r`.execute(db)
+  const state = rows[0]?.state
+  if (state === 'up') return claimDue(db, most)
+  return state === 'down' ? claimProbe(db) : []
 }
 
 /**
@@ -86,7 +84,7 @@ export async function renewCallbacks(db: Database, claimed: ClaimedCallback[]): 
     with mine as (
       select * from json_to_recordset(${JSON.stringify(claimed.map(({ id, claim }) => ({ id, claim })))}) as (id uuid, claim integer)
     ), probing as (
-      update loanops.callback_receiver set next_probe_at = ${lease} where failures >= ${DOWN_AFTER_FAILURES}
+      update loanops.callback_receiver r set next_probe_at = ${lease} where loanops.receiver_state(r) = 'down'
     )
     update loanops.callback c set next_try_at = ${lease}
       from mine where c.id = mine.id and c.claim = mine.claim and c.state = 'pending'`.execute(db)

@@ -92,8 +92,8 @@ async function callbackProblems(db: Database): Promise<Readiness['callbacks']> {
   const { rows } = await sql<NonNullable<Readiness['callbacks']>>`
     select (select count(*)::integer from (
              select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) f) as failed,
-           case when stopped_at is not null then 'stopped' when failures >= 5 then 'down' else 'up' end as receiver
-      from loanops.callback_receiver where types <> '{}'`.execute(db)
+           loanops.receiver_state(r) as receiver
+      from loanops.callback_receiver r where types <> '{}'`.execute(db)
   return rows[0] ?? null
 }
 
