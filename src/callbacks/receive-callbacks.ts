@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { callbackKeys } from '../config/setting-formats.ts'
 import { isSigned } from './sign.ts'
 
 const MOST_BODY_BYTES = 1_048_576
@@ -19,9 +20,7 @@ export async function receiveCallbacks(
   print: (line: string) => void,
 ): Promise<TestReceiver> {
   const secret = secrets === '' ? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` : secrets
-  const keys = secret
-    .split(',')
-    .map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
+  const keys = callbackKeys(secret)
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) {

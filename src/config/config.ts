@@ -6,7 +6,7 @@ import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLBACK_TYPES, CALLER_NAME, type CallbackType } from './setting-formats.ts'
+import { CALLBACK_TYPES, CALLER_NAME, type CallbackType, callbackKeys } from './setting-formats.ts'
 import { Settings } from './settings.ts'
 
 const NAMED = new RegExp(`^${CALLER_NAME}`)
@@ -120,7 +120,7 @@ function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | unde
   if (url === undefined) return undefined
   return {
     url,
-    keys: listOf(secrets).map(secret => Buffer.from(secret.slice('whsec_'.length), 'base64')),
+    keys: callbackKeys(secrets),
     types: types === undefined ? [...CALLBACK_TYPES] : (listOf(types) as CallbackType[]),
     timeoutMs: settings.CALLBACK_TIMEOUT_MS,
   }

@@ -46,12 +46,12 @@ export const text = (description: string, example: string, options = {}) =>
 export const CALLER_NAME = '[a-z][a-z0-9_-]{0,19}:'
 /** Takes the whole name, so that no part of it counts towards its token's length. */
 export const MAY_BE_NAMED = `(?:${CALLER_NAME}|(?!${CALLER_NAME}))`
-/** Every one of a comma-separated list has so many characters, its prefix and blanks around it left out. */
+/** A pattern for a comma-separated list whose items each have this many characters, not counting prefix and blanks. */
 export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
-/** Of a comma-separated list: blanks and commas alone are set, and name nothing. */
+/** A pattern for a comma-separated list with at least one item: blanks and commas alone name nothing. */
 export const ONE_AT_LEAST = '[^,\\s]'
 export const wholeNumber = (
   description: string,
@@ -121,6 +121,11 @@ function isCronField(field: string, least: number, most: number): boolean {
       Number(step) !== 0
     )
   })
+}
+
+/** The keys of all secrets in a CALLBACK_SECRET. */
+export function callbackKeys(secrets: string): Buffer[] {
+  return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
 }
 
 /** As Standard Webhooks wants secrets: a prefix, then 24 to 64 bytes in base64. */
