@@ -69,7 +69,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
     const cutOff = setTimeout(() => {
       void ledger.cutOff()
-      // Whoever still waits for a slot gets one, and finds that nothing can be sent.
+      // Every task still waiting for a slot gets one, and finds that nothing can be sent.
       slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
     }, CALLS_MAY_FINISH_MS)
     await Promise.all([app.close(), worker?.stop()])

@@ -22,7 +22,7 @@ begin
 end
 $$;
 
--- Renews a process's share of the ledger calls that all processes together may make, and tells its new share. A smaller
+-- Renews a process's share of the ledger calls that all processes together may make, and returns it. A smaller
 -- one is advice: the slots count as held until the process says that it no longer uses them. Half of all slots, rounded
 -- down, are for batches and migrations; the rest is for live operations only.
 create or replace function loanops.renew_ledger_share(me uuid, total integer, lease_seconds double precision,

@@ -35,7 +35,7 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
               when e.verified_by is null and (e.lender = 'UNKNOWN' and e.verified_lenders is not null
                      or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'outranked' end
     from (select e.*, count(*) over same as facts, bool_or(e.status <> 'unknown') over same as is_known,
-                 -- One of an unknown type says nothing of what others tell.
+                 -- An event of an unknown type has no bearing on the others.
                  coalesce(bool_and(e.is_outside) filter (where e.status <> 'unknown') over same,
                           bool_and(e.is_outside) over same) as all_outside,
                  case when bool_or(e.status <> 'unknown') over same

@@ -104,7 +104,7 @@ $$;
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language sql stable as $$
   select r.id, r.kind,
-         -- A dispute that is lost, and a refund that turns out to be genuine, tell more than they did before.
+         -- A dispute that is lost, and a refund that turns out to be genuine, state more than they did before.
          concat_ws(' ', r.kind, r.gateway_payment_id, case when s.is_verified then 'verified' end,
            case when r.kind = 'chargeback' and s.is_done then 'lost' end),
          r.cleared_facts

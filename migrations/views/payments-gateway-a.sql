@@ -36,7 +36,7 @@ create or replace function base.gateway_a_loan(event jsonb, payment jsonb) retur
     base.loan_of(event #> '{payload,subscription,entity,notes}'))
 $$;
 
--- The same from what stands beside the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
+-- The same from the entities next to the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
 create or replace function base.gateway_a_hints_beside(payload jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'receipt', base.text_of(payload #> '{order,entity,receipt}'),

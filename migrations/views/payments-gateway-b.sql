@@ -133,7 +133,7 @@ create or replace function base.gateway_b_collected(event jsonb) returns base.fa
       'remitter_vpa', base.text_of(event -> 'remitterVpa'))))
 $$;
 
--- What an event of a type that is not listed says, wherever in it an id stands beside an amount.
+-- What an event of an unlisted type says, wherever it has an id next to an amount.
 create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
   select f.*
     from (select event #> '{data,payment}', 1

@@ -1,6 +1,6 @@
 create or replace function raw.refuse_change() returns trigger language plpgsql as $$
 begin
-  -- Only raw.delete_closed says this, and only in its own transaction; the service's role may delete nothing by itself.
+  -- Only raw.delete_closed says this, and only in its own transaction; the service's role may delete nothing on its own.
   if tg_op = 'DELETE' and current_setting('loanops.deleting_raw', true) = tg_table_name || ' ' || pg_current_xact_id() then
     return null;
   end if;

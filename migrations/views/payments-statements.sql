@@ -67,8 +67,8 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
   left join core.gateway_missed own on own.gateway = served.gateway and own.lender = served.lender;
 comment on view ops.gateway is 'How far the payments of each gateway are fetched, and what its webhooks did not bring';
 
--- Of these payments that the gateway has captured, those for which no event that counts as verified says so. `known`:
--- whether an unverified one does. Also reads what no batch has transformed yet.
+-- Those of these captured payments that no verified event reports. `known`: whether an unverified one does. Includes events
+-- that no batch has transformed yet.
 create or replace function core.unverified_payments(wanted_gateway text, ids text[])
   returns table (payment_id text, known boolean) language plpgsql stable as $$
 declare

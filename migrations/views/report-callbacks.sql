@@ -3,7 +3,7 @@ create or replace function loanops.receiver_state(receiver loanops.callback_rece
   select case when receiver.stopped_at is not null then 'stopped' when receiver.failures >= 5 then 'down' else 'up' end
 $$;
 
--- Notes a change for the receiver, if it wants to hear of such.
+-- Records a change for the receiver, if it wants callbacks of this type.
 create or replace function loanops.note_callback(type text, subject text, about uuid, occurred_at timestamptz, snapshot json)
   returns void language sql volatile as $$
   insert into loanops.callback (type, subject, about, occurred_at, snapshot)

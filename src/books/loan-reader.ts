@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 5_000
 /** A longer Retry-After is honoured in parts: each try that it outlasts is answered with another one. */
 const LONGEST_REST_MS = 60_000
 
-/** What a loan's read told; `error` if it failed. */
+/** What reading a loan found; `error` if it failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
 
 export type LoanReader = {

@@ -1,4 +1,4 @@
 import { runQueue } from '../queue/run-queue.ts'
 
-/** Wakes whoever reads payments back. */
+/** Wakes the worker that reads payments back. */
 export const readbackQueue = runQueue('readback')

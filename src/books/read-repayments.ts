@@ -27,7 +27,7 @@ type Reader = Pick<Ledger, 'read'>
 /**
  * Compares payments that were posted to one loan with its repayments, by one read of the loan. Only a repayment that is
  * not among them is asked for by itself: after an undone disbursement the loan lists none, although they are known.
- * @throws LedgerTrouble if the ledger does not tell
+ * @throws LedgerTrouble if the ledger cannot be read
  */
 export async function readRepayments(
   ledger: Reader,
@@ -71,7 +71,7 @@ function isList(transactions: unknown): transactions is LedgerTransaction[] {
   )
 }
 
-/** The payment's repayment, preferably one that stands; undefined if the ledger says that there is none. */
+/** The payment's repayment, preferably one that is not void; undefined if the ledger says that there is none. */
 async function heldFor(
   ledger: Reader,
   payment: PostedPayment,
@@ -88,7 +88,7 @@ async function heldFor(
 
 function isOurs(one: LedgerTransaction, { externalId, ledgerTransactionId }: PostedPayment) {
   if (one.externalId === externalId) return true
-  // A ledger that was set up anew gives its numbers again.
+  // A reinstalled ledger starts its numbers again.
   const isRepayment = one.type?.repayment === true
   return (
     one.id === ledgerTransactionId && isRepayment && !isOfAnotherPayment(one.externalId, externalId)
@@ -120,7 +120,7 @@ function found(
   return { reason: null, difference: differences.join(', '), detail: null }
 }
 
-/** A repayment that stands and carries the payment's receipt number: where one was adjusted, the new one. */
+/** A repayment that is not void and has the payment's receipt number: after an adjustment, the new one. */
 function standingFor(
   payment: PostedPayment,
   transactions: LedgerTransaction[],

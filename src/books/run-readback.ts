@@ -112,7 +112,7 @@ async function pageAfter(
   return rows[0]
 }
 
-/** All that a page told, and how far the run has come, at once: whoever continues it counts nothing twice. */
+/** Records a page's findings and the run's progress together, so that a worker that continues it counts nothing twice. */
 function record(
   { patient }: ReadbackContext,
   { claim }: Run,

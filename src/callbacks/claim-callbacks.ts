@@ -21,7 +21,7 @@ const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 const waiting = sql`state = 'pending' and is_next`
 
 /**
- * Claims callbacks to send. Of a receiver that is down, one callback at a time, as a probe; of one that said 410, none.
+ * Claims callbacks to send: one at a time, as a probe, while the receiver is down, and none after it answered 410.
  */
 export async function claimCallbacks(db: Database, most: number): Promise<ClaimedCallback[]> {
   const { rows } = await sql<{ state: 'up' | 'down' | 'stopped' }>`

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 40
 const LOOK_WHEN_QUIET_EVERY_MS = 200
 const QUIET_AFTER_MS = 1_000
 
-/** Of the 25 s that a stop may take. */
+/** Part of the 25 s that a stop may take. */
 const ATTEMPTS_MAY_FINISH_MS = 15_000
 
 type Hooks = {

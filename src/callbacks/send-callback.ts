@@ -4,7 +4,7 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
 
-/** Of a response, kept for whoever looks for the cause of a failure. */
+/** How much of a response is kept, to find the cause of a failure. */
 const MOST_ANSWER_BYTES = 4_096
 const GONE = 410
 

@@ -48,6 +48,6 @@ export type Feature = {
   gauges?: StartJob[]
   /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
   onFinal?(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
-  /** Removes what is kept for so many days only, once a day. @returns counts for the log */
+  /** Deletes what has been kept for its time, once a day. @returns counts for the log */
   onPurge?(db: Database, keepDays: KeepDays): Promise<object>
 }

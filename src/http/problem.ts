@@ -62,7 +62,7 @@ export function errorHandler(error: FastifyError, request: FastifyRequest, reply
   return sendProblem(request, reply, status, code, detail, fields)
 }
 
-/** What a caller is told of an error. */
+/** What a caller learns about an error. */
 export function problemOf(error: FastifyError) {
   const { status, code, fields } = classified(error)
   const detail = status < 500 ? error.message : detailOf5xx(error, code)

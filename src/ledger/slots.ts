@@ -10,7 +10,7 @@ export type Slots = {
   waiting(lane: Lane): number
   /** How many tasks run. */
   busy(lane: Lane): number
-  /** Allows so many tasks from now on. Those that run already go on, even if they are more. */
+  /** Changes how many tasks may run at once. Those that are already running continue, even if they are more. */
   resize(limits: SlotLimits): void
   /** How many tasks of the lane run at once at most. */
   most: Readonly<Record<Lane, number>>
@@ -66,7 +66,7 @@ export function openSlots(total: number): Slots {
   }
 }
 
-/** What batches and migrations may use of so many slots. */
+/** How many of these slots batches and migrations may use. */
 export function bulkOf(total: number): number {
   return Math.max(1, Math.floor(total / 2))
 }

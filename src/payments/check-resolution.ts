@@ -28,7 +28,7 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: Resolution): 
 
 /**
  * Asks the ledger what the resolution depends on.
- * @throws FieldErrors, Conflict, or Unavailable where the ledger does not tell
+ * @throws FieldErrors, Conflict, or Unavailable if the ledger cannot be read
  */
 export async function checkAtLedger(
   ledger: Ledger,

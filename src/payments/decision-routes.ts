@@ -18,7 +18,7 @@ import { resolve } from './resolve.ts'
 const MAX_ASSIGNMENTS = 200
 
 const tags = ['payments']
-/** Each assignment is checked by itself. */
+/** Each assignment is checked separately. */
 const anyText = (description: string, example: string) =>
   Type.String({ pattern: '^[^\\u0000]*$', description, examples: [example] })
 const Assignment = Type.Object(

@@ -87,7 +87,7 @@ function howManyFit(places: Place[], rows: Map<string, Row & Size>): number {
   return tooMany === -1 ? EVENTS_PER_PAGE : Math.min(Math.max(tooMany, 1), EVENTS_PER_PAGE)
 }
 
-/** Without headers and bodies, of which only the bytes in an answer are told. */
+/** Without headers and bodies: `bytes` is what they would take in an answer. */
 const findRows = (db: Database, places: Place[]) =>
   ofEachSource(places, (source, ids) =>
     sql<Row & Size>`

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { type PaymentName, type PaymentStanding, paymentStanding } from './locked-payment.ts'
 
 /**
- * Keeps what an operator tells the others about a payment, a refund or a chargeback.
+ * Saves an operator's note about a payment, a refund or a chargeback for other operators.
  * @returns its kind
  * @throws NotFound
  */

@@ -16,7 +16,7 @@ export const STATES = [
   'dismissed',
 ] as const
 
-/** Which payment, refund or chargeback a path names; the query tells which, where two have the same id. */
+/** Which payment, refund or chargeback a path names; the query says which, where two have the same id. */
 export const PaymentParams = Type.Object({
   gateway: Type.String({
     pattern: '^[^\\u0000]+$',

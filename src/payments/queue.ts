@@ -39,5 +39,5 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   },
 }
 
-/** Wakes whoever runs the batches. */
+/** Wakes the worker that runs the batches. */
 export const batchQueue = runQueue('payment-batch')

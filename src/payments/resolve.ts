@@ -71,7 +71,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Resolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
-  // Of a repayment that was undone, the external id is taken for ever.
+  // The external id of a repayment that was undone stays taken for ever.
   const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
   await sql`
     update core.transaction

@@ -100,7 +100,7 @@ export function openGatewayCaller(
   }
 }
 
-/** Of the path only the resource is told: the rest are ids. */
+/** Only the resource in the path is recorded: the rest are ids. */
 function traced(
   trace: Trace | undefined,
   call: Call,
