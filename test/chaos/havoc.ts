@@ -8,6 +8,7 @@ import {
 import type { Service } from '../support/process.ts'
 import { caller } from '../support/service.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
+import type { ChaosDatabase } from './single-database.ts'
 
 /** Between two kills. */
 const PAUSE_MS: [number, number] = [200, 900]
@@ -35,7 +36,7 @@ export type Disruptions = Record<
 >
 
 /** Kills at random until it is stopped. */
-export function wreakHavoc(cluster: Cluster, draw: () => number) {
+export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () => number) {
   const disruptions: Disruptions = {
     'api killed': 0,
     'worker killed': 0,
@@ -109,7 +110,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
 
   async function killPostgres() {
     disruptions['postgres killed']++
-    await cluster.killPostgres()
+    await database.kill()
   }
 
   async function cutConnections() {

@@ -1,0 +1,3 @@
+export async function runFailover(seed: number): Promise<boolean> {
+  return seed < 0
+}
