@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { DB } from './database.types.ts'
+import { closeOnceDead } from './dead-connection.ts'
 
 /** The database or a transaction: a function that takes a Database works with either. */
 export type Database = Kysely<DB>
@@ -69,7 +70,10 @@ export function poolConfig(url: string, options: PoolOptions) {
     idleTimeoutMillis: statementMs > IDLE_MS ? IDLE_WITH_LONG_STATEMENTS_MS : IDLE_MS,
     keepAlive: true,
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
-    onConnect: (client: pg.ClientBase) => setLimits(client, statementMs),
+    async onConnect(client: pg.ClientBase) {
+      await setLimits(client, statementMs)
+      if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
+    },
   } satisfies pg.PoolConfig
 }
 

@@ -12,6 +12,7 @@ import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
+import type { Pauses } from './pause.ts'
 
 /** What every job of a worker may use. */
 export type WorkerContext = Databases & {
@@ -24,6 +25,7 @@ export type WorkerContext = Databases & {
   ledger: Ledger
   reference: Reference
   slots: Slots
+  pauses: Pauses
   /** The operations that callers may request. */
   catalogue: Catalogue
   /** The same, and those that features request themselves. */

@@ -46,6 +46,8 @@ export async function goThrough(
   const healedAt = Date.now()
   for (const path of Object.values(paths)) path.heal()
   const names = parts.map(({ path }) => path)
+  // A slow one still answers.
+  const isGatewayGone = parts.some(one => one.path === 'gateway' && one.trouble !== 'slow')
   const goals = goalsOf(seen, names, healedAt)
   while (Date.now() < healedAt + WATCHED_MS && goals.some(({ at }) => at() === undefined))
     await elapsed(LOOK_EVERY_MS)
@@ -54,7 +56,9 @@ export async function goThrough(
   )
   const late = Object.entries(overAfterMs).filter(([, ms]) => !(ms <= OVER_WITHIN_MS))
   const unreported =
-    lastsMs >= REPORTED_WITHIN_MS ? unreportedOf(seen, names, from, from + REPORTED_WITHIN_MS) : []
+    lastsMs >= REPORTED_WITHIN_MS
+      ? unreportedOf(seen, isGatewayGone, from, from + REPORTED_WITHIN_MS)
+      : []
   return {
     episode: `${parts.map(one => `${one.path} ${one.trouble} (${one.scope})`).join(', ')}, ${Math.round(lastsMs / 100) / 10} s`,
     overAfterMs,
@@ -85,7 +89,7 @@ function goalsOf(seen: Seen, names: PathName[], healedAt: number): Goal[] {
 }
 
 /** What stopped, and nothing said so in time. */
-function unreportedOf(seen: Seen, names: PathName[], from: number, until: number): string[] {
+function unreportedOf(seen: Seen, isGatewayGone: boolean, from: number, until: number): string[] {
   const isWithin = (at: number) => at > from + STILL_UNDER_WAY_MS && at <= until
   const hasStopped = (times: number[]) => !times.some(isWithin)
   const unready = (place: Place) =>
@@ -105,7 +109,7 @@ function unreportedOf(seen: Seen, names: PathName[], from: number, until: number
       ? ['work stopped, and neither metrics nor readyz say so']
       : []
   const fetches =
-    names.includes('gateway') &&
+    isGatewayGone &&
     hasStopped(seen.fetched) &&
     !seen.alarms.gateway.some(isWithin) &&
     !workers.some(unready)

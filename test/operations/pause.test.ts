@@ -213,8 +213,8 @@ t.test('the time of a pause does not count towards the deadline', async t => {
   t.match(await ending(service.call, id), { status: 'success' })
 })
 
-t.test('readyz and a gauge report a pause, and intake goes on', async t => {
-  const service = await startTestService(t)
+t.test('readyz and a gauge of every role report a pause, and intake goes on', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
   await until(async () => !(await isNoticed(service)))
   await pause(service.call, { reason: 'the secret of Asha Rao' })
   await newClient(service.call)

@@ -1,7 +1,11 @@
-import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
-import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
+import {
+  type Follower,
+  GatewayRefused,
+  openGatewayCaller,
+  UnexpectedAnswer,
+} from './gateway-call.ts'
 import { majorUnits, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -30,9 +34,14 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
 }
 
 /** @param url up to and with /v1 */
-export function openGatewayA(url: string, key: string, secret: string, trace?: Trace): GatewayApi {
+export function openGatewayA(
+  url: string,
+  key: string,
+  secret: string,
+  follower?: Follower,
+): GatewayApi {
   const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
-  const caller = openGatewayCaller(url, { authorization }, trace)
+  const caller = openGatewayCaller(url, { authorization }, follower)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {

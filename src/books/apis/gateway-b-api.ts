@@ -1,9 +1,13 @@
-import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
-import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
+import {
+  type Follower,
+  GatewayRefused,
+  openGatewayCaller,
+  UnexpectedAnswer,
+} from './gateway-call.ts'
 import { shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -26,10 +30,10 @@ const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
 export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
-  trace?: Trace,
+  follower?: Follower,
 ): GatewayApi {
   const headers = { 'x-client-id': key, 'x-client-secret': secret, 'x-api-version': version }
-  const caller = openGatewayCaller(url, headers, trace)
+  const caller = openGatewayCaller(url, headers, follower)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {

@@ -3,11 +3,12 @@ import { Pool } from 'undici'
 import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
 
-const TIMEOUT_MS = 30_000
+/** A page takes a second or two. A call whose connection has died silently must not hold up a fetch for longer. */
+const TIMEOUT_MS = 8_000
 /** A page of a thousand rows of some kilobytes each. */
 const MOST_BODY_BYTES = 16 * 1_048_576
 /** So long in all a gateway that is overloaded or down is given before a fetch stops; the next one goes on. */
-const RETRY_AFTER_MS = [1_000, 2_000, 5_000, 15_000, 30_000]
+const RETRY_AFTER_MS = [1_000, 2_000, ...Array<number>(10).fill(5_000)]
 const LONGEST_PAUSE_MS = 60_000
 
 /** The gateway cannot be asked now. */
@@ -23,6 +24,9 @@ export class GatewayRefused extends Error {
 /** An answer has not the shape that its documentation says. */
 export class UnexpectedAnswer extends Error {}
 
+/** Who follows the calls: their traces, and how long they stay unanswered. */
+export type Follower = { trace: Trace; during<T>(call: () => Promise<T>): Promise<T> }
+
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
 export type GatewayCaller = {
   /**
@@ -37,7 +41,7 @@ export type GatewayCaller = {
 export function openGatewayCaller(
   url: string,
   headers: Record<string, string>,
-  trace?: Trace,
+  follower?: Follower,
   retryAfterMs = RETRY_AFTER_MS,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
@@ -47,7 +51,8 @@ export function openGatewayCaller(
 
   return {
     call(call) {
-      const next = last.catch(() => undefined).then(() => untilAnswered(call))
+      const made = () => untilAnswered(call)
+      const next = last.catch(() => undefined).then(follower ? () => follower.during(made) : made)
       last = next
       return next
     },
@@ -59,7 +64,9 @@ export function openGatewayCaller(
 
   async function untilAnswered(call: Call): Promise<unknown> {
     for (let tries = 0; ; tries++) {
-      const answer = await traced(trace, call, hostname, once).catch((error: Error) => error)
+      const answer = await traced(follower?.trace, call, hostname, once).catch(
+        (error: Error) => error,
+      )
       const isOver = !(answer instanceof Busy) || tries >= retryAfterMs.length
       if (!isOver) {
         const ms = Math.max(retryAfterMs[tries] as number, answer.retryAfterMs)

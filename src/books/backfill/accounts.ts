@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
-import type { Trace } from '../../ops/traces.ts'
 import { openGatewayA } from '../apis/gateway-a-api.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { openGatewayB } from '../apis/gateway-b-api.ts'
+import type { Follower } from '../apis/gateway-call.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
@@ -26,9 +26,9 @@ export function accountFor(
 export function openAccount(
   { gateway, url, key, secret }: GatewayAccount,
   version: string,
-  trace: Trace,
+  follower: Follower,
 ): GatewayApi {
   return gateway === 'gateway_a'
-    ? openGatewayA(url, key, secret, trace)
-    : openGatewayB(url, { key, secret, version }, trace)
+    ? openGatewayA(url, key, secret, follower)
+    : openGatewayB(url, { key, secret, version }, follower)
 }
