@@ -6,10 +6,12 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
 import { allQueues } from '../../src/worker.ts'
 import { control } from '../support/loans.ts'
+import { readBack } from '../support/readback.ts'
 import { runCallers } from './callers.ts'
 import { startCluster } from './cluster.ts'
 import { FAULTS } from './faults.ts'
 import { wreakHavoc } from './havoc.ts'
+import { actAsOperators } from './operators.ts'
 import { startReceiver } from './receiver.ts'
 import { settled } from './settle.ts'
 import { startSingleDatabase } from './single-database.ts'
@@ -33,6 +35,9 @@ export async function runOrdinary(
 
   const startedAt = Date.now()
   const havoc = wreakHavoc(cluster, database, dice(seed + 1))
+  const connect = () =>
+    openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
+  const operators = actAsOperators(cluster, connect, dice(seed + 3))
   const answered = await runCallers(
     cluster.places.filter(({ role }) => role === 'api'),
     {
@@ -41,13 +46,15 @@ export async function runOrdinary(
       isEnough: sent => sent >= least.operations && havoc.kills() >= least.kills,
     },
   )
+  await operators.stop()
   await havoc.stop()
   await control(cluster, 'PUT', '/faults', [])
   receiver.behave()
   const firedMs = Date.now() - startedAt
 
-  const db = openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
+  const db = connect()
   const settleMs = await settled(cluster, db)
+  await readBack(db)
   const { isHeld, counters, report } = await verdictOn(cluster, db, answered)
   const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
   await db.destroy()
@@ -63,6 +70,7 @@ export async function runOrdinary(
     callbacks: { reported, deliveredTwice, ...wrongCallbacks },
     kills: havoc.kills(),
     disruptions: havoc.disruptions,
+    operators: operators.acts,
     crashPoints: Object.fromEntries(
       Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
     ),

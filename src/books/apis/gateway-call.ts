@@ -25,8 +25,9 @@ export class GatewayRefused extends Error {
 export class UnexpectedAnswer extends Error {}
 
 /** Who follows the calls: their traces, and how long they stay unanswered. */
-export type Follower = { trace: Trace; during<T>(call: () => Promise<T>): Promise<T> }
+export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
+type Patience = { retryAfterMs: number[]; timeoutMs: number }
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
 export type GatewayCaller = {
   /**
@@ -42,7 +43,7 @@ export function openGatewayCaller(
   url: string,
   headers: Record<string, string>,
   follower?: Follower,
-  retryAfterMs = RETRY_AFTER_MS,
+  { retryAfterMs, timeoutMs }: Patience = { retryAfterMs: RETRY_AFTER_MS, timeoutMs: TIMEOUT_MS },
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
   const pool = new Pool(origin, { connections: 1, pipelining: 1 })
@@ -80,7 +81,7 @@ export function openGatewayCaller(
   }
 
   async function once({ method, path, body }: Call): Promise<unknown> {
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stopping.signal])
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal])
     const response = await pool
       .request({
         method,
