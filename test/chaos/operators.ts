@@ -9,12 +9,13 @@ import type { Cluster } from './cluster.ts'
 /** Marks the writes that people make at the ledger themselves. */
 export const BY_HAND = 'by-hand-'
 
-const ACT_EVERY_MS = 300
+const OPERATORS = 3
+const ACT_EVERY_MS = 150
 const PATIENCE_MS = 5_000
 
 type Payment = { gateway: string; id: string; loan: string | null; rupees: number }
 export type Acts = Record<
-  'undone' | 'assigned' | 'posted' | 'handled' | 'dismissed' | 'readBack',
+  'undone' | 'assigned' | 'posted' | 'handled' | 'dismissed' | 'readBack' | 'batches',
   number
 >
 
@@ -27,11 +28,19 @@ export function actAsOperators(
   connect: () => Database,
   draw: () => number,
 ) {
-  const acts: Acts = { undone: 0, assigned: 0, posted: 0, handled: 0, dismissed: 0, readBack: 0 }
+  const acts: Acts = {
+    undone: 0,
+    assigned: 0,
+    posted: 0,
+    handled: 0,
+    dismissed: 0,
+    readBack: 0,
+    batches: 0,
+  }
   const db = connect()
   let isOver = false
   let undoings = 0
-  const done = run()
+  const done = Promise.all(Array.from({ length: OPERATORS }, run))
   return {
     acts,
     async stop() {
@@ -45,7 +54,7 @@ export function actAsOperators(
     while (!isOver) {
       await new Promise(resolve => setTimeout(resolve, ACT_EVERY_MS))
       const chance = draw()
-      const act = chance < 0.4 ? undo : chance < 0.85 ? decide : readBack
+      const act = chance < 0.4 ? undo : chance < 0.85 ? decide : chance < 0.92 ? readBack : runBatch
       await act().catch(() => undefined)
     }
   }
@@ -100,10 +109,15 @@ export function actAsOperators(
     if (await isDone(`${path}/resolve`, decisions[way])) acts[way]++
   }
 
-  async function isDone(path: string, body: object): Promise<boolean> {
-    const [api] = places
+  async function runBatch(): Promise<void> {
+    if (await isDone('/api/payments/batch')) acts.batches++
+  }
+
+  /** Each place may be down. */
+  async function isDone(path: string, body?: object): Promise<boolean> {
+    const api = places.find(({ role, isUp }) => role === 'api' && isUp)
     const answer = await caller(api?.url ?? '')('POST', path, body)
-    return answer.status === 200
+    return answer.status < 300
   }
 
   async function readBack(): Promise<void> {

@@ -18,6 +18,7 @@ import { startSingleDatabase } from './single-database.ts'
 import { verdictOn } from './verdict.ts'
 
 const CALLERS = 12
+const DECIDED_FOR_MS = 15_000
 
 /** Everything fails at random. @returns whether every promise was held */
 export async function runOrdinary(
@@ -35,9 +36,6 @@ export async function runOrdinary(
 
   const startedAt = Date.now()
   const havoc = wreakHavoc(cluster, database, dice(seed + 1))
-  const connect = () =>
-    openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
-  const operators = actAsOperators(cluster, connect, dice(seed + 3))
   const answered = await runCallers(
     cluster.places.filter(({ role }) => role === 'api'),
     {
@@ -46,15 +44,18 @@ export async function runOrdinary(
       isEnough: sent => sent >= least.operations && havoc.kills() >= least.kills,
     },
   )
-  await operators.stop()
   await havoc.stop()
-  await control(cluster, 'PUT', '/faults', [])
-  receiver.behave()
   const firedMs = Date.now() - startedAt
-
+  const connect = () =>
+    openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
   const db = connect()
-  const settleMs = await settled(cluster, db)
+  await control(cluster, 'PUT', '/faults', [])
+  const settledMs = await settled(cluster, db)
+  const later = await decideUnderFire()
+  receiver.behave()
+  const settledAgainMs = await settled(cluster, db)
   await readBack(db)
+  await settled(cluster, db)
   const { isHeld, counters, report } = await verdictOn(cluster, db, answered)
   const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
   await db.destroy()
@@ -69,17 +70,29 @@ export async function runOrdinary(
     ...report,
     callbacks: { reported, deliveredTwice, ...wrongCallbacks },
     kills: havoc.kills(),
-    disruptions: havoc.disruptions,
-    operators: operators.acts,
+    disruptions: [havoc.disruptions, later.disruptions],
+    operators: later.acts,
     crashPoints: Object.fromEntries(
       Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
     ),
     ledgerFaults: counters.faults,
     overlaps: counters.overlaps,
     underFireSeconds: Math.round(firedMs / 1_000),
-    settledAfterSeconds: Math.round(settleMs / 1_000),
+    settledAfterSeconds: [settledMs, settledAgainMs].map(ms => Math.round(ms / 1_000)),
     held,
   }
   console.log(JSON.stringify(outcome, null, 2))
   return held
+
+  /** Now that payments are posted: everything fails again, while people decide, undo and have batches run. */
+  async function decideUnderFire() {
+    await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
+    const havoc = wreakHavoc(cluster, database, dice(seed + 4))
+    const operators = actAsOperators(cluster, connect, dice(seed + 3))
+    await new Promise(resolve => setTimeout(resolve, DECIDED_FOR_MS))
+    await operators.stop()
+    await havoc.stop()
+    await control(cluster, 'PUT', '/faults', [])
+    return { acts: operators.acts, disruptions: havoc.disruptions }
+  }
 }
