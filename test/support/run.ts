@@ -38,8 +38,8 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await built
-  const order = seed === undefined ? [] : [`--import=${resolve('test/support/shuffle.ts')}`]
-  const { status } = spawnSync(process.execPath, [...order, tap, ...files], {
+  const order = `--import=${resolve('test/support/order.ts')}`
+  const { status } = spawnSync(process.execPath, [order, tap, ...files], {
     stdio: 'inherit',
     env: {
       ...process.env,
