@@ -2,11 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
@@ -15,10 +16,15 @@ const ROOM_BYTES = 8 * 2 ** 30
 
 const tap = resolve('node_modules/.bin/tap')
 const MAX_SEED = 1_000_000
-const { files, seed } = commandLine(process.argv.slice(2))
+const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
 // After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
+mkdirSync('.data', { recursive: true })
+const suite = mkdtempSync('.data/suite-')
+// A file that is asked for by name is run as it is.
+const isAsked = files.length > 0 && seed === undefined
+const entries = isAsked ? files : writeSuite(suite, files, seed)
 const folder = postgresFolder()
 rmSync(folder, { recursive: true, force: true })
 const postgres = await startPostgres({
@@ -38,12 +44,10 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await built
-  const order = `--import=${resolve('test/support/order.ts')}`
-  const { status } = spawnSync(process.execPath, [order, tap, ...files], {
+  const { status } = spawnSync(process.execPath, [tap, ...options, ...entries], {
     stdio: 'inherit',
     env: {
       ...process.env,
-      SHUFFLE_SEED: seed,
       TEST_DATABASE_URL: postgres.url,
       // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
@@ -52,19 +56,21 @@ try {
   })
   process.exitCode = status ?? 1
 } finally {
+  rmSync(suite, { recursive: true })
   await postgres.close()
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
 }
 
-/** The files for tap, and the seed of the order if shuffling is requested. */
-function commandLine(given: string[]): { files: string[]; seed: string | undefined } {
+/** What to run, tap's options, and the seed of the order if shuffling is requested. */
+function commandLine(given: string[]) {
   const at = given.indexOf('--shuffle')
-  if (at === -1) return { files: given, seed: undefined }
   const next = given[at + 1] ?? ''
-  const isSeed = /^\d+$/.test(next)
+  const isSeed = at !== -1 && /^\d+$/.test(next)
+  const rest = at === -1 ? given : given.toSpliced(at, isSeed ? 2 : 1)
   return {
-    files: given.toSpliced(at, isSeed ? 2 : 1),
-    seed: isSeed ? next : String(randomInt(MAX_SEED)),
+    files: rest.filter(one => !one.startsWith('-')),
+    options: rest.filter(one => one.startsWith('-')),
+    seed: at === -1 ? undefined : isSeed ? next : String(randomInt(MAX_SEED)),
   }
 }
 
