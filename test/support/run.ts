@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
@@ -11,8 +11,10 @@ import { writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
-/** Each test has a database of 10 MB, and there are some 250 of them: three times that, to leave room for others. */
-const ROOM_BYTES = 8 * 2 ** 30
+/** Each test has a database of 10 MB, and there are some 650 of them: that, and room for others. */
+const ROOM_BYTES = 10 * 2 ** 30
+
+const SEMI_SPACE_MB = 64
 
 const tap = resolve('node_modules/.bin/tap')
 const MAX_SEED = 1_000_000
@@ -20,8 +22,10 @@ const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
 // After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
-mkdirSync('.data', { recursive: true })
-const suite = mkdtempSync('.data/suite-')
+const suite = '.data/suite'
+const report = `${suite}/report.tap`
+rmSync(suite, { recursive: true, force: true })
+mkdirSync(suite, { recursive: true })
 // A file that is asked for by name is run as it is.
 const isAsked = files.length > 0 && seed === undefined
 const entries = isAsked ? files : writeSuite(suite, files, seed)
@@ -44,21 +48,32 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await built
-  const { status } = spawnSync(process.execPath, [tap, ...options, ...entries], {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      TEST_DATABASE_URL: postgres.url,
-      // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
-      NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
-      NODE_OPTIONS: `--import=${resolve('test/support/lean-tap.ts')}`,
+  const { status } = spawnSync(
+    process.execPath,
+    [tap, `--output-file=${report}`, ...options, ...entries],
+    {
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        TEST_DATABASE_URL: postgres.url,
+        // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
+        NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
+        // With room for what a test leaves behind, the collector runs a fraction as often.
+        NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB} --import=${resolve('test/support/lean-tap.ts')}`,
+      },
     },
-  })
+  )
   process.exitCode = status ?? 1
+  if (status !== 0) console.log(failures(readFileSync(report, 'utf8')))
 } finally {
-  rmSync(suite, { recursive: true })
   await postgres.close()
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
+}
+
+/** Once more at the end, where they are seen: each failed assertion with what it says. */
+function failures(text: string): string {
+  const details = String.raw`(?:\n *---\n[^]*?\n *\.\.\.)?`
+  return (text.match(RegExp(`^ +not ok .*${details}`, 'gm')) ?? []).join('\n')
 }
 
 /** What to run, tap's options, and the seed of the order if shuffling is requested. */
