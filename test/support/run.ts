@@ -1,8 +1,8 @@
 // Starts a PostgreSQL for the suite, then the suite: npm test [-- file …] [-- --shuffle [seed]]
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
@@ -23,7 +23,6 @@ if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test --
 // After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
 const suite = '.data/suite'
-const report = `${suite}/report.tap`
 rmSync(suite, { recursive: true, force: true })
 mkdirSync(suite, { recursive: true })
 // A file that is asked for by name is run as it is.
@@ -48,23 +47,26 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await built
-  const { status } = spawnSync(
-    process.execPath,
-    [tap, `--output-file=${report}`, ...options, ...entries],
-    {
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        TEST_DATABASE_URL: postgres.url,
-        // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
-        NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
-        // With room for what a test leaves behind, the collector runs a fraction as often.
-        NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB} --import=${resolve('test/support/lean-tap.ts')}`,
-      },
+  const child = spawn(process.execPath, [tap, ...options, ...entries], {
+    // On a terminal, tap's own report ends with the failures.
+    stdio: ['inherit', process.stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      TEST_DATABASE_URL: postgres.url,
+      // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
+      NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
+      // With room for what a test leaves behind, the collector runs a fraction as often.
+      NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB} --import=${resolve('test/support/lean-tap.ts')}`,
     },
-  )
+  })
+  let report = ''
+  child.stdout?.setEncoding('utf8').on('data', text => {
+    report += text
+    process.stdout.write(text)
+  })
+  const [status] = await once(child, 'close')
   process.exitCode = status ?? 1
-  if (status !== 0) console.log(failures(readFileSync(report, 'utf8')))
+  if (status !== 0) console.log(failures(report))
 } finally {
   await postgres.close()
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
