@@ -9,6 +9,8 @@ const ANSWERS_WITHIN_MS = 3_000
 /** An answer may be on its way while the server says that it has answered. */
 const ON_ITS_WAY_MS = 500
 
+/** After a failover, another server's session may have the same process id. */
+type Session = { pid: number; startedAt: string }
 type Connected = { connection: { stream: Socket }; readyForQuery: boolean }
 
 /** One session at a time is enough for all connections of this process. */
@@ -25,7 +27,9 @@ export async function closeOnceDead(
 ): Promise<void> {
   const session = client as unknown as Connected
   const { stream } = session.connection
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const { rows } = await client.query<Session>(
+    `select pid, backend_start::text as "startedAt" from pg_stat_activity where pid = pg_backend_pid()`,
+  )
   let heard = { bytes: stream.bytesRead, at: performance.now() }
   let isAsking = false
   const timer = setInterval(() => void look(), askAfterMs / LOOKS_UNTIL_THEN)
@@ -35,7 +39,7 @@ export async function closeOnceDead(
   async function look(): Promise<void> {
     if (isAsking || !isSilent()) return
     isAsking = true
-    const asked = lastAsked.then(() => isWorking(url, rows[0]?.pid as number))
+    const asked = lastAsked.then(() => isWorking(url, rows[0] as Session))
     lastAsked = asked.catch(() => undefined)
     // While the server cannot be asked, nobody knows.
     const isLost = await asked.then(
@@ -56,7 +60,7 @@ export async function closeOnceDead(
 }
 
 /** A session that cannot send its answer is not working either. @throws if the server cannot be asked */
-async function isWorking(url: string, pid: number): Promise<boolean> {
+async function isWorking(url: string, { pid, startedAt }: Session): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'loanops-is-working',
@@ -68,8 +72,9 @@ async function isWorking(url: string, pid: number): Promise<boolean> {
     await client.connect()
     const { rows } = await client.query(
       `select from pg_stat_activity
-        where pid = $1 and state = 'active' and wait_event is distinct from 'ClientWrite'`,
-      [pid],
+        where pid = $1 and backend_start = $2::timestamptz
+          and state = 'active' and wait_event is distinct from 'ClientWrite'`,
+      [pid, startedAt],
     )
     return rows.length === 1
   } finally {
