@@ -9,8 +9,10 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        case when t.state = 'posted' then t.difference else t.refused_detail end as detail,
        t.hints,
        t.id,
-       t.objection
+       t.objection,
+       s.fee, s.tax, s.settlement_id, s.utr
   from core.transaction t
+  left join core.statement s on s.gateway_payment_id = t.gateway_payment_id and s.gateway = t.gateway and t.kind = 'payment'
  where t.state <> 'posting'
 union all
 select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
@@ -29,8 +31,10 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
        o.last_error,
        t.hints,
        t.id,
-       t.objection
+       t.objection,
+       s.fee, s.tax, s.settlement_id, s.utr
   from core.transaction t
+  left join core.statement s on s.gateway_payment_id = t.gateway_payment_id and s.gateway = t.gateway and t.kind = 'payment'
   left join loanops.operation o on o.id = t.operation_id
  cross join lateral (
    select exists (select from loanops.operation earlier

@@ -153,6 +153,12 @@ create or replace function core.note_window(wanted_gateway text, wanted_lender t
      where w.gateway = wanted_gateway and w.lender is not distinct from wanted_lender and w.source = wanted_source
        and (w.covers && covered or w.covers -|- covered)
     returning w.covers
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(r)) + plus
+      from (select covered::tstzmultirange - coalesce(range_agg(g.covers), '{}') as times from gone g) n
+     cross join unnest(n.times) r
+     cross join generate_series(0, core.day_of(upper(r)) - core.day_of(lower(r))) plus
   )
   insert into core.gateway_window (gateway, lender, source, covers)
   select wanted_gateway, wanted_lender, wanted_source, coalesce(range_merge(range_agg(g.covers) + covered::tstzmultirange), covered)
