@@ -17,7 +17,7 @@ create or replace view core.payment_here as
 select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
        greatest(least(t.decided_amount, t.amount), 0) as intended,
        case when t.state = 'posted' then t.ledger_amount end as found,
-       t.state = 'posted' and 'differs_at_ledger ' || t.difference = any(t.cleared_facts) as is_cleared,
+       coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
        case when t.state = 'posting' then 'waiting'
             when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
             else t.state end as bucket
