@@ -3,6 +3,26 @@ alter table core.transaction add column ledger_amount numeric;
 -- What has no time of payment belongs to the day on which it came.
 create index transaction_undated on core.transaction (received_at) where paid_at is null;
 
+-- What the gateways say of each settlement: the payments that it pays out, and what it takes back.
+create table core.settlement_row (
+  gateway text not null,
+  settlement_id text not null,
+  kind text not null check (kind in ('payment', 'refund', 'other')),
+  id text not null,
+  payment_id text,
+  -- Whose credentials it was fetched with, where the payment itself does not say.
+  lender text,
+  settled_at timestamptz,
+  utr text,
+  amount numeric not null,
+  -- Without the tax.
+  fee numeric not null,
+  tax numeric not null,
+  -- What it adds to the payout by the gateway's own account.
+  paid_out numeric,
+  primary key (settlement_id, gateway, kind, id)
+);
+
 -- The time zone in which days are counted: LEDGER_TIMEZONE, as of the process that started last.
 create table core.day_zone (
   only_one boolean primary key default true check (only_one),

@@ -217,6 +217,23 @@ create table core.readback_run (
 CREATE UNIQUE INDEX readback_run_one_running ON core.readback_run USING btree (status) WHERE (status = 'running'::text);
 CREATE UNIQUE INDEX readback_run_one_waiting ON core.readback_run USING btree (status) WHERE (status = 'waiting'::text);
 
+create table core.settlement_row (
+  gateway text not null,
+  settlement_id text not null,
+  kind text not null,
+  id text not null,
+  payment_id text,
+  lender text,
+  settled_at timestamp with time zone,
+  utr text,
+  amount numeric not null,
+  fee numeric not null,
+  tax numeric not null,
+  paid_out numeric,
+  constraint settlement_row_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'other'::text]))),
+  constraint settlement_row_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
+);
+
 create table core.source (
   name text not null,
   lender text not null,

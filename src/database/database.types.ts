@@ -219,6 +219,21 @@ export interface CoreReadbackRun {
   trigger: string;
 }
 
+export interface CoreSettlementRow {
+  amount: Numeric;
+  fee: Numeric;
+  gateway: string;
+  id: string;
+  kind: string;
+  lender: string | null;
+  paid_out: Numeric | null;
+  payment_id: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string;
+  tax: Numeric;
+  utr: string | null;
+}
+
 export interface CoreSource {
   events: Generated<Int8>;
   gateway: string;
@@ -558,6 +573,7 @@ export interface DB {
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
   "core.readback_run": CoreReadbackRun;
+  "core.settlement_row": CoreSettlementRow;
   "core.source": CoreSource;
   "core.statement": CoreStatement;
   "core.transaction": CoreTransaction;
