@@ -17,6 +17,8 @@ create or replace view core.payment_here as
 select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
        greatest(least(t.decided_amount, t.amount), 0) as intended,
        case when t.state = 'posted' then t.ledger_amount end as found,
+       -- Nothing is posted of it: it is what the gateway says, unless whoever decided about it saw something else.
+       t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree' as is_whole,
        coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
        case when t.state = 'posting' then 'waiting'
             when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
@@ -72,7 +74,7 @@ create or replace function core.parts_of(wanted_day date)
     select p.gateway, p.gateway_payment_id, (p.here).id, (p.here).bucket, p.said,
            coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
            coalesce(p.said_currency, (p.here).currency, '') as currency,
-           coalesce((p.here).found, (p.here).intended, p.said, 0) as stands,
+           coalesce(case when (p.here).is_whole then p.said end, (p.here).found, (p.here).intended, p.said, 0) as stands,
            -- What nobody but an operator left out.
            coalesce((p.here).amount, p.said) as known,
            case when not (p.here).is_cleared then (p.here).intended end as intended

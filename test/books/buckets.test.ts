@@ -48,8 +48,18 @@ const CASES: Record<string, [Statement | null, Payment | null, Record<string, st
   ],
   'smaller here': [
     {},
+    { ...POSTED, amount: '900' },
+    { captured: '1000', posted: '900', missing: '100' },
+  ],
+  'smaller here, and not posted': [
+    {},
     { state: 'suspense', reason: 'no_loan_named', amount: '900' },
-    { captured: '1000', suspense: '900', missing: '100' },
+    { captured: '1000', suspense: '1000' },
+  ],
+  'dismissed as smaller than it turned out to be': [
+    {},
+    { state: 'dismissed', amount: '7', objection: 'events_disagree' },
+    { captured: '1000', dismissed: '7', missing: '993' },
   ],
   'larger here': [
     {},
@@ -99,7 +109,7 @@ const CASES: Record<string, [Statement | null, Payment | null, Record<string, st
   negative: [
     {},
     { state: 'suspense', reason: 'amount_invalid', amount: '-5' },
-    { captured: '1000', suspense: '0', missing: '1000' },
+    { captured: '1000', suspense: '1000' },
   ],
 }
 
