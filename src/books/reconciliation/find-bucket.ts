@@ -42,8 +42,11 @@ export async function findBucket(db: Database, query: BucketQuery) {
            p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, s.fee::text as fee, s.tax::text as tax,
            s.settlement_id, s.utr, page.amount::text as amount_in_bucket
       from page
-      left join ops.payment p on p.id = page.transaction_id
-      left join core.statement s on s.gateway_payment_id = page.gateway_payment_id and s.gateway = page.gateway
+      -- Row by row: the planner expects a larger page, and would read both tables as a whole.
+      left join lateral (select * from ops.payment p where p.id = page.transaction_id limit 1) p on true
+      left join lateral (
+        select * from core.statement s
+         where s.gateway_payment_id = page.gateway_payment_id and s.gateway = page.gateway limit 1) s on true
      order by page.gateway_payment_id collate "C", page.gateway`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [
     Buffer.from(row.gateway_payment_id).toString('hex'),
