@@ -33,11 +33,13 @@ create or replace function core.pairs_of(wanted_day date)
   language sql stable as $$
   with said as (
     select s.* from core.statement s
-     where s.captured_at >= (select core.start_of(wanted_day)) and s.captured_at < (select core.start_of(wanted_day + 1)) and s.status <> 'failed'
+     where s.captured_at >= (select core.start_of(wanted_day)) and s.captured_at < (select core.start_of(wanted_day + 1))
+       and s.status <> 'failed'
   ), here as (
     select h as row, h.gateway, h.gateway_payment_id from core.payment_here h
      where h.paid_at >= (select core.start_of(wanted_day)) and h.paid_at < (select core.start_of(wanted_day + 1))
-        or h.paid_at is null and h.received_at >= (select core.start_of(wanted_day)) and h.received_at < (select core.start_of(wanted_day + 1))
+        or h.paid_at is null
+           and h.received_at >= (select core.start_of(wanted_day)) and h.received_at < (select core.start_of(wanted_day + 1))
   ), met as (
     select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row) as row
       from said
@@ -75,7 +77,7 @@ create or replace function core.parts_of(wanted_day date)
            coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
            coalesce(p.said_currency, (p.here).currency, '') as currency,
            coalesce(case when (p.here).is_whole then p.said end, (p.here).found, (p.here).intended, p.said, 0) as stands,
-           -- What nobody but an operator left out.
+           -- What both sides know of: of this, only an operator leaves anything out.
            coalesce((p.here).amount, p.said) as known,
            case when not (p.here).is_cleared then (p.here).intended end as intended
       from core.pairs_of(wanted_day) p
@@ -163,6 +165,11 @@ begin
    group by f.day, f.lender, f.gateway, f.currency
   having core.is_balanced(array_agg(f.bucket))
   on conflict (day, lender, gateway, currency) do update set balanced_at = now(), lost_at = null where b.lost_at is not null;
+  -- Its payments are another lender's now.
+  delete from core.balanced_day b
+   where b.day = wanted_day
+     and not exists (select from core.day_figure f
+                      where (f.day, f.lender, f.gateway, f.currency) = (b.day, b.lender, b.gateway, b.currency));
   return query
   update core.balanced_day b set lost_at = now()
    where b.day = wanted_day and b.lost_at is null
