@@ -183,6 +183,7 @@ export interface CorePaymentHere {
   id: string | null;
   intended: Numeric | null;
   is_cleared: boolean | null;
+  is_whole: boolean | null;
   lender: string | null;
   paid_at: Timestamp | null;
   received_at: Timestamp | null;
