@@ -111,14 +111,19 @@ create or replace function core.parts_of(wanted_day date)
    where (id is null or said is distinct from stands) and part.holds
 $$;
 
--- The figures of every day. A day that has changed since its own were worked out is worked out anew.
+-- The figures of every day. A day that has changed since its own were worked out is worked out anew, unless it has so many
+-- payments that a month of such days, as a read-back changes them, would take minutes: a worker does that.
 create or replace view core.figure as
+with small as (
+  select c.day from (select distinct day from core.changed_day) c
+   where (select coalesce(sum(f.payments), 0) from core.day_figure f where f.day = c.day and f.bucket <> 'captured') <= 3000
+)
 select f.day, f.lender, f.gateway, f.currency, f.bucket, f.payments, f.amount
   from core.day_figure f
- where not exists (select from core.changed_day c where c.day = f.day)
+ where not exists (select from small where small.day = f.day)
 union all
 select c.day, p.lender, p.gateway, p.currency, p.bucket, sum(p.payments)::bigint, sum(p.amount)
-  from (select distinct day from core.changed_day) c
+  from small c
  cross join lateral core.parts_of(c.day) p
  group by c.day, p.lender, p.gateway, p.currency, p.bucket;
 

@@ -1,4 +1,4 @@
-// The figures of days: how long one day takes to work out anew, and GET /reconciliation for it, before and after that.
+// The figures of days: how long one day takes to work out anew, and GET /reconciliation for it.
 // BENCH_PAYMENTS=1000000 node test/bench/reconciliation.ts
 
 import { sql } from 'kysely'
@@ -28,8 +28,6 @@ try {
     `${payments} payments of ${SOURCES} sources over ${DAYS} days; ${rate.toFixed(0)} rows/s stored, of which half are statements`,
   )
   await sql`vacuum (analyze) core.transaction, core.statement`.execute(db)
-  await sql`insert into core.changed_day values (${DAY})`.execute(db)
-  const before = await timed(() => ask(`from=${DAY}&to=${DAY}`), 1)
   const reconciled = await timed(() => sql`select core.reconcile_day(${DAY})`.execute(db))
   const month = await timedAll(db)
   // A worker works out anew what is marked meanwhile.
@@ -38,7 +36,6 @@ try {
   show('working one day out anew', reconciled)
   show('working all days out anew', month)
   show('GET /reconciliation for a day', await timed(() => ask(`from=${DAY}&to=${DAY}`)))
-  show('GET /reconciliation for a day that has changed since', before)
   show(
     'GET /reconciliation for a day, lender and gateway',
     await timed(() => ask(`from=${DAY}&to=${DAY}&lender=LENDER_01&gateway=gateway_a`)),

@@ -194,6 +194,33 @@ t.test('a day is complete only for whom a statement covers all of it', async t =
   t.same(await complete(), ['LENDER_02', 'LENDER_06', 'UNKNOWN'])
 })
 
+t.test('a day of many payments is shown as a worker last worked it out', async t => {
+  const { db } = await freshDatabase(t)
+  const shown = async () => {
+    const { rows } = await sql<{ payments: number }>`
+      select sum(payments)::integer as payments from ops.reconciliation where day = '2026-02-05'`.execute(
+      db,
+    )
+    return rows[0]?.payments
+  }
+  const add = (from: number, to: number) =>
+    sql`
+      insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
+      select 'gateway_a', n, 'LENDER_02', 1, 'INR', 'captured', ${AT}, 'api'
+        from generate_series(${from}::integer, ${to}::integer) n`.execute(db)
+  const reconcile = () => sql`select core.reconcile_day('2026-02-05')`.execute(db)
+  await add(1, 3_000)
+  t.equal(await shown(), 3_000)
+  await reconcile()
+  await add(3_001, 3_001)
+  t.equal(await shown(), 3_001)
+  await reconcile()
+  await add(3_002, 3_002)
+  t.equal(await shown(), 3_001)
+  await reconcile()
+  t.equal(await shown(), 3_002)
+})
+
 t.test('figures that are kept and figures that are worked out anew are the same', async t => {
   const { db } = await freshDatabase(t)
   const figures = async () => {
