@@ -66,8 +66,10 @@ create table core.balanced_day (
 );
 create index balanced_day_lost on core.balanced_day (lost_at) where lost_at is not null;
 
--- The days of these payments, by us and by their gateways.
-create function core.note_changed_payments() returns trigger language plpgsql as $$
+-- The days of these payments, by us and by their gateways. These functions run as the owner: until the views are rebuilt,
+-- services have no right to the new tables.
+create function core.note_changed_payments() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
 begin
   insert into core.changed_day (day)
   select distinct (d.at at time zone z.time_zone)::date
@@ -88,7 +90,8 @@ create trigger note_gone after delete on core.transaction referencing old table 
   for each statement execute function core.note_changed_payments();
 
 -- The days from which payments were taken, because they have another time now.
-create function core.note_left_days() returns trigger language plpgsql as $$
+create function core.note_left_days() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
 begin
   insert into core.changed_day (day)
   select distinct (coalesce(o.paid_at, o.received_at) at time zone z.time_zone)::date
@@ -103,7 +106,8 @@ create trigger note_left after update on core.transaction referencing old table 
   for each statement execute function core.note_left_days();
 
 -- The days of what these statements say, and of the payments that they speak of.
-create function core.note_changed_statements() returns trigger language plpgsql as $$
+create function core.note_changed_statements() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
 begin
   insert into core.changed_day (day)
   select distinct (d.at at time zone z.time_zone)::date
@@ -127,7 +131,8 @@ create trigger note_gone after delete on core.statement referencing old table as
   for each statement execute function core.note_changed_statements();
 
 -- Whose credentials there are decides whom a window concerns.
-create function core.note_all_days() returns trigger language plpgsql as $$
+create function core.note_all_days() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
 begin
   insert into core.changed_day (day) select distinct day from core.day_figure;
   return null;

@@ -161,6 +161,18 @@ t.test('the totals and the CSV say the same as the days', async t => {
   t.match(line, `${DAY},LENDER_02,gateway_a,INR,2,3500.50,1,2500.50,`)
 })
 
+t.test('a repayment that was adjusted at the ledger counts with what stands there', async t => {
+  await service.adjust('gateway_a-pay_2', {
+    transactionAmount: 2_000,
+    receiptNumber: 'pay_2',
+    paymentTypeId: 1,
+  })
+  t.match(await service.check('pay_2'), { body: { objection: 'differs_at_ledger' } })
+  t.match(filled(await theDay()), { posted: '1 2000.00', missing: '1 500.50' })
+  await service.resolve('pay_2', { outcome: 'handled', note: 'agreed with the borrower' })
+  t.match(filled(await theDay()), { posted: '1 2000.00', handled: '1 500.50' })
+})
+
 t.test('days in the wrong order, and too many of them, are refused', async t => {
   for (const query of [
     'from=2026-02-06&to=2026-02-05',
