@@ -9,7 +9,7 @@ import { withReadback } from '../support/readback.ts'
 import { offBy } from '../support/reconciliation.ts'
 
 /** No further history is begun after this time. */
-const ENOUGH_MS = 8_000
+const ENOUGH_MS = 4_000
 /** A refund reaches us as another lender's event, or from nowhere. */
 const OUTSIDE = '8.8.8.8'
 const INSIDE = '10.1.2.3'
