@@ -9,8 +9,8 @@ import { withReadback } from '../support/readback.ts'
 import { offBy } from '../support/reconciliation.ts'
 
 /** No further history is begun after this time. */
-const ENOUGH_MS = 4_000
-/** A refund reaches us as another lender's event, or from nowhere. */
+const ENOUGH_MS = 6_000
+/** Not among the addresses of the gateway. */
 const OUTSIDE = '8.8.8.8'
 const INSIDE = '10.1.2.3'
 /** Three days in India. */
