@@ -57,7 +57,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const slots = openSlots(config.LEDGER_CONCURRENCY)
   const pauses = watchPauses(db, log)
   pauseGauge(metrics.registry, pauses)
-  const watching = [pauses, ...tendSlots({ db, ledger, slots }, config, log)]
+  const watching = [pauses, ...tendSlots({ db, ledger, slots, metrics }, config, log)]
   let worker: Worker | undefined
   const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
@@ -69,7 +69,6 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     statementMs: LONG_STATEMENT_MS,
   })
   poolGauge(metrics.registry, { db, patient })
-  slotsGauge(metrics.registry, slots)
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
   const close = async () => {
     // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
@@ -101,12 +100,13 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   }
 }
 
-/** Beside the work, for as long as there are calls. */
+/** Keeps the slots right beside the work, and shows them. */
 function tendSlots(
-  { db, ledger, slots }: { db: Database; ledger: Ledger; slots: Slots },
+  { db, ledger, slots, metrics }: { db: Database; ledger: Ledger; slots: Slots; metrics: Metrics },
   { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total }: Config,
   log: FastifyBaseLogger,
 ): Job[] {
+  slotsGauge(metrics.registry, slots)
   const passing = passHungCalls(ledger, slots, log)
   return total === undefined ? [passing] : [passing, shareSlots(db, slots, { most, total, log })]
 }
