@@ -29,6 +29,9 @@ export type ApiReversal = {
   item: unknown
 }
 
+/** Items with every digit. `payment`: its payment, only if that was never captured, where the refund does not say so itself. */
+export type ApiRefund = { item: unknown; payment?: unknown }
+
 /** How a payment was settled. */
 export type ApiSettlement = {
   paymentId: string
@@ -51,6 +54,10 @@ export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   /** One payment; undefined where the gateway has none. `orderId` is what the event or item named. */
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
+  /** One refund of a payment; undefined where the gateway has none. */
+  refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
+  /** The item of one dispute about a payment; undefined where the gateway has none. */
+  dispute(id: string, paymentId: string): Promise<unknown>
   /** The order, which may name the loan where the payment does not. */
   order(orderId: string): Promise<unknown>
   /** Where the gateway has settled what, of the days of a window. */
