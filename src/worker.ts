@@ -1,5 +1,6 @@
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { booksFeature } from './books/books-feature.ts'
+import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
 import { engineFeature } from './engine/engine-feature.ts'
@@ -23,6 +24,7 @@ const FEATURES: Feature[] = [
   booksFeature,
   portfolioFeature,
   backfillFeature,
+  confirmFeature,
   callbacksFeature,
   engineFeature,
 ]
@@ -68,7 +70,7 @@ function contextOf(services: Services, config: Config): WorkerContext {
   const { db, metrics, ledger } = services
   const catalogue = operationCatalogue(config.lenders)
   const own = FEATURES.flatMap(({ operations }) => operations?.(db, config) ?? [])
-  return {
+  const context: WorkerContext = {
     ...services,
     config,
     reference: openReference(ledger, config),
@@ -84,5 +86,11 @@ function contextOf(services: Services, config: Config): WorkerContext {
         Object.assign(purged, await feature.onPurge?.(patient, keepDays))
       return purged
     },
+    async onBatch(run) {
+      let changed = 0
+      for (const feature of FEATURES) changed += (await feature.onBatch?.(context, run)) ?? 0
+      return changed
+    },
   }
+  return context
 }

@@ -76,6 +76,14 @@ export interface CoreBatchRun {
   trigger: string;
 }
 
+export interface CoreConfirming {
+  account: string;
+  gateway: string;
+  lender: string;
+  product: string;
+  proved_by: string[];
+}
+
 export interface CoreEvent {
   address: string | null;
   amount: Numeric | null;
@@ -85,6 +93,7 @@ export interface CoreEvent {
   gateway_payment_id: string;
   hints: Json | null;
   is_outside: Generated<boolean>;
+  is_unproved: Generated<boolean>;
   kind: string;
   lender: string;
   of_payment_id: string | null;
@@ -144,6 +153,19 @@ export interface CorePendingEvent {
 export interface CorePosting {
   operation_id: string;
   transaction_id: string;
+}
+
+export interface CoreQuestion {
+  account: string;
+  asked: Generated<string[]>;
+  batch_id: string | null;
+  denied_at: Timestamp | null;
+  gateway: string;
+  gateway_payment_id: string;
+  kind: string;
+  next_ask_at: Generated<Timestamp | null>;
+  said: string | null;
+  tries: Generated<number>;
 }
 
 export interface CoreReadbackRun {
@@ -237,6 +259,7 @@ export interface CoreTransaction {
   state: string;
   suspended_at: Timestamp | null;
   tries: Generated<number>;
+  unconfirmed: string | null;
 }
 
 export interface CoreUnjudgedPayment {
@@ -488,6 +511,7 @@ export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
   "core.backfill": CoreBackfill;
   "core.batch_run": CoreBatchRun;
+  "core.confirming": CoreConfirming;
   "core.event": CoreEvent;
   "core.event_type": CoreEventType;
   "core.gateway": CoreGateway;
@@ -497,6 +521,7 @@ export interface DB {
   "core.loan_product": CoreLoanProduct;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
+  "core.question": CoreQuestion;
   "core.readback_run": CoreReadbackRun;
   "core.source": CoreSource;
   "core.statement": CoreStatement;
