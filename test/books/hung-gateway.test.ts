@@ -6,7 +6,7 @@ import { openMetrics } from '../../src/ops/metrics.ts'
 import { openPath } from '../support/path.ts'
 import { until } from '../support/until.ts'
 
-const PATIENCE = { retryAfterMs: [10, 10, 10], timeoutMs: 300 }
+const PATIENCE = { retryAfterMs: [10, 10, 10], timeoutMs: 300, atOnce: 1 }
 const ASK = { method: 'GET', path: '/payments' } as const
 
 t.test('a gateway', async t => {

@@ -1,9 +1,11 @@
 import { at } from './exact-json.ts'
+import { reversalsOfA } from './gateway-a-reversals.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import {
   type Follower,
   GatewayRefused,
   openGatewayCaller,
+  type Patience,
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { majorUnits, shape } from './shape.ts'
@@ -39,9 +41,10 @@ export function openGatewayA(
   key: string,
   secret: string,
   follower?: Follower,
+  patience?: Patience,
 ): GatewayApi {
   const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
-  const caller = openGatewayCaller(url, { authorization }, follower)
+  const caller = openGatewayCaller(url, { authorization }, follower, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {
@@ -60,6 +63,10 @@ export function openGatewayA(
       const item = await found(get(`/payments/${encodeURIComponent(id)}`))
       return item === undefined ? undefined : paymentOf(item)
     },
+    ...reversalsOfA(
+      path => found(get(path)),
+      () => collection('/disputes?'),
+    ),
     order: orderId => found(get(`/orders/${encodeURIComponent(orderId)}`)),
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {

@@ -6,6 +6,7 @@ import {
   type Follower,
   GatewayRefused,
   openGatewayCaller,
+  type Patience,
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { shape } from './shape.ts'
@@ -31,10 +32,17 @@ export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
   follower?: Follower,
+  patience?: Patience,
 ): GatewayApi {
   const headers = { 'x-client-id': key, 'x-client-secret': secret, 'x-api-version': version }
-  const caller = openGatewayCaller(url, headers, follower)
+  const caller = openGatewayCaller(url, headers, follower, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
+  const itemIn = async (path: string, name: string, id: string) => {
+    const list = await found(get(path))
+    return list === undefined
+      ? undefined
+      : shape.list(list).find(item => shape.maybe(item, name) === id)
+  }
 
   return {
     async *pages(window) {
@@ -50,6 +58,13 @@ export function openGatewayB(
       const item = await found(get(path))
       return item === undefined ? undefined : entityOf(item)
     },
+    async refund(id, _, orderId) {
+      if (orderId === null) return undefined
+      const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)
+      return item === undefined ? undefined : { item }
+    },
+    dispute: (id, paymentId) =>
+      itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => found(get(orderPath(orderId))),
     async *settled(window) {
       for await (const rows of recon('/settlement/recon', window)) yield rows.flatMap(settlementOf)
@@ -77,7 +92,9 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof GatewayRefused && error.status === 404) return undefined
+    const isRefused = error instanceof GatewayRefused
+    // An id that cannot be one of its own is not found either.
+    if (isRefused && (error.status === 404 || error.code?.endsWith('_id_invalid'))) return undefined
     throw error
   }
 }
@@ -111,7 +128,7 @@ function entityOf(item: unknown): ApiPayment {
     id: shape.text(item, 'cf_payment_id'),
     amount: shape.amount(item, 'payment_amount'),
     currency: shape.text(item, 'payment_currency'),
-    status: STATUSES[shape.text(item, 'payment_status')] ?? 'pending',
+    status: statusOf(item),
     paidAt: shape.isoTime(item, 'payment_time'),
     fee: null,
     tax: null,
@@ -119,6 +136,12 @@ function entityOf(item: unknown): ApiPayment {
     hasTags: false,
     item,
   }
+}
+
+/** Money that is only reserved is a success as well. */
+function statusOf(item: unknown): ApiPayment['status'] {
+  const status = STATUSES[shape.text(item, 'payment_status')] ?? 'pending'
+  return status === 'captured' && at(item, 'is_captured') === false ? 'pending' : status
 }
 
 function namesLoan(tags: unknown): boolean {

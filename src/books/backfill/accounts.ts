@@ -3,7 +3,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { openGatewayA } from '../apis/gateway-a-api.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { openGatewayB } from '../apis/gateway-b-api.ts'
-import type { Follower } from '../apis/gateway-call.ts'
+import type { Follower, Patience } from '../apis/gateway-call.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
@@ -27,8 +27,9 @@ export function openAccount(
   { gateway, url, key, secret }: GatewayAccount,
   version: string,
   follower: Follower,
+  patience?: Patience,
 ): GatewayApi {
   return gateway === 'gateway_a'
-    ? openGatewayA(url, key, secret, follower)
-    : openGatewayB(url, { key, secret, version }, follower)
+    ? openGatewayA(url, key, secret, follower, patience)
+    : openGatewayB(url, { key, secret, version }, follower, patience)
 }
