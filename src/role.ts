@@ -12,16 +12,20 @@ import {
 } from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { openWatch } from './database/watch.ts'
+import { watchPauses } from './engine/pause.ts'
+import { pauseGauge } from './engine/pause-gauge.ts'
 import { backlog } from './http/limits.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
+import { passHungCalls } from './ledger/hung-calls.ts'
 import { shareSlots } from './ledger/share-slots.ts'
-import { openSlots } from './ledger/slots.ts'
+import { openSlots, type Slots } from './ledger/slots.ts'
 import { slotsGauge } from './ledger/slots-gauge.ts'
 import { health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
 import { poolGauge } from './ops/pool-gauge.ts'
+import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
@@ -51,11 +55,12 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const ledger = openMeasuredLedger(config, metrics)
   // One set for all that this process asks of the ledger, whichever part of it asks.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
-  const { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total } = config
-  const sharing = total && shareSlots(db, slots, { most, total, log })
+  const pauses = watchPauses(db, log)
+  pauseGauge(metrics.registry, pauses)
+  const watching = [pauses, ...tendSlots({ db, ledger, slots, metrics }, config, log)]
   let worker: Worker | undefined
   const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
-  const shared = { db, boss, metrics, watch, traces, ledger, slots }
+  const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
     max: LONG_STATEMENTS_AT_ONCE,
@@ -64,7 +69,6 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     statementMs: LONG_STATEMENT_MS,
   })
   poolGauge(metrics.registry, { db, patient })
-  slotsGauge(metrics.registry, slots)
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
   const close = async () => {
     // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
@@ -76,7 +80,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await Promise.all([app.close(), worker?.stop()])
     clearTimeout(cutOff)
     await ledger.close()
-    if (sharing) await sharing.stop()
+    await Promise.all(watching.map(job => job.stop()))
     await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
     await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
   }
@@ -96,8 +100,19 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   }
 }
 
+/** Keeps the slots right beside the work, and shows them. */
+function tendSlots(
+  { db, ledger, slots, metrics }: { db: Database; ledger: Ledger; slots: Slots; metrics: Metrics },
+  { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total }: Config,
+  log: FastifyBaseLogger,
+): Job[] {
+  slotsGauge(metrics.registry, slots)
+  const passing = passHungCalls(ledger, slots, log)
+  return total === undefined ? [passing] : [passing, shareSlots(db, slots, { most, total, log })]
+}
+
 function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
-  const ledger = openLedger(config)
+  const ledger = openLedger(config, call => metrics.unanswered.during('ledger', call))
   ledger.onAnswer(({ method, status, outcome }) =>
     metrics.ledgerAnswers.inc({ method, status: status ?? 'none', outcome }),
   )

@@ -43,7 +43,7 @@ export function tellFeatures(metrics: Metrics): OnFinal {
 
 type Services = Pick<
   WorkerContext,
-  'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots'
+  'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots' | 'pauses'
 >
 
 /** `ledgerState` is what readyz reports about the ledger. */

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { DB } from './database.types.ts'
+import { closeOnceDead } from './dead-connection.ts'
 
 /** The database or a transaction: a function that takes a Database works with either. */
 export type Database = Kysely<DB>
@@ -26,6 +27,11 @@ const IDLE_MS = 4_000
 const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
 /** A session that holds a row or the intake's lock for longer is stuck itself. */
 const LOCK_TIMEOUT_MS = 5_000
+/**
+ * Our pools close unused connections long before. What is idle for this long belongs to a client that vanished without a
+ * word: otherwise it would count towards max_connections until the server's own keep-alive, after two hours.
+ */
+const IDLE_SESSION_TIMEOUT_MS = 30_000
 /** A process that froze inside a transaction must not hold the intake's lock against the others. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
@@ -69,7 +75,10 @@ export function poolConfig(url: string, options: PoolOptions) {
     idleTimeoutMillis: statementMs > IDLE_MS ? IDLE_WITH_LONG_STATEMENTS_MS : IDLE_MS,
     keepAlive: true,
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
-    onConnect: (client: pg.ClientBase) => setLimits(client, statementMs),
+    async onConnect(client: pg.ClientBase) {
+      await setLimits(client, statementMs)
+      if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
+    },
   } satisfies pg.PoolConfig
 }
 
@@ -96,6 +105,7 @@ async function setLimits(client: pg.ClientBase, statementMs: number): Promise<vo
     // A migration waits as long as the tables that it changes are in use.
     lock_timeout: statementMs === 0 ? 0 : LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    idle_session_timeout: IDLE_SESSION_TIMEOUT_MS,
   }
   const values = [Object.keys(limits), Object.values(limits)]
   await client.query(

@@ -13,6 +13,7 @@ import type { Queue } from '../queue/queue.ts'
 import type { Run } from '../queue/run-job.ts'
 import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
+import type { Pauses } from './pause.ts'
 
 /** What every job of a worker may use. */
 export type WorkerContext = Databases & {
@@ -25,6 +26,7 @@ export type WorkerContext = Databases & {
   ledger: Ledger
   reference: Reference
   slots: Slots
+  pauses: Pauses
   /** The operations that callers may request. */
   catalogue: Catalogue
   /** The same, and those that features request themselves. */

@@ -3,19 +3,14 @@ import type { Lane } from '../ledger/slots.ts'
 import type { Job } from '../queue/job.ts'
 import { type Queue, work } from '../queue/queue.ts'
 import type { WorkerContext } from './feature.ts'
-import { watchPauses } from './pause.ts'
-import { pauseGauge } from './pause-gauge.ts'
 import { bulkQueue, liveQueue, type Wake } from './queue.ts'
 import { type Runner, startRunner } from './runner.ts'
 
 /** Runs what is accepted: each wake-up begins its subject's work. */
 export async function runOperations(context: WorkerContext): Promise<Job> {
-  const { db, boss, config, runnable, metrics, log } = context
-  const pauses = watchPauses(db, log)
-  pauseGauge(metrics.registry, pauses)
+  const { db, boss, config, runnable } = context
   const runner = startRunner(db, boss, {
     ...context,
-    pauses,
     catalogue: runnable,
     deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
   })
@@ -27,7 +22,6 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
     // Whatever has been fetched is handed back by the runner.
     async stop() {
       await Promise.all([runner.stop(), ...fetching.map(job => job.stop())])
-      await pauses.stop()
     },
   }
 }

@@ -19,6 +19,10 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 export type Breaker = {
   /** Makes the call or, while the ledger is down, answers at once that nothing was sent. */
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
+  /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
+  orReached(call: Promise<Answer>): Promise<Answer>
+  /** Tells whoever waits for a call that hangs that the ledger answers others. */
+  reached(): void
   /** Records the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void
   isOpen(): boolean
@@ -34,6 +38,19 @@ const NAMES = {
   [CircuitState.Isolated]: 'open',
 } as const
 
+const REACHED: Answer = {
+  method: 'GET',
+  path: '',
+  status: 200,
+  body: null,
+  outcome: 'done',
+  code: null,
+  message: 'the ledger answers',
+  isRecorded: false,
+  isFromStore: false,
+  leftNothing: true,
+}
+
 export function openBreaker(): Breaker {
   const policy = circuitBreaker(
     handleWhenResult(answer => isDown(answer as Answer)),
@@ -46,18 +63,29 @@ export function openBreaker(): Breaker {
     },
   )
   const failures = openFailures()
+  const waiting = new Set<(answer: Answer) => void>()
   let lastError: string | null = null
 
   return {
     async guard(call, unsent) {
       try {
-        const answer = await policy.execute(call)
+        let called: Promise<Answer> | undefined
+        await policy.execute(() => {
+          called = call()
+          // While the circuit is half open, all others wait for this one.
+          return orReached(called)
+        })
+        const answer = await (called as Promise<Answer>)
         lastError = isDown(answer) || answer.outcome === 'misconfigured' ? answer.message : null
         return answer
       } catch (error) {
         if (!(error instanceof BrokenCircuitError)) throw error
         return unsent()
       }
+    },
+    orReached,
+    reached() {
+      for (const resolve of waiting) resolve(REACHED)
     },
     note: failures.note,
     isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
@@ -66,5 +94,12 @@ export function openBreaker(): Breaker {
       policy.state === CircuitState.Closed && failures.isOutage()
         ? { circuit: 'open', last_error: failures.lastError() }
         : { circuit: NAMES[policy.state], last_error: lastError },
+  }
+
+  function orReached(call: Promise<Answer>): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    waiting.add(resolve)
+    call.then(resolve, reject).finally(() => waiting.delete(resolve))
+    return promise
   }
 }

@@ -13,6 +13,10 @@ import { type Breaker, openBreaker } from './breaker.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traced } from './traced.ts'
 
+/** Long enough for a ledger that is not down. */
+const ANSWERS_ANEW_WITHIN_MS = 3_000
+const MINIMAL: Request = { method: 'GET', path: '/paymenttypes' }
+
 export type Write = {
   method: 'POST' | 'PUT' | 'DELETE'
   path: string
@@ -34,6 +38,11 @@ export type Ledger = {
   write(write: Write, trace?: Trace): Promise<Answer>
   /** Makes a minimal call, to learn whether a ledger that was down is back. @returns whether it answers */
   probe(): Promise<boolean>
+  /**
+   * If a call has been without an answer for that long, asks on a new connection. If the ledger answers there, later calls
+   * are made on new connections too, and nobody waits any more for those that hang; they go on. @returns whether it did
+   */
+  leaveHung(ms: number): Promise<boolean>
   breaker: Breaker
   /** Calls the listener with every answer, for metrics. */
   onAnswer(listener: (answer: Answer) => void): void
@@ -45,7 +54,11 @@ export type Ledger = {
 /** What a write needs: the ledger applies only one write per key. */
 export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
 
-export function openLedger(settings: LedgerSettings): Ledger {
+/** @param during follows each call from its beginning to its end */
+export function openLedger(
+  settings: LedgerSettings,
+  during: <T>(call: () => Promise<T>) => Promise<T> = call => call(),
+): Ledger {
   const sender = openSender(settings)
   const listeners: ((answer: Answer) => void)[] = []
   const breaker = openBreaker()
@@ -60,8 +73,14 @@ export function openLedger(settings: LedgerSettings): Ledger {
       return call(request, received => classifyWrite(received, promisedId), trace)
     },
     async probe() {
-      const { outcome } = await call({ method: 'GET', path: '/paymenttypes' }, classifyRead)
+      const { outcome } = await breaker.orReached(call(MINIMAL, classifyRead))
       return outcome === 'done'
+    },
+    async leaveHung(ms) {
+      if (!sender.hasHung(ms) || !(await answersAnew(settings))) return false
+      sender.reconnect()
+      breaker.reached()
+      return true
     },
     breaker,
     onAnswer: listener => void listeners.push(listener),
@@ -80,7 +99,7 @@ export function openLedger(settings: LedgerSettings): Ledger {
 
   async function answered(request: Request, take: Take): Promise<Answer> {
     const { method, path } = request
-    const answer = await sender.send(request).then(
+    const answer = await during(() => sender.send(request)).then(
       received => ({
         method,
         path,
@@ -98,6 +117,18 @@ export function openLedger(settings: LedgerSettings): Ledger {
     for (const listener of listeners) listener(answer)
     return answer
   }
+}
+
+/** Whether any answer comes on a new connection. */
+async function answersAnew(settings: LedgerSettings): Promise<boolean> {
+  const limits = { LEDGER_TIMEOUT_MS: ANSWERS_ANEW_WITHIN_MS, LEDGER_CONCURRENCY: 1 }
+  const sender = openSender({ ...settings, ...limits })
+  const answers = await sender.send(MINIMAL).then(
+    () => true,
+    () => false,
+  )
+  await sender.cutOff()
+  return answers
 }
 
 /** The verdict, with one sentence for people. */

@@ -3,6 +3,7 @@ import { errors, Pool } from 'undici'
 import type { Config } from '../config/config.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
+import { openPools, type Pools } from './pools.ts'
 
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -33,16 +34,11 @@ export type Request = {
 }
 
 /** The connections to the ledger, which know nothing about the meaning of a call. */
-export type Sender = {
-  send(request: Request): Promise<Received>
-  close(): Promise<void>
-  /** Aborts the calls under way. */
-  cutOff(): Promise<void>
-}
+export type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
 
 export function openSender(settings: LedgerSettings): Sender {
   const url = new URL(settings.LEDGER_URL)
-  const pool = openPool(url, settings)
+  const pools = openPools(() => openPool(url, settings))
   const credentials = `${settings.LEDGER_USERNAME}:${settings.LEDGER_PASSWORD}`
   const headers = {
     authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
@@ -52,11 +48,17 @@ export function openSender(settings: LedgerSettings): Sender {
 
   return {
     send,
-    close: () => (pool.destroyed ? Promise.resolve() : pool.close()),
-    cutOff: () => pool.destroy(),
+    hasHung: pools.hasHung,
+    reconnect: pools.reconnect,
+    close: pools.close,
+    cutOff: pools.cutOff,
   }
 
-  async function send(request: Request) {
+  function send(request: Request): Promise<Received> {
+    return pools.use(pool => sendOver(pool, request))
+  }
+
+  async function sendOver(pool: Pool, request: Request): Promise<Received> {
     const {
       statusCode,
       headers: answered,

@@ -4,6 +4,11 @@ export type Lane = 'live' | 'bulk'
 export type Slots = {
   /** Waits for a slot of its lane, and holds it until the task ends. */
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
+  /**
+   * Gives the slots of tasks that have run for that long to others, while those tasks go on; never of more tasks than this
+   * process may run at once.
+   */
+  replace(afterMs: number): void
   /** How many more tasks could start without waiting. */
   free(lane: Lane): number
   /** How many tasks wait. */
@@ -16,6 +21,8 @@ export type Slots = {
   most: Readonly<Record<Lane, number>>
 }
 
+type Running = { lane: Lane; since: number; isReplaced: boolean }
+
 /** `total` counts both lanes; live tasks may take all of it. */
 export type SlotLimits = { total: number; bulk: number }
 
@@ -27,18 +34,32 @@ export function openSlots(total: number): Slots {
   const most = { live: total, bulk: bulkOf(total) }
   const busy = { live: 0, bulk: 0 }
   const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
+  const running = new Set<Running>()
 
   return {
     async run(lane, task) {
       if (free(lane) === 0 || waiting[lane].length > 0) {
         await new Promise<void>(resolve => waiting[lane].push(resolve))
       } else busy[lane]++
+      const mine = { lane, since: performance.now(), isReplaced: false }
+      running.add(mine)
       try {
         return await task()
       } finally {
-        busy[lane]--
+        running.delete(mine)
+        if (!mine.isReplaced) busy[lane]--
         startWaiting()
       }
+    },
+    replace(afterMs) {
+      let left = total - [...running].filter(({ isReplaced }) => isReplaced).length
+      for (const one of running) {
+        if (left === 0 || one.isReplaced || performance.now() - one.since < afterMs) continue
+        one.isReplaced = true
+        busy[one.lane]--
+        left--
+      }
+      startWaiting()
     },
     free,
     waiting: lane => waiting[lane].length,

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { openUnanswered } from './unanswered.ts'
 
 export type Metrics = ReturnType<typeof openMetrics>
 
@@ -7,7 +8,12 @@ export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  return { registry, ...operationMetrics(registers), ...paymentMetrics(registers) }
+  return {
+    registry,
+    unanswered: openUnanswered(registers),
+    ...operationMetrics(registers),
+    ...paymentMetrics(registers),
+  }
 }
 
 function operationMetrics(registers: Registry[]) {

@@ -21,9 +21,14 @@ export type Answered = { operations: string[]; payments: Paid[] }
 /** Callers and gateways, which repeat a call that gets no answer. */
 export async function runCallers(
   apis: Place[],
-  options: { callers: number; isEnough(sent: number): boolean; draw: () => number },
+  options: {
+    callers: number
+    isEnough(sent: number): boolean
+    draw: () => number
+    paysAfterStories?: number
+  },
 ): Promise<Answered> {
-  const { isEnough, draw } = options
+  const { isEnough, draw, paysAfterStories = PAYS_AFTER_STORIES } = options
   const answered: Answered = { operations: [], payments: [] }
   let sent = 0
   let stories = 0
@@ -42,7 +47,7 @@ export async function runCallers(
         answered.operations.push(tracking_id.split('|')[1])
       }
       unpaid.push(number)
-      if (unpaid.length > PAYS_AFTER_STORIES) await pay(unpaid.shift() as number)
+      if (unpaid.length > paysAfterStories) await pay(unpaid.shift() as number)
       await pause(PAUSE_MS)
     }
   }

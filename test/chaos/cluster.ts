@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts'
+import { openPath, type Path } from '../support/path.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
 
@@ -11,27 +10,26 @@ export type Role = 'api' | 'worker'
 /** A place for a process, which is restarted whenever it dies. */
 export type Place = { role: Role; url: string; service: Service; isUp: boolean }
 
-/** A start after kill -9 may find remains of the previous process. */
-const RESTART_ATTEMPTS = 20
-const RESTART_EVERY_MS = 250
 const ASK_EVERY_MS = 50
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
-/** PostgreSQL and the ledger, each in its own process, and places for our processes. */
-export async function startCluster(folder: string, settings: NodeJS.ProcessEnv = {}) {
-  const port = await freePort(0)
-  const password = 'chaos'
-  let postgres: Postgres = await startPostgres({ folder, password, port })
+/** The ledger in its own process, and places for our processes, which reach it and the database over paths that can fail. */
+export async function startCluster(databaseUrl: string, settings: NodeJS.ProcessEnv = {}) {
   const ledger = await startLedger()
+  const paths = {
+    database: await openPath(targetOf(databaseUrl)),
+    ledger: await openPath(targetOf(ledger.url)),
+  }
   const places: Place[] = []
   const died: string[] = []
   const armed = new Map<Place, string>()
   let isClosing = false
 
   return {
-    databaseUrl: postgres.url,
+    databaseUrl,
     ledger,
+    paths,
     places,
     /** The crash points at which processes died, in order. */
     died,
@@ -44,26 +42,11 @@ export async function startCluster(folder: string, settings: NodeJS.ProcessEnv =
     },
     /** Makes the next process in this place die at the crash point. */
     armed,
-    async killPostgres() {
-      process.kill(
-        Number(readFileSync(`${folder}/postmaster.pid`, 'utf8').split('\n')[0]),
-        'SIGKILL',
-      )
-      for (let attempt = 1; ; attempt++) {
-        try {
-          postgres = await startPostgres({ folder, password, port })
-          return
-        } catch (error) {
-          if (attempt === RESTART_ATTEMPTS) throw error
-          await new Promise(resolve => setTimeout(resolve, RESTART_EVERY_MS))
-        }
-      }
-    },
     async close() {
       isClosing = true
       await Promise.all(places.map(({ service }) => service.kill('SIGTERM')))
       ledger.child.kill('SIGKILL')
-      await postgres.close()
+      for (const path of Object.values(paths)) path.close()
     },
   }
 
@@ -77,7 +60,8 @@ export async function startCluster(folder: string, settings: NodeJS.ProcessEnv =
       ...settings,
       ...(crashAt === undefined ? {} : { LOANOPS_CRASH_AT: crashAt }),
     }
-    return startProcess(role, testEnv(postgres.url, ledger.url, changes))
+    const env = testEnv(over(paths.database, databaseUrl), over(paths.ledger, ledger.url), changes)
+    return startProcess(role, env)
   }
 
   function keepAlive(place: Place, free: string): void {
@@ -94,6 +78,18 @@ export async function startCluster(folder: string, settings: NodeJS.ProcessEnv =
       keepAlive(place, free)
     })
   }
+}
+
+/** The URL of the same service over a path. */
+export function over({ port }: Path, url: string): string {
+  const changed = new URL(url)
+  changed.port = String(port)
+  return changed.href
+}
+
+export function targetOf(url: string) {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port) }
 }
 
 async function untilUp({ url, service: { child } }: Place): Promise<boolean> {

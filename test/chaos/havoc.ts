@@ -4,22 +4,36 @@ import {
   CRASH_POINTS,
   type CrashPoint,
   PAYMENT_CRASH_POINTS,
+  READBACK_CRASH_POINTS,
 } from '../../src/crash-point.ts'
+import { control as controlLedger } from '../support/loans.ts'
+import { SCOPES, type Scope, TROUBLES, type Trouble } from '../support/path.ts'
 import type { Service } from '../support/process.ts'
 import { caller } from '../support/service.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
+import { FAULTS } from './faults.ts'
+import type { ChaosDatabase } from './single-database.ts'
 
 /** Between two kills. */
 const PAUSE_MS: [number, number] = [200, 900]
 /** How long the ledger is paused. */
 const PAUSED_MS: [number, number] = [1_000, 6_000]
+/** How long a pooler restarts, a path fails, and a storm of errors blows. */
+const RESTARTS_MS: [number, number] = [300, 2_000]
+const FAILS_MS: [number, number] = [500, 5_000]
+const STORM_MS: [number, number] = [1_000, 4_000]
 /** A process that has not reached its crash point by then may never reach it, and can be killed otherwise. */
 const MEETS_ITS_POINT_MS = 4_000
-/** The same for a batch, which is rare, and ends only when the ledger has answered all its calls. */
+/** The same for a batch or a read-back, which is rare, and ends only when the ledger has answered all its calls. */
 const MEETS_A_BATCH_MS = 12_000
 /** How often to check whether anything is running that is worth killing. */
 const ASK_EVERY_MS = 50
-const POINTS: CrashPoint[] = [...CRASH_POINTS, ...PAYMENT_CRASH_POINTS, ...CALLBACK_CRASH_POINTS]
+const POINTS: CrashPoint[] = [
+  ...CRASH_POINTS,
+  ...PAYMENT_CRASH_POINTS,
+  ...READBACK_CRASH_POINTS,
+  ...CALLBACK_CRASH_POINTS,
+]
 /** A point that is passed thousands of times a minute should not always be hit on the first pass. */
 const MAX_PASSINGS = 8
 
@@ -30,12 +44,15 @@ export type Disruptions = Record<
   | 'connections cut'
   | 'stopped'
   | 'armed'
-  | 'paused',
+  | 'paused'
+  | 'pooler restarted'
+  | 'path failed'
+  | 'storms',
   number
 >
 
 /** Kills at random until it is stopped. */
-export function wreakHavoc(cluster: Cluster, draw: () => number) {
+export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () => number) {
   const disruptions: Disruptions = {
     'api killed': 0,
     'worker killed': 0,
@@ -44,6 +61,9 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     stopped: 0,
     armed: 0,
     paused: 0,
+    'pooler restarted': 0,
+    'path failed': 0,
+    storms: 0,
   }
   const doomed = new Map<Service, number>()
   let isOver = false
@@ -59,6 +79,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
     async stop() {
       isOver = true
       await done
+      for (const path of Object.values(cluster.paths)) path.heal()
       await control('resume')
     },
   }
@@ -72,28 +93,28 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   }
 
   async function strike(chance: number): Promise<void> {
-    if (chance < 0.1) return killPostgres()
-    if (chance < 0.2) return cutConnections()
-    if (chance < 0.25) return pauseLedger()
+    if (chance < 0.08) return killPostgres()
+    if (chance < 0.14) return cutConnections()
+    if (chance < 0.18) return restartPooler()
+    if (chance < 0.28) return failPath()
+    if (chance < 0.32) return storm()
+    if (chance < 0.36) return pauseLedger()
     const point = POINTS[nextPoint++ % POINTS.length] as CrashPoint
-    if (chance < 0.85) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
+    if (chance < 0.88) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
   }
 
   /** Makes the place's next process die at the point. */
   async function arm(place: Place, point: CrashPoint) {
     const isStop = point === 'stop.handing-back'
-    // A batch passes each of its points only once or twice.
-    const most = isStop || isOfBatch(point) ? 1 : MAX_PASSINGS
+    // A run passes each of its points only once or twice.
+    const most = isStop || isOfRun(point) ? 1 : MAX_PASSINGS
     const passings = 1 + Math.floor(draw() * most)
     cluster.armed.set(place, `${point}:${passings}`)
     disruptions.armed++
     await kill(place, 'SIGKILL')
     await until(() => place.isUp || cluster.armed.size === 0)
-    doomed.set(
-      place.service,
-      Date.now() + (isOfBatch(point) ? MEETS_A_BATCH_MS : MEETS_ITS_POINT_MS),
-    )
+    doomed.set(place.service, Date.now() + (isOfRun(point) ? MEETS_A_BATCH_MS : MEETS_ITS_POINT_MS))
     if (!isStop) return
     // Reached only by a stop that finds work waiting.
     await until(() => place.isUp)
@@ -109,7 +130,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
 
   async function killPostgres() {
     disruptions['postgres killed']++
-    await cluster.killPostgres()
+    await database.kill()
   }
 
   async function cutConnections() {
@@ -124,6 +145,44 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
       )
       .catch(() => undefined)
     await client.end().catch(() => undefined)
+  }
+
+  /** Closes every connection and all new ones for a while, as a pooler that restarts does. */
+  function restartPooler() {
+    disruptions['pooler restarted']++
+    failFor('database', 'reset', 'both', RESTARTS_MS)
+  }
+
+  /** In any way, for a while, which goes on while others are killed. */
+  function failPath() {
+    disruptions['path failed']++
+    const name = draw() < 0.5 ? 'database' : 'ledger'
+    const trouble = TROUBLES[Math.floor(draw() * TROUBLES.length)] as Trouble
+    const scope = SCOPES[Math.floor(draw() * SCOPES.length)] as Scope
+    failFor(name, trouble, scope, FAILS_MS)
+  }
+
+  function failFor(
+    name: keyof Cluster['paths'],
+    trouble: Trouble,
+    scope: Scope,
+    [least, most]: [number, number],
+  ) {
+    const path = cluster.paths[name]
+    path.inflict(trouble, scope)
+    setTimeout(() => path.heal(), least + draw() * (most - least))
+  }
+
+  /** The ledger answers most calls with a 500 for a while, before or after it applies them. */
+  async function storm() {
+    disruptions.storms++
+    const failing = { kind: 'error', status: 500, rate: 0.4 } as const
+    const rules = [...FAULTS, failing, { ...failing, when: 'after' } as const]
+    await controlLedger(cluster, 'PUT', '/faults', { seed: disruptions.storms, rules })
+    await new Promise(resolve =>
+      setTimeout(resolve, STORM_MS[0] + draw() * (STORM_MS[1] - STORM_MS[0])),
+    )
+    await controlLedger(cluster, 'PUT', '/faults', { seed: disruptions.storms, rules: FAULTS })
   }
 
   /** For a while, which goes on while others are killed; the pause ends even if nobody resumes. */
@@ -160,7 +219,7 @@ export function wreakHavoc(cluster: Cluster, draw: () => number) {
   }
 }
 
-const isOfBatch = (point: CrashPoint) => point.startsWith('batch')
+const isOfRun = (point: CrashPoint) => /^(batch|readback)/.test(point)
 const isAtTheDoor = (point: CrashPoint) => /^(intake|webhook)/.test(point)
 
 async function until(isSo: () => boolean): Promise<void> {

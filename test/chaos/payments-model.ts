@@ -8,7 +8,7 @@ export type PaymentVerdict = {
   /** Payments with at least one event that was answered with 200. */
   received: number
   inState: Record<string, number>
-  /** The amount captured according to the gateways, and how much of it is posted, posting, waiting or in suspense. */
+  /** The amount captured according to the gateways, and how much of it is posted, on its way, in suspense or decided on. */
   capturedPaise: number
   heldPaise: number
   wrong: {
@@ -16,7 +16,7 @@ export type PaymentVerdict = {
     missing: number
     /** Present, but never sent. */
     invented: number
-    /** Posted, but not exactly once in the ledger's books with the right amount on the right loan. */
+    /** Posted, but not exactly once and valid in the ledger's books with the right amount on the right loan. */
     posted: number
     /** Not posted, but in the ledger's books. */
     unposted: number
@@ -24,6 +24,11 @@ export type PaymentVerdict = {
     unfinished: number
   }
 }
+
+/** After its repayment was undone, a payment is posted under another id. */
+const POSTED_AGAIN = /-r\d+$/
+/** Where captured money may be. */
+const HELD = ['posted', 'posting', 'waiting', 'suspense', 'handled', 'dismissed']
 
 type Row = { gateway: string; id: string; loan: string | null; state: string; paise: string }
 
@@ -37,8 +42,10 @@ export async function judgePayments(
     select gateway, gateway_payment_id as id, external_loan_id as loan, state, (amount * 100)::bigint::text as paise
       from ops.payment where kind = 'payment'`.execute(db)
   const repayments = Map.groupBy(
-    (await booksAt(controlUrl)).transactions.filter(({ type }) => type === 'repayment'),
-    ({ externalId }) => String(externalId),
+    (await booksAt(controlUrl)).transactions.filter(
+      one => one.type === 'repayment' && !one.reversed,
+    ),
+    ({ externalId }) => String(externalId).replace(POSTED_AGAIN, ''),
   )
   const inBooks = (row: Row) => repayments.get(`${row.gateway}-${row.id}`) ?? []
   const isRight = (row: Row) =>
@@ -58,9 +65,7 @@ export async function judgePayments(
     ),
     capturedPaise: sum(sent.filter(({ isCaptured }) => isCaptured).map(({ paise }) => paise)),
     heldPaise: sum(
-      rows
-        .filter(({ state }) => ['posted', 'posting', 'waiting', 'suspense'].includes(state))
-        .map(({ paise }) => Number(paise)),
+      rows.filter(({ state }) => HELD.includes(state)).map(({ paise }) => Number(paise)),
     ),
     wrong: {
       missing: sent.filter(paid => !known.has(name(paid))).length,

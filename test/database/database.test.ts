@@ -95,3 +95,14 @@ t.test('a connection that does not keep its limits is refused with the reason', 
     message: /statement_timeout is still 0,.*session mode/,
   })
 })
+
+t.test('PostgreSQL itself ends a session whose client has vanished, within a minute', async t => {
+  const { url } = await freshDatabase(t)
+  const ours = openDatabase(url, { max: 1, name: 'test', onError() {} })
+  t.teardown(() => ours.destroy())
+  const { rows } = await sql<{ isSoon: boolean }>`
+    select current_setting('idle_session_timeout')::interval between '5 s' and '1 min' as "isSoon"`.execute(
+    ours,
+  )
+  t.same(rows, [{ isSoon: true }])
+})

@@ -4,11 +4,13 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
 import { allQueues } from '../../src/worker.ts'
 import { runCallers } from '../chaos/callers.ts'
 import { startCluster } from '../chaos/cluster.ts'
 import { judge } from '../chaos/model.ts'
+import { startSingleDatabase } from '../chaos/single-database.ts'
 import { control } from '../support/loans.ts'
 import { until } from '../support/until.ts'
 
@@ -17,15 +19,16 @@ const OPERATIONS = 150
 t.test('a PostgreSQL killed under load loses nothing that was answered 202', async t => {
   const folder = resolve('.data/restart-postgres')
   rmSync(folder, { recursive: true, force: true })
-  const cluster = await startCluster(folder)
-  await migrate(cluster.databaseUrl, allQueues)
+  const database = await startSingleDatabase(folder, await freePort(0))
+  await migrate(database.url, allQueues)
+  const cluster = await startCluster(database.url)
   await cluster.add('api')
   await cluster.add('worker')
   const killed = until(async () => cluster.places.every(({ isUp }) => isUp)).then(async () => {
-    await cluster.killPostgres()
+    await database.kill()
     // A process that starts while PostgreSQL recovers waits for it.
     await cluster.add('worker')
-    await cluster.killPostgres()
+    await database.kill()
     return true
   })
   let isKilled = false
@@ -37,7 +40,7 @@ t.test('a PostgreSQL killed under load loses nothing that was answered 202', asy
   const { operations } = await runCallers(apis, { callers: 8, draw: dice(1), isEnough })
   await killed
 
-  const db = openDatabase(cluster.databaseUrl, { max: 2, name: 'test', onError: () => undefined })
+  const db = openDatabase(database.url, { max: 2, name: 'test', onError: () => undefined })
   await until(async () => {
     const { rows } = await sql<{ open: boolean }>`
       select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
@@ -53,4 +56,5 @@ t.test('a PostgreSQL killed under load loses nothing that was answered 202', asy
   )
   await db.destroy()
   await cluster.close()
+  await database.close()
 })

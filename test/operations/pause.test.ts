@@ -213,8 +213,8 @@ t.test('the time of a pause does not count towards the deadline', async t => {
   t.match(await ending(service.call, id), { status: 'success' })
 })
 
-t.test('readyz and a gauge report a pause, and intake goes on', async t => {
-  const service = await startTestService(t)
+t.test('readyz and a gauge report a pause, in an api too, and intake goes on', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
   await until(async () => !(await isNoticed(service)))
   await pause(service.call, { reason: 'the secret of Asha Rao' })
   await newClient(service.call)
@@ -255,7 +255,7 @@ const elapsed = (ms: number) => {
   return until(async () => Date.now() >= end)
 }
 
-/** Whether the worker's gauge says so. */
+/** Whether the gauge says so. */
 async function isNoticed({ call }: TestService): Promise<boolean> {
   const { body } = await call('GET', '/metrics')
   const [, gauge] = /^loanops_ledger_paused (\d)/m.exec(body) ?? []

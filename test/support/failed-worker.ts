@@ -3,6 +3,7 @@ import { Gauge } from 'prom-client'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openWatch } from '../../src/database/watch.ts'
+import { watchPauses } from '../../src/engine/pause.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
@@ -21,6 +22,7 @@ const metrics = openMetrics()
 // A name can be registered only once, and by then the loops of the payments have started.
 new Gauge({ name: 'loanops_payment_lag_seconds', help: 'taken', registers: [metrics.registry] })
 const ledger = openLedger(config)
+const pauses = watchPauses(db, logger('silent'))
 const services = {
   db,
   patient: db,
@@ -31,8 +33,10 @@ const services = {
   traces: await openTraces(config, logger('silent')),
   ledger,
   slots: openSlots(config.LEDGER_CONCURRENCY),
+  pauses,
 }
 await startWorker(services, config).catch(error => console.log(error.message))
+await pauses.stop()
 await boss.stop({ graceful: false })
 await ledger.close()
 await db.destroy()

@@ -1,8 +1,8 @@
-import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
 import { reversalsOfA } from './gateway-a-reversals.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import {
+  type Follower,
   GatewayRefused,
   openGatewayCaller,
   type Patience,
@@ -40,11 +40,11 @@ export function openGatewayA(
   url: string,
   key: string,
   secret: string,
-  trace?: Trace,
+  follower?: Follower,
   patience?: Patience,
 ): GatewayApi {
   const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
-  const caller = openGatewayCaller(url, { authorization }, trace, patience)
+  const caller = openGatewayCaller(url, { authorization }, follower, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {

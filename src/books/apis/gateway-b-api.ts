@@ -1,9 +1,9 @@
-import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
 import {
+  type Follower,
   GatewayRefused,
   openGatewayCaller,
   type Patience,
@@ -31,11 +31,11 @@ const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
 export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
-  trace?: Trace,
+  follower?: Follower,
   patience?: Patience,
 ): GatewayApi {
   const headers = { 'x-client-id': key, 'x-client-secret': secret, 'x-api-version': version }
-  const caller = openGatewayCaller(url, headers, trace, patience)
+  const caller = openGatewayCaller(url, headers, follower, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
   const itemIn = async (path: string, name: string, id: string) => {
     const list = await found(get(path))

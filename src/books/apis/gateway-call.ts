@@ -9,10 +9,13 @@ const LONGEST_PAUSE_MS = 60_000
 
 /** How long a gateway that is overloaded or down is waited for, and how many calls it gets at once. */
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
-/** For a fetch, which stops then; the next one goes on. */
+/**
+ * For a fetch, which stops then; the next one goes on. A page takes a second or two: a call whose connection has died silently
+ * must not hold up a fetch for longer.
+ */
 const PATIENT: Patience = {
-  timeoutMs: 30_000,
-  retryAfterMs: [1_000, 2_000, 5_000, 15_000, 30_000],
+  timeoutMs: 8_000,
+  retryAfterMs: [1_000, 2_000, ...Array<number>(10).fill(5_000)],
   atOnce: 1,
 }
 /** For a question within a batch, whose end waits for the answer; the next batch asks again. */
@@ -40,6 +43,9 @@ export class GatewayRefused extends Error {
 /** An answer has not the shape that its documentation says. */
 export class UnexpectedAnswer extends Error {}
 
+/** Who follows the calls: their traces, and how long they stay unanswered. */
+export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
+
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
 export type GatewayCaller = {
   /**
@@ -54,7 +60,7 @@ export type GatewayCaller = {
 export function openGatewayCaller(
   url: string,
   headers: Record<string, string>,
-  trace?: Trace,
+  follower?: Follower,
   { timeoutMs, retryAfterMs, atOnce }: Patience = PATIENT,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
@@ -64,8 +70,10 @@ export function openGatewayCaller(
 
   return {
     call(call) {
-      if (atOnce > 1) return untilAnswered(call)
-      const next = last.catch(() => undefined).then(() => untilAnswered(call))
+      const made = () => untilAnswered(call)
+      const followed = () => (follower ? follower.during(made) : made())
+      if (atOnce > 1) return followed()
+      const next = last.catch(() => undefined).then(followed)
       last = next
       return next
     },
@@ -77,7 +85,9 @@ export function openGatewayCaller(
 
   async function untilAnswered(call: Call): Promise<unknown> {
     for (let tries = 0; ; tries++) {
-      const answer = await traced(trace, call, hostname, once).catch((error: Error) => error)
+      const answer = await traced(follower?.trace, call, hostname, once).catch(
+        (error: Error) => error,
+      )
       const isOver = !(answer instanceof Busy) || tries >= retryAfterMs.length
       if (!isOver) {
         const ms = Math.max(retryAfterMs[tries] as number, answer.retryAfterMs)
@@ -110,11 +120,15 @@ export function openGatewayCaller(
     if (status === 429 || status >= 500)
       throw new Busy(`it answers ${status}`, retryAfterOf(response.headers))
     if (status !== 200) throw new GatewayRefused(status, codeOf(text))
-    try {
-      return parseExact(text)
-    } catch {
-      throw new UnexpectedAnswer('it answers no JSON')
-    }
+    return jsonOf(text)
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseExact(text)
+  } catch {
+    throw new UnexpectedAnswer('it answers no JSON')
   }
 }
 

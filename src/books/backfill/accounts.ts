@@ -1,10 +1,9 @@
 import type { Config } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
-import type { Trace } from '../../ops/traces.ts'
 import { openGatewayA } from '../apis/gateway-a-api.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { openGatewayB } from '../apis/gateway-b-api.ts'
-import type { Patience } from '../apis/gateway-call.ts'
+import type { Follower, Patience } from '../apis/gateway-call.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
@@ -27,10 +26,10 @@ export function accountFor(
 export function openAccount(
   { gateway, url, key, secret }: GatewayAccount,
   version: string,
-  trace: Trace,
+  follower: Follower,
   patience?: Patience,
 ): GatewayApi {
   return gateway === 'gateway_a'
-    ? openGatewayA(url, key, secret, trace, patience)
-    : openGatewayB(url, { key, secret, version }, trace, patience)
+    ? openGatewayA(url, key, secret, follower, patience)
+    : openGatewayB(url, { key, secret, version }, follower, patience)
 }

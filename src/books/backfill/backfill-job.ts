@@ -69,7 +69,10 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   }
 
   async function fetchOnce(claim: BackfillClaim, stopping: AbortSignal, trace: Trace) {
-    const api = openAccount(account, config.GATEWAY_B_API_VERSION, trace)
+    const api = openAccount(account, config.GATEWAY_B_API_VERSION, {
+      trace,
+      during: call => metrics.unanswered.during(name, call),
+    })
     const close = () => void api.close()
     stopping.addEventListener('abort', close)
     try {

@@ -7,6 +7,7 @@ import type { Trace } from '../../ops/traces.ts'
 import type { Kind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
 import {
+  type Follower,
   GatewayRefused,
   GatewayUnavailable,
   IMPATIENT,
@@ -42,7 +43,7 @@ export const newBudget = (from = 0): Budget => ({
   failures: { payment: 0, refund: 0, chargeback: 0 },
 })
 
-type Context = Pick<WorkerContext, 'patient' | 'log'> & { config: Config }
+type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'> & { config: Config }
 
 /** Asks an account what is due, and keeps the answers. @returns how many there are */
 export async function askAccount(
@@ -52,10 +53,14 @@ export async function askAccount(
   budget: Budget,
   trace: Trace,
 ): Promise<number> {
-  const { patient: db, config } = context
+  const { patient: db, config, metrics } = context
   const { isAskedByOrder: isByOrder = false } =
     config.gateways.find(({ name }) => name === account.gateway) ?? {}
-  const api = openAccount(account, config.GATEWAY_B_API_VERSION, trace, IMPATIENT)
+  const follower: Follower = {
+    trace,
+    during: call => metrics.unanswered.during(account.gateway, call),
+  }
+  const api = openAccount(account, config.GATEWAY_B_API_VERSION, follower, IMPATIENT)
   const asker = { db, api, account, lenders: config.lenders, isByOrder }
   const close = () => void api.close()
   run.stopping.addEventListener('abort', close)

@@ -1,0 +1,34 @@
+import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
+import type { Ledger } from './client.ts'
+import type { Slots } from './slots.ts'
+
+/** Longer than almost every write takes; less than LEDGER_TIMEOUT_MS, because a slow one may still be answered. */
+const HUNG_AFTER_MS = 8_000
+const LOOKS_UNTIL_THEN = 8
+
+/**
+ * Lets work go on beside calls whose connections have died silently. Until they are given up, nothing tells them apart from
+ * slow ones, but a ledger that answers on a new connection can take other calls.
+ */
+export function passHungCalls(
+  ledger: Ledger,
+  slots: Slots,
+  log: { warn(object: object, message: string): void },
+  hungAfterMs = HUNG_AFTER_MS,
+): Job {
+  const everyMs = hungAfterMs / LOOKS_UNTIL_THEN
+  return startLoop(
+    async () => {
+      if (await ledger.leaveHung(hungAfterMs)) {
+        slots.replace(hungAfterMs)
+        log.warn({}, 'calls to the ledger hang, though it answers others: work goes on beside them')
+      }
+      return everyMs
+    },
+    {
+      everyMs,
+      onError: error => log.warn({ err: error }, 'the ledger was not asked'),
+    },
+  )
+}

@@ -1,0 +1,56 @@
+import type { Pool } from 'undici'
+
+/** The connections in use, and earlier ones whose calls have not ended. */
+export type Pools = {
+  /** Makes a call on the connections in use. */
+  use<T>(call: (pool: Pool) => Promise<T>): Promise<T>
+  /** Whether a call on the connections in use has been without an answer for that long. */
+  hasHung(ms: number): boolean
+  /** Makes later calls on new connections; those under way go on. */
+  reconnect(): void
+  /** Once the calls under way have ended. */
+  close(): Promise<void>
+  /** Aborts the calls under way. */
+  cutOff(): Promise<void>
+}
+
+export function openPools(open: () => Pool): Pools {
+  const pools = new Set<Pool>()
+  let current = next()
+
+  return {
+    async use(run) {
+      const { pool, calls } = current
+      const call = { at: performance.now() }
+      calls.add(call)
+      try {
+        return await run(pool)
+      } finally {
+        calls.delete(call)
+      }
+    },
+    hasHung: ms => [...current.calls].some(({ at }) => performance.now() - at > ms),
+    reconnect() {
+      const { pool } = current
+      current = next()
+      void closed(pool)
+    },
+    close: () => each(closed),
+    cutOff: () => each(pool => pool.destroy()),
+  }
+
+  function next() {
+    const pool = open()
+    pools.add(pool)
+    return { pool, calls: new Set<{ at: number }>() }
+  }
+
+  async function closed(pool: Pool): Promise<void> {
+    if (!pool.closed && !pool.destroyed) await pool.close()
+    pools.delete(pool)
+  }
+
+  async function each(end: (pool: Pool) => Promise<void>): Promise<void> {
+    await Promise.all([...pools].map(end))
+  }
+}

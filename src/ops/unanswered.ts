@@ -1,0 +1,38 @@
+import { Gauge, type Registry } from 'prom-client'
+
+/** Which of those that we call have not answered, and for how long. */
+export type Unanswered = {
+  /** Counts the call until it ends. */
+  during<T>(of: string, call: () => Promise<T>): Promise<T>
+}
+
+/** Reports at the time of the scrape: an answer that does not come must show long before the call is given up. */
+export function openUnanswered(registers: Registry[]): Unanswered {
+  const since = new Map<string, Set<{ at: number }>>([['ledger', new Set()]])
+  new Gauge({
+    name: 'loanops_unanswered_seconds',
+    help: 'Age of the oldest call of this process without an answer, by who is called; 0 without one',
+    labelNames: ['of'],
+    registers,
+    collect() {
+      for (const [of, calls] of since) {
+        const [oldest] = calls
+        this.set({ of }, oldest === undefined ? 0 : (performance.now() - oldest.at) / 1_000)
+      }
+    },
+  })
+
+  return {
+    async during(of, call) {
+      const calls = since.get(of) ?? new Set()
+      since.set(of, calls)
+      const one = { at: performance.now() }
+      calls.add(one)
+      try {
+        return await call()
+      } finally {
+        calls.delete(one)
+      }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { openGatewayCaller } from '../../src/books/apis/gateway-call.ts'
+import { openMetrics } from '../../src/ops/metrics.ts'
+import { openPath } from '../support/path.ts'
+import { until } from '../support/until.ts'
+
+const PATIENCE = { retryAfterMs: [10, 10, 10], timeoutMs: 300, atOnce: 1 }
+const ASK = { method: 'GET', path: '/payments' } as const
+
+t.test('a gateway', async t => {
+  const server = createServer((_, response) => response.end('{}'))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const path = await openPath({ host: '127.0.0.1', port })
+  const { unanswered, registry } = openMetrics()
+  const follower = {
+    trace: undefined,
+    during: <T>(call: () => Promise<T>) => unanswered.during('gateway_a', call),
+  }
+  const url = `http://127.0.0.1:${path.port}`
+  const gateway = openGatewayCaller(url, {}, follower, PATIENCE)
+  t.teardown(async () => {
+    await gateway.close()
+    path.close()
+    server.close()
+  })
+  const shown = async () => {
+    const text = await registry.metrics()
+    return Number(/^loanops_unanswered_seconds\{of="gateway_a"\} (\S+)/m.exec(text)?.[1])
+  }
+
+  await t.test('whose connection died silently is asked again on another one', async t => {
+    t.same(await gateway.call(ASK), {})
+    path.inflict('silent', 'existing')
+    t.same(await gateway.call(ASK), {})
+    t.equal(await shown(), 0)
+  })
+
+  await t.test('that does not answer shows in the metrics, through all tries', async t => {
+    path.inflict('silent', 'both')
+    const asked = gateway.call(ASK)
+    await until(async () => (await shown()) > PATIENCE.timeoutMs / 1_000)
+    path.heal()
+    t.same(await asked, {})
+  })
+})

@@ -1,0 +1,138 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/database.ts'
+import { PAID_AT_ISO } from '../support/gateway-events.ts'
+import { DATES } from '../support/ledger-driver.ts'
+import { requestReadback } from '../support/readback.ts'
+import { caller } from '../support/service.ts'
+import type { Cluster } from './cluster.ts'
+
+/** Marks the writes that people make at the ledger themselves. */
+export const BY_HAND = 'by-hand-'
+
+const OPERATORS = 3
+const ACT_EVERY_MS = 150
+const PATIENCE_MS = 5_000
+
+type Payment = { gateway: string; id: string; loan: string | null; rupees: number }
+export type Acts = Record<
+  'undone' | 'assigned' | 'posted' | 'handled' | 'dismissed' | 'readBack' | 'batches',
+  number
+>
+
+/**
+ * People who undo repayments at the ledger, decide what is in suspense, and have payments read back, all at random.
+ * @param connect opens the database, which may be killed meanwhile
+ */
+export function actAsOperators(
+  { places, ledger }: Cluster,
+  connect: () => Database,
+  draw: () => number,
+) {
+  const acts: Acts = {
+    undone: 0,
+    assigned: 0,
+    posted: 0,
+    handled: 0,
+    dismissed: 0,
+    readBack: 0,
+    batches: 0,
+  }
+  const db = connect()
+  let isOver = false
+  let undoings = 0
+  const done = Promise.all(Array.from({ length: OPERATORS }, run))
+  return {
+    acts,
+    async stop() {
+      isOver = true
+      await done
+      await db.destroy()
+    },
+  }
+
+  async function run(): Promise<void> {
+    while (!isOver) {
+      await new Promise(resolve => setTimeout(resolve, ACT_EVERY_MS))
+      const chance = draw()
+      const act = chance < 0.4 ? undo : chance < 0.85 ? decide : chance < 0.92 ? readBack : runBatch
+      await act().catch(() => undefined)
+    }
+  }
+
+  async function undo(): Promise<void> {
+    const payment = await anyOf('posted')
+    if (payment === undefined) return
+    const { gateway, id, loan } = payment
+    const path = `/loans/external-id/${loan}/transactions/external-id/${gateway}-${id}`
+    const answer = await fetch(ledger.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
+        'fineract-platform-tenantid': 'default',
+        'content-type': 'application/json',
+        'idempotency-key': `${BY_HAND}${++undoings}`,
+      },
+      body: JSON.stringify({
+        transactionDate: PAID_AT_ISO.slice(0, 10),
+        transactionAmount: 0,
+        ...DATES,
+      }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    if (answer.ok) acts.undone++
+  }
+
+  async function decide(): Promise<void> {
+    const payment = await anyOf('suspense')
+    if (payment === undefined) return
+    const { gateway, id, loan, rupees } = payment
+    const known = loan ?? (await anyOf('posted'))?.loan
+    const chance = draw()
+    const path = `/api/payments/${gateway}/${id}`
+    const note = 'decided in chaos'
+    const decisions = {
+      posted: {
+        outcome: 'post',
+        external_loan_id: known,
+        amount: rupees,
+        paid_on: '06 February 2026',
+        note,
+      },
+      handled: { outcome: 'handled', note },
+      dismissed: { outcome: 'dismiss', note },
+    }
+    if (chance < 0.5) {
+      if (await isDone(`${path}/assign`, { external_loan_id: known })) acts.assigned++
+      return
+    }
+    const way = chance < 0.8 ? 'posted' : chance < 0.9 ? 'handled' : 'dismissed'
+    if (await isDone(`${path}/resolve`, decisions[way])) acts[way]++
+  }
+
+  async function runBatch(): Promise<void> {
+    if (await isDone('/api/payments/batch')) acts.batches++
+  }
+
+  /** Each place may be down. */
+  async function isDone(path: string, body?: object): Promise<boolean> {
+    const api = places.find(({ role, isUp }) => role === 'api' && isUp)
+    const answer = await caller(api?.url ?? '')('POST', path, body)
+    return answer.status < 300
+  }
+
+  async function readBack(): Promise<void> {
+    const { rows } = await sql`
+      select from core.readback_run where status <> 'completed' limit 1`.execute(db)
+    if (rows.length > 0) return
+    await requestReadback(db)
+    acts.readBack++
+  }
+
+  async function anyOf(state: string): Promise<Payment | undefined> {
+    const { rows } = await sql<Payment>`
+      select gateway, gateway_payment_id as id, external_loan_id as loan, amount::float8 as rupees
+        from ops.payment where kind = 'payment' and state = ${state} and amount > 0
+       order by gateway, gateway_payment_id`.execute(db)
+    return rows[Math.floor(draw() * rows.length)]
+  }
+}

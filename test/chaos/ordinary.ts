@@ -1,0 +1,98 @@
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { dice } from '../../src/sandbox/faults/dice.ts'
+import { allQueues } from '../../src/worker.ts'
+import { control } from '../support/loans.ts'
+import { readBack } from '../support/readback.ts'
+import { runCallers } from './callers.ts'
+import { startCluster } from './cluster.ts'
+import { FAULTS } from './faults.ts'
+import { wreakHavoc } from './havoc.ts'
+import { actAsOperators } from './operators.ts'
+import { startReceiver } from './receiver.ts'
+import { settled } from './settle.ts'
+import { startSingleDatabase } from './single-database.ts'
+import { verdictOn } from './verdict.ts'
+
+const CALLERS = 12
+const DECIDED_FOR_MS = 15_000
+
+/** Everything fails at random. @returns whether every promise was held */
+export async function runOrdinary(
+  seed: number,
+  least: { operations: number; kills: number },
+): Promise<boolean> {
+  const folder = resolve('.data/chaos-postgres')
+  rmSync(folder, { recursive: true, force: true })
+  const database = await startSingleDatabase(folder, await freePort(0))
+  const receiver = await startReceiver(dice(seed + 2))
+  await migrate(database.url, allQueues)
+  const cluster = await startCluster(database.url, receiver.settings)
+  for (const role of ['api', 'api', 'worker', 'worker'] as const) await cluster.add(role)
+  await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
+
+  const startedAt = Date.now()
+  const havoc = wreakHavoc(cluster, database, dice(seed + 1))
+  const answered = await runCallers(
+    cluster.places.filter(({ role }) => role === 'api'),
+    {
+      callers: CALLERS,
+      draw: dice(seed),
+      isEnough: sent => sent >= least.operations && havoc.kills() >= least.kills,
+    },
+  )
+  await havoc.stop()
+  const firedMs = Date.now() - startedAt
+  const connect = () =>
+    openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
+  const db = connect()
+  await control(cluster, 'PUT', '/faults', [])
+  const settledMs = await settled(cluster, db)
+  const later = await decideUnderFire()
+  receiver.behave()
+  const settledAgainMs = await settled(cluster, db)
+  await readBack(db)
+  await settled(cluster, db)
+  const { isHeld, counters, report } = await verdictOn(cluster, db, answered)
+  const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
+  await db.destroy()
+  await cluster.close()
+  await database.close()
+  receiver.close()
+
+  const held = isHeld && Object.values(wrongCallbacks).every(count => count === 0)
+  const perPoint = Object.groupBy(cluster.died, point => point)
+  const outcome = {
+    seed,
+    ...report,
+    callbacks: { reported, deliveredTwice, ...wrongCallbacks },
+    kills: havoc.kills(),
+    disruptions: [havoc.disruptions, later.disruptions],
+    operators: later.acts,
+    crashPoints: Object.fromEntries(
+      Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
+    ),
+    ledgerFaults: counters.faults,
+    overlaps: counters.overlaps,
+    underFireSeconds: Math.round(firedMs / 1_000),
+    settledAfterSeconds: [settledMs, settledAgainMs].map(ms => Math.round(ms / 1_000)),
+    held,
+  }
+  console.log(JSON.stringify(outcome, null, 2))
+  return held
+
+  /** Now that payments are posted: everything fails again, while people decide, undo and have batches run. */
+  async function decideUnderFire() {
+    await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
+    const havoc = wreakHavoc(cluster, database, dice(seed + 4))
+    const operators = actAsOperators(cluster, connect, dice(seed + 3))
+    await new Promise(resolve => setTimeout(resolve, DECIDED_FOR_MS))
+    await operators.stop()
+    await havoc.stop()
+    await control(cluster, 'PUT', '/faults', [])
+    return { acts: operators.acts, disruptions: havoc.disruptions }
+  }
+}

@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/database.ts'
+import { runBatch } from '../support/payments.ts'
+import { caller } from '../support/service.ts'
+import type { Cluster } from './cluster.ts'
+
+/** Once the faults are over, every operation must end within this: the longest back-off and a lease. */
+const SETTLE_MS = 120_000
+
+/** Runs batches until nothing is in progress any more. @returns how long that took */
+export async function settled({ places }: Cluster, db: Database): Promise<number> {
+  const from = Date.now()
+  const api = places.find(({ role }) => role === 'api')
+  while (Date.now() - from < SETTLE_MS) {
+    await runBatch(caller(api?.url ?? '')).catch(() => undefined)
+    // Their retries would take days.
+    await sql`update loanops.callback set next_try_at = now() where state = 'pending' and next_try_at > now() + interval '11 s'`.execute(
+      db,
+    )
+    const { rows } = await sql<{ open: boolean }>`
+      select exists (select from loanops.operation where status = 'processing')
+          or exists (select from core.transaction where state in ('waiting', 'posting'))
+          or exists (select from loanops.callback where state = 'pending')
+          or exists (select from core.pending_event)
+          or exists (select from pgboss.job where name = 'payment-event' and state < 'completed') as open`.execute(
+      db,
+    )
+    if (!rows[0]?.open) break
+    await new Promise(done => setTimeout(done, 200))
+  }
+  return Date.now() - from
+}
