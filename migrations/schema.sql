@@ -308,7 +308,7 @@ create table loanops.account (
   created_at timestamp with time zone default now() not null,
   disabled_at timestamp with time zone,
   constraint account_pkey PRIMARY KEY (id),
-  constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text])))
+  constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text, 'viewer'::text])))
 );
 CREATE UNIQUE INDEX account_username ON loanops.account USING btree (lower(username));
 
@@ -387,6 +387,12 @@ create table loanops.callback_subject (
   subject text not null,
   sequence bigint not null,
   constraint callback_subject_pkey PRIMARY KEY (subject)
+);
+
+create table loanops.ended_login (
+  id uuid not null,
+  forget_at timestamp with time zone not null,
+  constraint ended_login_pkey PRIMARY KEY (id)
 );
 
 create table loanops.ledger_pause (

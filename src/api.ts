@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
+import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
@@ -11,6 +12,7 @@ import { statementRoutes } from './books/statements/routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
+import { consoleRoutes } from './console/console.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
@@ -57,6 +59,7 @@ export type Services = {
 type Limits = typeof httpLimits
 type Context = Services & {
   config: Config
+  accounts: Accounts
   catalogue: Catalogue
   limits: Limits
   onFinal: OnFinal
@@ -106,6 +109,7 @@ export async function buildApi(
   const context: Context = {
     ...services,
     config,
+    accounts: openAccounts(services.db),
     catalogue,
     limits,
     onFinal: tellFeatures(services.metrics),
@@ -124,6 +128,8 @@ export async function buildApi(
       },
       { prefix: '/api' },
     )
+    if (config.CONSOLE_ENABLED)
+      await app.register(consoleRoutes(context, refuseOtherMethods), { prefix: '/console' })
   }
   return app
 }

@@ -314,6 +314,11 @@ export interface LoanopsCallbackSubject {
   subject: string;
 }
 
+export interface LoanopsEndedLogin {
+  forget_at: Timestamp;
+  id: string;
+}
+
 export interface LoanopsLedgerPause {
   id: string;
   reason: string;
@@ -508,6 +513,7 @@ export interface DB {
   "loanops.callback_attempt": LoanopsCallbackAttempt;
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
+  "loanops.ended_login": LoanopsEndedLogin;
   "loanops.ledger_pause": LoanopsLedgerPause;
   "loanops.ledger_share": LoanopsLedgerShare;
   "loanops.login_attempt": LoanopsLoginAttempt;

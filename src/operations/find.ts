@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { matching, type OperationFilter } from './operation-filter.ts'
 import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
 import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 
@@ -19,32 +20,20 @@ export async function findOperation(
   return rows[0]
 }
 
-export type ListQuery = {
-  external_id?: string
-  status?: string
-  operation_type?: string
-  limit: number
-  cursor?: string
-}
+type ListQuery = OperationFilter & { limit: number; cursor?: string }
 
 /** Newest first. */
-export async function listOperations(db: Database, query: ListQuery) {
-  const where: RawBuilder<unknown>[] = [sql`o.origin = 'api'`]
-  if (query.external_id !== undefined) where.push(sql`o.external_id = ${query.external_id}`)
-  if (query.operation_type !== undefined)
-    where.push(sql`o.operation_type = ${query.operation_type}`)
-  // A literal, so that the partial index on this status is used.
-  if (query.status !== undefined) where.push(sql`o.status = ${sql.lit(query.status)}`)
-  if (query.cursor !== undefined)
-    where.push(sql`o.seq < ${decodeCursor(query.cursor, ['bigint'])[0]}`)
+export async function listOperations(db: Database, { limit, cursor, ...filter }: ListQuery) {
+  const before = cursor === undefined ? null : (decodeCursor(cursor, ['bigint'])[0] ?? null)
   type Row = OperationRow & { seq: string } & ListColumns
   const { rows } = await sql<Row>`
     select o.seq, ${recordColumns}, ${listColumns}
-      from (select * from loanops.operation o where ${sql.join(where, sql` and `)}
-             order by o.seq desc limit ${query.limit + 1}) o
-      join ops.operation v on v.seq = o.seq
+      from (select * from loanops.operation o
+             where ${matching(filter)} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
+             order by o.seq desc limit ${limit + 1}) o
+      join loanops.operation_state v on v.seq = o.seq
      order by o.seq desc`.execute(db)
-  const { page, next_cursor } = pageOf(rows, query.limit, row => [row.seq])
+  const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
   return { operations: page.map(listItem), next_cursor }
 }
 

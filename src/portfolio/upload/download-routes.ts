@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
-import { askerOf } from '../../accounts/actor.ts'
+import { readerOf } from '../../accounts/actor.ts'
 import { auditAlone } from '../../accounts/audit.ts'
 import type { Databases } from '../../database/database.ts'
 import { findLayout } from '../find-migration.ts'
@@ -54,7 +54,7 @@ export function downloadRoutes(
       { schema: errorsSchema, onRequest: limitLongCalls },
       async (request, reply) => {
         const layout = await findLayout(db, request.params.id)
-        const asker = await askerOf(request)
+        const asker = await readerOf(request)
         await auditAlone(db, {
           ...asker,
           action: 'migration.download',
