@@ -540,6 +540,7 @@ create table loanops.operation (
   constraint operation_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['ledger_unavailable'::text, 'ledger_busy'::text, 'ledger_credentials'::text, 'ledger_approval'::text, 'outcome_unknown'::text])))
 );
 CREATE INDEX operation_external_id ON loanops.operation USING btree (external_id, seq);
+CREATE INDEX operation_failed ON loanops.operation USING btree (seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_failed_at ON loanops.operation USING btree (processed_at) WHERE (status = 'failed'::text);
 CREATE INDEX operation_in_trouble ON loanops.operation USING btree (waiting_for) WHERE ((status = 'processing'::text) AND (waiting_for IS NOT NULL));
 CREATE INDEX operation_not_of_payment ON loanops.operation USING btree (accepted_at) WHERE (origin <> 'payment'::text);
@@ -551,6 +552,7 @@ CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at)
 CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));
 CREATE INDEX operation_unfinished ON loanops.operation USING btree (subject, seq) WHERE (status = 'processing'::text);
 CREATE INDEX operation_unfinished_of_view ON loanops.operation USING btree (seq) WHERE ((status = 'processing'::text) AND (origin <> 'payment'::text));
+CREATE INDEX operation_utr ON loanops.operation USING btree (((data ->> 'utr_payment_id'::text))) WHERE ((data ->> 'utr_payment_id'::text) IS NOT NULL);
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE UNIQUE INDEX operation_seq ON loanops.operation USING btree (seq);

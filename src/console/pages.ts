@@ -1,18 +1,34 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { accountsPage } from './accounts/accounts-page.ts'
 import { auditPage } from './audit/audit-page.ts'
+import { callbackActions } from './callbacks/callback-actions.ts'
+import { callbackPage } from './callbacks/callback-page.ts'
+import { callbacksPage } from './callbacks/callbacks-page.ts'
 import { homePage } from './home/home-page.ts'
 import { operationPage } from './operations/operation-page.ts'
 import { operationsPage } from './operations/operations-page.ts'
 import type { PageContext } from './page-context.ts'
+import { paymentActions } from './payments/payment-actions.ts'
+import { paymentPage } from './payments/payment-page.ts'
+import { paymentsPage } from './payments/payments-page.ts'
 import { runsPages } from './runs/runs-pages.ts'
 import { sourcesPage } from './runs/sources-page.ts'
+import { searchPage } from './search/search-page.ts'
+import { timelinePage } from './timeline/timeline-page.ts'
 
 /** Every page, in the order of the navigation. */
 export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   homePage,
+  searchPage,
+  timelinePage,
   operationsPage,
   operationPage,
+  paymentsPage,
+  paymentPage,
+  paymentActions,
+  callbacksPage,
+  callbackPage,
+  callbackActions,
   runsPages,
   sourcesPage,
   auditPage,

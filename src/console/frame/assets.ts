@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fastifyStatic } from '@fastify/static'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { closed } from '../../http/fields.ts'
 
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = resolve(import.meta.dirname, '../assets')
@@ -27,9 +29,10 @@ export const ASSETS = {
 }
 
 export async function serveAssets(app: FastifyInstance): Promise<void> {
+  const schema = { querystring: Type.Object({ v: Type.Optional(Type.String()) }, closed) }
   await app.register(fastifyStatic, { root: own, serve: false, immutable: true, maxAge: '365d' })
   for (const [name, file] of Object.entries(FILES))
-    app.get(`/assets/${name}`, { config: { isPublic: true } }, async (_, reply) =>
+    app.get(`/assets/${name}`, { schema, config: { isPublic: true } }, async (_, reply) =>
       reply.sendFile(basename(file), dirname(file)),
     )
 }

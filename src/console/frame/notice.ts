@@ -7,7 +7,7 @@ import { type Html, nothing } from './html.ts'
 const DONE = {
   paused:
     'Writes at the ledger are paused. What is under way may still end; it takes up to two seconds.',
-  resumed: 'Writes at the ledger go on.',
+  resumed: 'It goes on.',
   resolved:
     'Your decision is recorded. An operation is looked up at the ledger first; what is found there takes precedence.',
   cancelled: 'It is cancelled.',

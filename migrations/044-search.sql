@@ -1,0 +1,4 @@
+-- A bank reference leads to its operation.
+create index operation_utr on loanops.operation ((data ->> 'utr_payment_id')) where data ->> 'utr_payment_id' is not null;
+-- Failures of any origin, newest first.
+create index operation_failed on loanops.operation (seq) where status = 'failed';
