@@ -43,6 +43,7 @@ import { batchRoutes } from './payments/batch-routes.ts'
 import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
+import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
 import { tellFeatures } from './worker.ts'
 
@@ -60,6 +61,7 @@ type Limits = typeof httpLimits
 type Context = Services & {
   config: Config
   accounts: Accounts
+  portfolio: Portfolio
   catalogue: Catalogue
   limits: Limits
   onFinal: OnFinal
@@ -106,10 +108,13 @@ export async function buildApi(
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
   const catalogue = operationCatalogue(config.lenders)
+  const portfolio = openPortfolio({ ...services, config, catalogue, limits }, log)
+  app.addHook('onClose', portfolio.close)
   const context: Context = {
     ...services,
     config,
     accounts: openAccounts(services.db),
+    portfolio,
     catalogue,
     limits,
     onFinal: tellFeatures(services.metrics),

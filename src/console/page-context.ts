@@ -8,6 +8,7 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Health } from '../ops/health.ts'
 import type { Metrics } from '../ops/metrics.ts'
+import type { Portfolio } from '../portfolio/portfolio.ts'
 import type { Formats } from './frame/formats.ts'
 
 /** What pages are made of. */
@@ -23,5 +24,6 @@ export type PageContext = {
   health: Health
   metrics: Metrics
   onFinal: OnFinal
+  portfolio: Portfolio
   formats: Formats
 }

@@ -11,6 +11,9 @@ import type { PageContext } from './page-context.ts'
 import { paymentActions } from './payments/payment-actions.ts'
 import { paymentPage } from './payments/payment-page.ts'
 import { paymentsPage } from './payments/payments-page.ts'
+import { migrationActions } from './portfolio/migration-actions.ts'
+import { migrationPage } from './portfolio/migration-page.ts'
+import { portfolioPage } from './portfolio/portfolio-page.ts'
 import { runsPages } from './runs/runs-pages.ts'
 import { sourcesPage } from './runs/sources-page.ts'
 import { searchPage } from './search/search-page.ts'
@@ -26,6 +29,9 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   paymentsPage,
   paymentPage,
   paymentActions,
+  portfolioPage,
+  migrationPage,
+  migrationActions,
   callbacksPage,
   callbackPage,
   callbackActions,

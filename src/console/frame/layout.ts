@@ -47,10 +47,10 @@ function header({ name, role }: NonNullable<Viewer>, path: string): Html {
   return html`<header class="top container-fluid">
 <a class="brand" href="/console">LoanOps</a>
 <nav aria-label="Pages"><ul>${places.map(([href, title]) => place(href, title, path))}</ul></nav>
-<form class="search" role="search" action="/console/search">
+<search><form class="search" action="/console/search">
 <input type="search" name="q" aria-label="Search for any id" placeholder="Any id or UTR" required maxlength="300">
 <button type="submit" class="secondary">Search</button>
-</form>
+</form></search>
 <form class="who" method="post" action="/console/logout">
 <span>${name} <small>${role}</small></span>
 <button type="submit" class="secondary outline">Log out</button>

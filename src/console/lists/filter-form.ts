@@ -9,7 +9,7 @@ export function filterForm(
   filters: TProperties,
   values: Record<string, unknown>,
 ): Html {
-  return html`<form class="filters" action="${path}" role="search" aria-label="Filters">
+  return html`<form class="filters" action="${path}" aria-label="Filters">
 ${Object.entries(filters).map(([name, schema]) => field(name, schema, values[name]))}
 <button type="submit" class="secondary">Filter</button>
 </form>`

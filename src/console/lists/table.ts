@@ -21,8 +21,9 @@ function cell<Row extends object>(
 
 /** The value as text, also for an export. */
 export function textOf(row: object, name: string): string {
-  const value: Content | object | undefined = (row as Record<string, Content | object>)[name]
+  const value: unknown = (row as Record<string, unknown>)[name]
   if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 

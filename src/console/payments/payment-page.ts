@@ -11,6 +11,7 @@ import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { capital } from '../lists/filter-form.ts'
 import { attemptsTable } from '../operations/attempts-table.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from './event-list.ts'
@@ -47,7 +48,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
         paymentContext(db, id, payment),
         actionsOn(db, `${gateway}/${paymentId}`, formats),
       ])
-      const body = html`<h1>${payment.kind} ${paymentId}</h1>
+      const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
 ${doneNotice(done)}
 ${live(
   request.url,
