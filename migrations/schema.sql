@@ -329,6 +329,35 @@ CREATE INDEX audit_at ON loanops.audit USING btree (at);
 CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table loanops.bulk (
+  id uuid not null,
+  decision text not null,
+  filter jsonb not null,
+  note text,
+  actor text not null,
+  address inet,
+  request_id text,
+  status text default 'running'::text not null,
+  created_at timestamp with time zone default now() not null,
+  ended_at timestamp with time zone,
+  claimed_until timestamp with time zone default now() not null,
+  constraint bulk_pkey PRIMARY KEY (id),
+  constraint bulk_status_check CHECK ((status = ANY (ARRAY['running'::text, 'stopped'::text, 'completed'::text])))
+);
+CREATE INDEX bulk_running ON loanops.bulk USING btree (claimed_until) WHERE (status = 'running'::text);
+
+create table loanops.bulk_item (
+  bulk_id uuid not null,
+  number integer not null,
+  item jsonb not null,
+  outcome text,
+  reason text,
+  constraint bulk_item_bulk_id_fkey FOREIGN KEY (bulk_id) REFERENCES bulk(id),
+  constraint bulk_item_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text]))),
+  constraint bulk_item_pkey PRIMARY KEY (bulk_id, number)
+);
+CREATE INDEX bulk_item_left ON loanops.bulk_item USING btree (bulk_id, number) WHERE (outcome IS NULL);
+
 create table loanops.callback (
   id uuid default raw.new_id() not null,
   seq bigint generated always as identity not null,

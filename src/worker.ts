@@ -2,6 +2,7 @@ import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { booksFeature } from './books/books-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
+import { consoleFeature } from './console/console-feature.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish.ts'
@@ -18,6 +19,7 @@ import type { Job } from './queue/job.ts'
  * it runs operations only once the others are ready, and counts an operation as final only after all of them accepted it.
  */
 const FEATURES: Feature[] = [
+  consoleFeature,
   operationsFeature,
   paymentsFeature,
   booksFeature,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { accountsPage } from './accounts/accounts-page.ts'
 import { auditPage } from './audit/audit-page.ts'
+import { bulkPages } from './bulk/bulk-pages.ts'
 import { callbackActions } from './callbacks/callback-actions.ts'
 import { callbackPage } from './callbacks/callback-page.ts'
 import { callbacksPage } from './callbacks/callbacks-page.ts'
@@ -29,6 +30,7 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   paymentsPage,
   paymentPage,
   paymentActions,
+  bulkPages,
   portfolioPage,
   migrationPage,
   migrationActions,

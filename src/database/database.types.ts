@@ -269,6 +269,28 @@ export interface LoanopsAudit {
   subject: string;
 }
 
+export interface LoanopsBulk {
+  actor: string;
+  address: string | null;
+  claimed_until: Generated<Timestamp>;
+  created_at: Generated<Timestamp>;
+  decision: string;
+  ended_at: Timestamp | null;
+  filter: Json;
+  id: string;
+  note: string | null;
+  request_id: string | null;
+  status: Generated<string>;
+}
+
+export interface LoanopsBulkItem {
+  bulk_id: string;
+  item: Json;
+  number: number;
+  outcome: string | null;
+  reason: string | null;
+}
+
 export interface LoanopsCallback {
   about: string;
   attempts: Generated<number>;
@@ -509,6 +531,8 @@ export interface DB {
   "core.unjudged_payment": CoreUnjudgedPayment;
   "loanops.account": LoanopsAccount;
   "loanops.audit": LoanopsAudit;
+  "loanops.bulk": LoanopsBulk;
+  "loanops.bulk_item": LoanopsBulkItem;
   "loanops.callback": LoanopsCallback;
   "loanops.callback_attempt": LoanopsCallbackAttempt;
   "loanops.callback_receiver": LoanopsCallbackReceiver;

@@ -22,7 +22,9 @@ async function chromium(): Promise<{ path: string; args: string[] }> {
     return { path: own, args: [] }
   }
   if (process.platform !== 'linux' || process.arch !== 'x64')
-    throw new Error('The browser from npm runs on Linux x64 only: install Chrome and set CHROMIUM_PATH')
+    throw new Error(
+      'The browser from npm runs on Linux x64 only: install Chrome and set CHROMIUM_PATH',
+    )
   // Unpacks the libraries that it needs too.
   process.env.AWS_LAMBDA_JS_RUNTIME = 'nodejs22.x'
   const { default: packed } = await import('@sparticuz/chromium')

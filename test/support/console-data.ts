@@ -38,7 +38,7 @@ export async function fillConsole(url: string): Promise<void> {
   })
   for (const event of [
     capturedA({ id: 'pay_posted', amount: 458_400, loan: 'L-1001' }),
-    capturedA({ id: 'pay_nobody', amount: 12_345_650, notes: { order: 'unpaid <b>bill</b>' } }),
+    capturedA({ id: 'pay_nobody', amount: 1_234_550, notes: { order: 'unpaid <b>bill</b>' } }),
     capturedA({ id: 'pay_unknown_loan', amount: 99_900, loan: 'L-77' }),
     refundA({ id: 'rfnd_1', of: 'pay_posted' }),
   ])

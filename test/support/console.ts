@@ -5,11 +5,10 @@ import { startTestService, type TestService } from './service.ts'
 export const VIEWER = { username: 'vic.viewer', password: 'only for looking at it' }
 
 /** A request as a browser sends it; redirects are not followed. */
-export type Browse = (
-  path: string,
-  form?: Record<string, string>,
-  headers?: object,
-) => Promise<Seen>
+export type Browse = {
+  (path: string, form?: Record<string, string>, headers?: object): Promise<Seen>
+  cookie: string
+}
 export type Seen = { status: number; headers: Headers; text: string }
 
 export type ConsoleService = TestService & {
@@ -59,7 +58,7 @@ export function cookieIn(headers: Headers): string {
 }
 
 export function browser(url: string, cookie = ''): Browse {
-  return async (path, form, headers = {}) => {
+  const browse = async (path: string, form?: Record<string, string>, headers: object = {}) => {
     const response = await fetch(url + path, {
       method: form === undefined ? 'GET' : 'POST',
       redirect: 'manual',
@@ -68,4 +67,5 @@ export function browser(url: string, cookie = ''): Browse {
     })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
+  return Object.assign(browse, { cookie })
 }

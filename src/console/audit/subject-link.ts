@@ -5,6 +5,7 @@ const PAGES: Record<string, (subject: string) => string> = {
   operation: subject => `/console/operations/${encodeURIComponent(subject)}`,
   payment: subject => paymentPath(subject),
   migration: subject => `/console/portfolio/${encodeURIComponent(subject)}`,
+  bulk: subject => `/console/bulk/${subject}`,
   callback: subject =>
     subject === 'callbacks'
       ? '/console/callbacks'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { type Content, type Html, nothing } from '../frame/html.ts'
+import { type Html, nothing } from '../frame/html.ts'
 import type { Column } from './list.ts'
 
 /** On a narrow screen, each row becomes a block with the titles beside its values. */

@@ -1,15 +1,8 @@
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { ORIGINS } from '../../engine/origin.ts'
-import { ExternalId, IsoDay, oneOf, Text } from '../../http/fields.ts'
 import { listOperations } from '../../operations/find.ts'
-import {
-  matching,
-  type OperationFilter,
-  WAITING_REASONS,
-} from '../../operations/operation-filter.ts'
-import { STATUSES } from '../../operations/record.ts'
+import { matching, type OperationFilter } from '../../operations/operation-filter.ts'
+import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -18,32 +11,20 @@ import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { subjectPath } from '../timeline/subject-path.ts'
 import { failuresByReason } from './failures.ts'
-
-const MOST_OF_A_CODE = 200
-const filters = {
-  external_id: Type.Optional(ExternalId),
-  status: Type.Optional(oneOf(STATUSES)),
-  waiting_for: Type.Optional(oneOf(WAITING_REASONS)),
-  operation_type: Type.Optional(
-    Type.String({ pattern: '^[A-Z][A-Z_]{0,39}$', description: 'an operation’s name' }),
-  ),
-  origin: Type.Optional(oneOf(ORIGINS)),
-  error_code: Type.Optional(Text(MOST_OF_A_CODE, 'error.msg.loan.not.found')),
-  failed_on: Type.Optional(IsoDay),
-}
+import { operationFilters } from './operation-filters.ts'
 
 export type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
 
 /** Every operation, newest first, with the reason why it is not done yet. */
 export const operationsPage = (context: PageContext) => listRoutes(operationList(context))
 
-function operationList(context: PageContext): List<typeof filters, OperationItem> {
+function operationList(context: PageContext): List<typeof operationFilters, OperationItem> {
   const { db, config } = context
   const inZone = (filter: OperationFilter) => ({ ...filter, time_zone: config.LEDGER_TIMEZONE })
   return {
     path: '/operations',
     title: 'Operations',
-    filters,
+    filters: operationFilters,
     cursor: ['bigint'],
     empty:
       'No operation matches. What the LOS submits, and what payments and files become, would be here.',
@@ -55,6 +36,7 @@ function operationList(context: PageContext): List<typeof filters, OperationItem
     count: filter =>
       countUpTo(db, sql`select from loanops.operation o where ${matching(inZone(filter))}`),
     above: filter => failuresByReason(db, inZone(filter)),
+    below: (filter, request) => bulkForm('operations', filter, request.user.role),
   }
 }
 

@@ -1,10 +1,8 @@
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { oneOf } from '../../http/fields.ts'
 import { findPayments } from '../../payments/find-payments.ts'
-import { matching, type PaymentFilter, paymentFilter } from '../../payments/payment-filter.ts'
-import { OBJECTIONS } from '../../payments/payment-record.ts'
+import { matching, type PaymentFilter } from '../../payments/payment-filter.ts'
+import { bulkForm } from '../bulk/bulk-form.ts'
 import { amount, words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -12,29 +10,29 @@ import type { Column, List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { loanPath } from '../timeline/subject-path.ts'
+import { paymentFilters } from './payment-filters.ts'
 import { suspenseByReason } from './suspense-by-reason.ts'
 import { suspenseFirst } from './suspense-first.ts'
-
-const filters = { ...paymentFilter, objection: Type.Optional(oneOf(OBJECTIONS)) }
 
 export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][number]
 
 /** Payments, refunds and chargebacks: what is in suspense first. */
 export const paymentsPage = (context: PageContext) => listRoutes(paymentList(context))
 
-function paymentList(context: PageContext): List<typeof filters, PaymentItem> {
+function paymentList(context: PageContext): List<typeof paymentFilters, PaymentItem> {
   const { db, config } = context
   const zone = config.LEDGER_TIMEZONE
   return {
     path: '/payments',
     title: 'Payments',
-    filters,
+    filters: paymentFilters,
     cursor: ['name', 'uuid'],
     empty: 'No payment matches. What the gateways report would be here.',
     columns: paymentColumns(context),
     load: query => suspenseFirst(query, one => findPayments(db, one, zone)),
     count: filter => countPayments(db, filter, zone),
     above: filter => suspenseByReason(db, filter),
+    below: (filter, request) => bulkForm('payments', filter, request.user.role),
   }
 }
 
