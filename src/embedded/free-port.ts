@@ -1,12 +1,25 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** @param wanted 0 for any port. @throws if the port is taken */
-export function freePort(wanted: number): Promise<number> {
+/**
+ * Below the ports that systems give to outgoing connections: such a port could be taken between our look at it and its
+ * use by whoever asked for it.
+ */
+const NOT_OUTGOING = { from: 20_000, below: 32_000 }
+
+/** @param wanted 0 for any port. @throws if the wanted port is taken */
+export async function freePort(wanted: number): Promise<number> {
+  if (wanted !== 0) return tryPort(wanted)
+  const port = randomInt(NOT_OUTGOING.from, NOT_OUTGOING.below)
+  return tryPort(port).catch(error => {
+    if (error.code === 'EADDRINUSE') return freePort(0)
+    throw error
+  })
+}
+
+function tryPort(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)
-    server.listen(wanted, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(port)))
   })
 }

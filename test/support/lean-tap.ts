@@ -9,3 +9,5 @@ hooks.createHook = () => noHook
 // Tap reads every source file again to map its lines for coverage.
 nodeModule.registerHooks = () => ({ deregister: () => undefined })
 syncBuiltinESMExports()
+// Node strips types without moving a line, so a stack trace needs no source maps, which tap turns on.
+process.setSourceMapsEnabled(false)

@@ -1,24 +1,33 @@
 // Starts a PostgreSQL for the suite, then the suite: npm test [-- file …] [-- --shuffle [seed]]
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
-/** Each test has a database of 10 MB, and there are some 250 of them: three times that, to leave room for others. */
-const ROOM_BYTES = 8 * 2 ** 30
+/** Each test has a database of 10 MB, and there are some 650 of them: that, and room for others. */
+const ROOM_BYTES = 10 * 2 ** 30
+
+const SEMI_SPACE_MB = 64
 
 const tap = resolve('node_modules/.bin/tap')
 const MAX_SEED = 1_000_000
-const { files, seed } = commandLine(process.argv.slice(2))
+const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
 // After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
+const suite = '.data/suite'
+rmSync(suite, { recursive: true, force: true })
+mkdirSync(suite, { recursive: true })
+// A file that is asked for by name is run as it is.
+const isAsked = files.length > 0 && seed === undefined
+const entries = isAsked ? files : writeSuite(suite, files, seed)
 const folder = postgresFolder()
 rmSync(folder, { recursive: true, force: true })
 const postgres = await startPostgres({
@@ -38,33 +47,47 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await built
-  const order = seed === undefined ? [] : [`--import=${resolve('test/support/shuffle.ts')}`]
-  const { status } = spawnSync(process.execPath, [...order, tap, ...files], {
-    stdio: 'inherit',
+  const child = spawn(process.execPath, [tap, ...options, ...entries], {
+    // On a terminal, tap's own report ends with the failures.
+    stdio: ['inherit', process.stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
     env: {
       ...process.env,
-      SHUFFLE_SEED: seed,
       TEST_DATABASE_URL: postgres.url,
       // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
-      NODE_OPTIONS: `--import=${resolve('test/support/lean-tap.ts')}`,
+      // With room for what a test leaves behind, the collector runs a fraction as often.
+      NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB} --import=${resolve('test/support/lean-tap.ts')}`,
     },
   })
+  let report = ''
+  child.stdout?.setEncoding('utf8').on('data', text => {
+    report += text
+    process.stdout.write(text)
+  })
+  const [status] = await once(child, 'close')
   process.exitCode = status ?? 1
+  if (status !== 0) console.log(failures(report))
 } finally {
   await postgres.close()
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
 }
 
-/** The files for tap, and the seed of the order if shuffling is requested. */
-function commandLine(given: string[]): { files: string[]; seed: string | undefined } {
+/** Once more at the end, where they are seen: each failed assertion with what it says. */
+function failures(text: string): string {
+  const details = String.raw`(?:\n *---\n[^]*?\n *\.\.\.)?`
+  return (text.match(RegExp(`^ +not ok .*${details}`, 'gm')) ?? []).join('\n')
+}
+
+/** What to run, tap's options, and the seed of the order if shuffling is requested. */
+function commandLine(given: string[]) {
   const at = given.indexOf('--shuffle')
-  if (at === -1) return { files: given, seed: undefined }
   const next = given[at + 1] ?? ''
-  const isSeed = /^\d+$/.test(next)
+  const isSeed = at !== -1 && /^\d+$/.test(next)
+  const rest = at === -1 ? given : given.toSpliced(at, isSeed ? 2 : 1)
   return {
-    files: given.toSpliced(at, isSeed ? 2 : 1),
-    seed: isSeed ? next : String(randomInt(MAX_SEED)),
+    files: rest.filter(one => !one.startsWith('-')),
+    options: rest.filter(one => one.startsWith('-')),
+    seed: at === -1 ? undefined : isSeed ? next : String(randomInt(MAX_SEED)),
   }
 }
 

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { globSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** These take longest, mostly by waiting: begun first, they do not run on when all others have ended. */
+const LONGEST = [
+  'operations/pause',
+  'books/backfill-schedule',
+  'payments/fates',
+  'engine/unknown',
+  'ops/traces',
+  'ledger/share-slots',
+  'payments/exactly-once',
+  'embedded/start',
+  'engine/stop',
+  'payments/outsiders',
+  'portfolio/migrate-portfolio',
+  'engine/failing-ledger',
+  'portfolio/kill',
+  'engine/order',
+  'edges/connections',
+  'payments/dead-worker',
+  'engine/first-answers',
+  'payments/crash-points',
+  'books/backfill-crash-points',
+  'callbacks/crash-points',
+  'engine/crash-points',
+  'portfolio/upload-memory',
+  'engine/postgres-restart',
+].map(fileOf)
+
+/** It adds to a list that our modules read when they are loaded: it needs a process in which they are not. */
+const FIRST_TO_LOAD = fileOf('portfolio/new-kind')
+
+/** Of all others, this many share a process: loading the service and tap takes longer than most files. */
+const FILES_PER_PROCESS = 8
+
+/**
+ * Writes what tap is to run into `folder`, one entry per process.
+ * @param given the files, or none for all of them
+ * @param seed shuffles them
+ */
+export function writeSuite(folder: string, given: string[], seed: string | undefined): string[] {
+  const all = given.length > 0 ? given : globSync('test/**/*.test.ts')
+  const files = all.toSorted(seed === undefined ? undefined : bySeed(seed))
+  const lone = [...LONGEST, FIRST_TO_LOAD].filter(file => files.includes(file))
+  const others = files.filter(file => !lone.includes(file))
+  const processes = Math.ceil(others.length / FILES_PER_PROCESS)
+  // Files of one folder take about as long as each other, so they are spread over the processes.
+  const groups = Array.from({ length: processes }, (_, n) =>
+    others.filter((_file, place) => place % processes === n),
+  )
+  const entries = [...lone.map(file => [file]), ...groups]
+  if (seed !== undefined) entries.sort(([a = ''], [b = '']) => bySeed(seed)(a, b))
+  return entries.map((group, n) => {
+    const entry = join(folder, `${String(n).padStart(3, '0')}.test.mjs`)
+    writeFileSync(entry, ["import t from 'tap'", ...group.flatMap(importOf)].join('\n'))
+    return entry
+  })
+}
+
+function fileOf(name: string): string {
+  return `test/${name}.test.ts`
+}
+
+const bySeed = (seed: string) => (a: string, b: string) =>
+  hashOf(seed, a) < hashOf(seed, b) ? -1 : 1
+
+const hashOf = (seed: string, file: string) =>
+  createHash('sha256').update(`${seed} ${file}`).digest('hex')
+
+/** The comment stands before the file's tests in tap's report. */
+const importOf = (file: string) => [`t.comment('${file}')`, `await import('${resolve(file)}')`]
