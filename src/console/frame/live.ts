@@ -1,11 +1,11 @@
 import { html } from 'hono/html'
 import type { Content, Html } from './html.ts'
 
-export const LIVE_ID = 'live'
+const LIVE_ID = 'live'
 const EVERY = 'every 5s'
 
 /** `refresh=off` in a page's URL keeps it as it is. */
-export const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'off'
+const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'off'
 
 /** A part of a page that replaces itself by the same part of the page as it is then. */
 export function live(url: string, query: { refresh?: string | undefined }, content: Content): Html {

@@ -50,7 +50,7 @@ async function loanNow({ ledger }: PageContext, id: string): Promise<Html> {
     type: one.type?.value ?? '',
     amount: amount(String(one.amount), currency.code),
     external_id: one.externalId ?? null,
-    state: isStanding(one) ? '' : 'void',
+    state: isStanding(one) ? 'stands' : 'void',
   }))
   return html`${facts([
     ['Status', loan.status.value],
@@ -70,7 +70,7 @@ const TRANSACTION_COLUMNS = [
   { name: 'type', title: 'Type' },
   { name: 'amount', title: 'Amount', isNumber: true },
   { name: 'external_id', title: 'External id', isId: true },
-  { name: 'state', title: '' },
+  { name: 'state', title: 'State' },
 ]
 
 async function clientNow({ ledger }: PageContext, id: string): Promise<Html> {

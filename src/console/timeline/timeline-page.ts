@@ -32,17 +32,12 @@ const schema = {
 /** Everything that happened to a loan or a client, in one order. */
 export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/loans/:id', { schema }, async (request, reply) => {
-      const subject: Subject = { kind: 'loan', id: request.params.id }
-      const body = await timeline(context, request, subject, request.query)
-      return answerPage(request, reply, { title: `Loan ${subject.id}`, body })
-    })
-
-    app.get('/clients/:id', { schema }, async (request, reply) => {
-      const subject: Subject = { kind: 'client', id: request.params.id }
-      const body = await timeline(context, request, subject, request.query)
-      return answerPage(request, reply, { title: `Client ${subject.id}`, body })
-    })
+    for (const kind of ['loan', 'client'] as const)
+      app.get(`/${kind}s/:id`, { schema }, async (request, reply) => {
+        const subject = { kind, id: request.params.id }
+        const body = await timeline(context, request, subject, request.query)
+        return answerPage(request, reply, { title: `${capital(kind)} ${subject.id}`, body })
+      })
   }
 }
 
