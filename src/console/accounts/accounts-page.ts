@@ -87,7 +87,7 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
 
 function disableForm({ username }: Row): Html {
   return html`<form class="inline" method="post" action="${PATH}/${encodeURIComponent(username)}/disable">
-<button type="submit" class="secondary outline" aria-label="Disable ${username}">Disable</button></form>`
+<button type="submit" class="secondary outline">Disable</button></form>`
 }
 
 function registerForm(): Html {
