@@ -3,6 +3,8 @@ import { startLoop } from '../queue/loop.ts'
 
 /** The usual interval of Prometheus. More frequent scrapes do not query the database more often. */
 const EVERY_MS = 15_000
+/** A process that starts has more urgent work than to count a backlog. */
+const FIRST_AFTER_MS = 2_000
 
 /** Refreshes gauges at intervals; while the database is unavailable, they keep their last values. */
 export function measureEvery(
@@ -10,7 +12,16 @@ export function measureEvery(
   log: { warn(object: object, message: string): void },
   everyMs = EVERY_MS,
 ): Job {
-  return startLoop(() => refresh().then(() => everyMs), {
+  let isStarting = true
+  const look = async () => {
+    if (isStarting) {
+      isStarting = false
+      return FIRST_AFTER_MS
+    }
+    await refresh()
+    return everyMs
+  }
+  return startLoop(look, {
     everyMs,
     onError: error => log.warn({ err: error }, 'gauges could not be refreshed'),
   })
