@@ -1,7 +1,6 @@
 -- A viewer may look at everything but accounts, and change nothing.
 alter table loanops.account drop constraint account_role_check;
 alter table loanops.account add constraint account_role_check check (role in ('admin', 'operator', 'viewer')) not valid;
-alter table loanops.account validate constraint account_role_check;
 
 -- Logins to the console that were ended by a logout. A row is needed only until the last token of its login expires.
 create table loanops.ended_login (

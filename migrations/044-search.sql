@@ -1,3 +1,5 @@
+alter table loanops.account validate constraint account_role_check;
+
 -- A bank reference leads to its operation.
 create index operation_utr on loanops.operation ((data ->> 'utr_payment_id')) where data ->> 'utr_payment_id' is not null;
 -- Failures of any origin, newest first.
