@@ -15,6 +15,7 @@ import { paymentsPage } from './payments/payments-page.ts'
 import { migrationActions } from './portfolio/migration-actions.ts'
 import { migrationPage } from './portfolio/migration-page.ts'
 import { portfolioPage } from './portfolio/portfolio-page.ts'
+import { gatewayActions } from './runs/gateway-actions.ts'
 import { runsPages } from './runs/runs-pages.ts'
 import { sourcesPage } from './runs/sources-page.ts'
 import { searchPage } from './search/search-page.ts'
@@ -38,6 +39,7 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   callbackPage,
   callbackActions,
   runsPages,
+  gatewayActions,
   sourcesPage,
   auditPage,
   accountsPage,

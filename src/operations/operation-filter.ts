@@ -12,6 +12,9 @@ export const WAITING_REASONS = [
   'outcome_unknown',
 ] as const
 
+/** The only one that payments become. */
+const OF_PAYMENTS = 'REPAYMENT'
+
 /** By what operations are listed. */
 export type OperationFilter = {
   origin?: Origin
@@ -34,6 +37,9 @@ export function matching(filter: OperationFilter): RawBuilder<unknown> {
   if (status !== undefined) where.push(sql`o.status = ${sql.lit(status)}`)
   if (external_id !== undefined) where.push(sql`o.external_id = ${external_id}`)
   if (operation_type !== undefined) where.push(sql`o.operation_type = ${operation_type}`)
+  // Known before any row is read.
+  if (operation_type !== undefined && origin === 'payment')
+    where.push(sql.lit(operation_type === OF_PAYMENTS) as RawBuilder<unknown>)
   if (waiting_for !== undefined)
     where.push(sql`o.status = 'processing' and (
       select v.waiting_for from loanops.operation_state v where v.seq = o.seq) = ${waiting_for}`)

@@ -15,13 +15,17 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       status.textContent = loaded < total ? `${percent} % sent` : 'Sent; the rows are being checked'
     })
     request.addEventListener('load', () => {
-      if (request.status < 400) {
+      if (request.status < 400 && request.responseURL !== form.action) {
         location.assign(request.responseURL)
+        return
+      }
+      const page = new DOMParser().parseFromString(request.responseText, 'text/html')
+      if (request.status < 400) {
+        document.querySelector('main').replaceWith(page.querySelector('main'))
         return
       }
       button.disabled = false
       progress.hidden = true
-      const page = new DOMParser().parseFromString(request.responseText, 'text/html')
       status.textContent = page.querySelector('[role=alert]')?.textContent ?? 'The upload failed'
     })
     request.addEventListener('error', () => {

@@ -3,6 +3,7 @@ import type { Formats } from '../frame/formats.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { viewList } from '../lists/view-list.ts'
 import type { PageContext } from '../page-context.ts'
+import { gatewayForms } from './gateway-forms.ts'
 
 const number = (name: string, title: string) => ({ name, title, isNumber: true })
 const time = (formats: Formats, name: string, title: string) => ({
@@ -15,8 +16,15 @@ const lastError = { name: 'last_error', title: 'Last error', isId: true }
 /** Batches, read-backs and fetches, newest first. */
 export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    for (const list of [batches, readbacks, backfills])
+    for (const list of [batches, readbacks])
       await app.register(listRoutes(viewList(context.db, list(context.formats))))
+    const fetches = viewList(context.db, backfills(context.formats))
+    await app.register(
+      listRoutes({
+        ...fetches,
+        below: (_, request) => gatewayForms(context.config, request.user.role),
+      }),
+    )
   }
 }
 
