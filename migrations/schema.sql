@@ -39,6 +39,17 @@ CREATE INDEX backfill_running ON core.backfill USING btree (gateway, account, id
 CREATE INDEX backfill_scheduled ON core.backfill USING btree (gateway, account, window_to) WHERE ((trigger = 'schedule'::text) AND (status = 'completed'::text));
 CREATE UNIQUE INDEX backfill_one_scheduled ON core.backfill USING btree (gateway, account) WHERE ((trigger = 'schedule'::text) AND (status = 'running'::text));
 
+create table core.balanced_day (
+  day date not null,
+  lender text not null,
+  gateway text not null,
+  currency text not null,
+  balanced_at timestamp with time zone default now() not null,
+  lost_at timestamp with time zone,
+  constraint balanced_day_pkey PRIMARY KEY (day, lender, gateway, currency)
+);
+CREATE INDEX balanced_day_lost ON core.balanced_day USING btree (lost_at) WHERE (lost_at IS NOT NULL);
+
 create table core.batch_run (
   id uuid not null,
   trigger text not null,
@@ -63,6 +74,30 @@ create table core.batch_run (
 );
 CREATE UNIQUE INDEX batch_run_one_running ON core.batch_run USING btree (status) WHERE (status = 'running'::text);
 CREATE UNIQUE INDEX batch_run_one_waiting ON core.batch_run USING btree (status) WHERE (status = 'waiting'::text);
+
+create table core.changed_day (
+  day date not null
+);
+CREATE INDEX changed_day_day ON core.changed_day USING btree (day);
+
+create table core.day_figure (
+  day date not null,
+  lender text not null,
+  gateway text not null,
+  currency text not null,
+  bucket text not null,
+  payments bigint not null,
+  amount numeric not null,
+  constraint day_figure_bucket_check CHECK ((bucket = ANY (ARRAY['captured'::text, 'posted'::text, 'unchecked'::text, 'waiting'::text, 'suspense'::text, 'handled'::text, 'dismissed'::text, 'returned'::text, 'missing'::text, 'not_at_gateway'::text]))),
+  constraint day_figure_pkey PRIMARY KEY (day, lender, gateway, currency, bucket)
+);
+
+create table core.day_zone (
+  only_one boolean default true not null,
+  time_zone text not null,
+  constraint day_zone_only_one_check CHECK (only_one),
+  constraint day_zone_pkey PRIMARY KEY (only_one)
+);
 
 create table core.event (
   source text not null,
@@ -118,6 +153,7 @@ create table core.gateway_account (
   account text not null,
   constraint gateway_account_pkey PRIMARY KEY (gateway, account)
 );
+CREATE TRIGGER note_accounts AFTER INSERT OR DELETE ON core.gateway_account FOR EACH ROW EXECUTE FUNCTION core.note_all_days();
 
 create table core.gateway_missed (
   gateway text not null,
@@ -181,6 +217,23 @@ create table core.readback_run (
 CREATE UNIQUE INDEX readback_run_one_running ON core.readback_run USING btree (status) WHERE (status = 'running'::text);
 CREATE UNIQUE INDEX readback_run_one_waiting ON core.readback_run USING btree (status) WHERE (status = 'waiting'::text);
 
+create table core.settlement_row (
+  gateway text not null,
+  settlement_id text not null,
+  kind text not null,
+  id text not null,
+  payment_id text,
+  lender text,
+  settled_at timestamp with time zone,
+  utr text,
+  amount numeric not null,
+  fee numeric not null,
+  tax numeric not null,
+  paid_out numeric,
+  constraint settlement_row_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'other'::text]))),
+  constraint settlement_row_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
+);
+
 create table core.source (
   name text not null,
   lender text not null,
@@ -212,6 +265,10 @@ create table core.statement (
 );
 CREATE INDEX statement_captured ON core.statement USING btree (captured_at, gateway);
 CREATE INDEX statement_settlement ON core.statement USING btree (settlement_id, gateway) WHERE (settlement_id IS NOT NULL);
+CREATE TRIGGER note_before AFTER UPDATE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
+CREATE TRIGGER note_changed AFTER UPDATE ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
+CREATE TRIGGER note_gone AFTER DELETE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
+CREATE TRIGGER note_new AFTER INSERT ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 
 create table core.transaction (
   id uuid default raw.new_id() not null,
@@ -258,6 +315,7 @@ create table core.transaction (
   noted_by text,
   suspended_at timestamp with time zone,
   reported text,
+  ledger_amount numeric,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
@@ -284,10 +342,15 @@ CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
+CREATE INDEX transaction_undated ON core.transaction USING btree (received_at) WHERE (paid_at IS NULL);
 CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE (state = 'waiting'::text);
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
 CREATE CONSTRAINT TRIGGER report_new_payment AFTER INSERT ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.state = ANY (ARRAY['suspense'::text, 'returned'::text]))) EXECUTE FUNCTION core.report_payment();
 CREATE CONSTRAINT TRIGGER report_payment AFTER UPDATE ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.state = ANY (ARRAY['posted'::text, 'suspense'::text, 'returned'::text, 'handled'::text, 'dismissed'::text])) AND (((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)) OR (old.objection IS DISTINCT FROM new.objection)))) EXECUTE FUNCTION core.report_payment();
+CREATE TRIGGER note_changed AFTER UPDATE ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
+CREATE TRIGGER note_gone AFTER DELETE ON core.transaction REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
+CREATE TRIGGER note_left AFTER UPDATE ON core.transaction REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_left_days();
+CREATE TRIGGER note_new AFTER INSERT ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
 
 create table core.unjudged_payment (
   gateway text not null,

@@ -8,6 +8,7 @@ import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
+import { reconciliationRoutes } from './books/reconciliation/routes.ts'
 import { statementRoutes } from './books/statements/routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
@@ -83,6 +84,7 @@ const ROUTES = {
     paymentRoutes,
     backfillRoutes,
     statementRoutes,
+    reconciliationRoutes,
     checkRoutes,
     callbackRoutes,
     decisionRoutes,

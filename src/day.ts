@@ -17,8 +17,6 @@ export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|
 
 const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
-// Parsed by hand, because loading date-fns costs a second of CPU time at each start.
-
 /** In Fineract's own form: `[2026, 3, 5]`. */
 export type Day = [year: number, month: number, day: number]
 

@@ -13,6 +13,8 @@ import { allQueues } from './worker.ts'
 /** Work in flight may finish within this time after SIGTERM; the rest is handed back. */
 const STOP_WITHIN_MS = 25_000
 
+const HIGHEST_PORT = 65_535
+
 const OPTIONS = {
   embedded: { type: 'boolean' },
   role: { type: 'string' },
@@ -55,7 +57,7 @@ async function command(name: string | undefined): Promise<void> {
     case 'create-admin':
       return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'sandbox':
-      return flags.gateway ? runSandboxGateways() : runSandbox()
+      return runSandboxes()
     case 'receive-callbacks':
       return runReceiver()
     case 'migrate-portfolio':
@@ -85,39 +87,27 @@ async function runEmbedded(): Promise<void> {
   }
 }
 
-async function runSandbox(): Promise<void> {
+async function runSandboxes(): Promise<void> {
   // Imported only here: it would add a fifth to what a role loads.
-  const { startSandbox } = await import('./sandbox/server.ts')
-  const sandbox = await startSandbox({
-    host: flags.host ?? '127.0.0.1',
-    port: Number(flags.port ?? 0),
-  })
-  closeWithGrace(() => sandbox.close())
-  process.stdout.write(`${sandbox.url}\n`)
-}
-
-async function runSandboxGateways(): Promise<void> {
-  // Only here, for the same reason.
-  const { startSandboxGateways } = await import('./sandbox/gateways/gateway-server.ts')
-  const { urlA, urlB, key, secret, controlUrl, close } = await startSandboxGateways({
-    host: flags.host ?? '127.0.0.1',
-    port: Number(flags.port ?? 0),
-  })
-  closeWithGrace(() => close())
-  const settings = (name: string, url: string) =>
-    `${name}_API_URL=${url} ${name}_API_KEY=${key} ${name}_API_SECRET=${secret}\n`
-  process.stdout.write(settings('GATEWAY_A', urlA) + settings('GATEWAY_B', urlB))
-  process.stdout.write(`Control: ${controlUrl}\n`)
+  const { runSandbox, runSandboxGateways } = await import('./sandbox/commands.ts')
+  const listen = { host: flags.host ?? '127.0.0.1', port: portOf(flags) }
+  return flags.gateway ? runSandboxGateways(listen) : runSandbox(listen)
 }
 
 async function runReceiver(): Promise<void> {
   // Only here: a role sends callbacks and takes none.
   const { receiveCallbacks } = await import('./callbacks/receive-callbacks.ts')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
-  const port = Number(flags.port ?? 0)
-  const receiver = await receiveCallbacks({ port, secrets: process.env.CALLBACK_SECRET }, print)
+  const { CALLBACK_SECRET: secrets } = process.env
+  const receiver = await receiveCallbacks({ port: portOf(flags), secrets }, print)
   closeWithGrace(() => receiver.close())
   print(`CALLBACK_URL=${receiver.url} CALLBACK_SECRET=${receiver.secret}`)
+}
+
+/** Any free port by default. */
+function portOf({ port = '0' }: typeof flags): number {
+  if (/^\d+$/.test(port) && Number(port) <= HIGHEST_PORT) return Number(port)
+  throw new ConfigError(`--port must be a number from 0 to ${HIGHEST_PORT}, not ${port}`)
 }
 
 /** Runs a role until the process is asked to stop. */

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
+import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import {
   type Database,
@@ -24,7 +25,7 @@ import { poolGauge } from './ops/pool-gauge.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
 
-/** One each for a batch, a read-back, a run of a migration, the gauges and the purge. */
+/** One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days may wait for one. */
 const LONG_STATEMENTS_AT_ONCE = 5
 /** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
@@ -80,6 +81,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
     await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
   }
   try {
+    await useTimeZone(patient, config.LEDGER_TIMEZONE)
     await boss.start()
     // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })

@@ -1,5 +1,6 @@
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { booksFeature } from './books/books-feature.ts'
+import { reconciliationFeature } from './books/reconciliation/reconciliation-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
 import { consoleFeature } from './console/console-feature.ts'
@@ -25,6 +26,7 @@ const FEATURES: Feature[] = [
   booksFeature,
   portfolioFeature,
   backfillFeature,
+  reconciliationFeature,
   callbacksFeature,
   engineFeature,
 ]

@@ -7,6 +7,11 @@ import { join, resolve } from 'node:path'
 const START_WITHIN_MS = 60_000
 const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100
+const DAY = '2026-02-13'
+const PAID_AT = `${DAY}T10:00:00+05:30`
+/** Its webhook comes; the other one's never does. */
+const REPORTED = { id: 'pay_DEMO0000000001', amount: 458_400 }
+const UNREPORTED = { id: 'pay_DEMO0000000002', amount: 100_000 }
 
 const folder = mkdtempSync(join(tmpdir(), 'loanops-demo-'))
 // If we are root, PostgreSQL runs as another user.
@@ -21,9 +26,10 @@ try {
   const printed = await welcome()
   const url = found(/API +(\S+)/, printed)
   const ledgerUrl = found(/Ledger +(\S+)/, printed)
+  const gatewayUrl = new URL(found(/Gateways +([^\s,]+)/, printed)).origin
   const token = readFileSync(join(folder, '.data/internal-token'), 'utf8')
   printStep('the service is up: PostgreSQL, sandbox ledger, API and worker', startedAt)
-  await drive(url, token, ledgerUrl)
+  await drive(url, token, { ledgerUrl, gatewayUrl })
   console.log('\nAll as promised.')
 } catch (error) {
   console.error(`\nNot as promised: ${(error as Error).message}`)
@@ -34,7 +40,9 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-async function drive(url: string, token: string, ledgerUrl: string) {
+type Others = { ledgerUrl: string; gatewayUrl: string }
+
+async function drive(url: string, token: string, { ledgerUrl, gatewayUrl }: Others) {
   const call = caller(url, { 'x-internal-token': token })
   const step = async (what: string, status: string, data: object) => {
     const at = performance.now()
@@ -70,6 +78,7 @@ async function drive(url: string, token: string, ledgerUrl: string) {
   })
   await payment(call)
   await books(ledgerUrl)
+  await reconcile(call, gatewayUrl)
 }
 
 async function payment(call: Call) {
@@ -77,15 +86,50 @@ async function payment(call: Call) {
   await call('POST', '/webhooks/gateway_a?lender=LENDER_02', captured())
   printStep('webhook payment.captured: 4,584.00 acknowledged', sentAt)
   const batchAt = performance.now()
+  await post(call, REPORTED.id)
+  printStep('batch: raw → base → core → repayment posted', batchAt)
+}
+
+async function post(call: Call, id: string) {
   const { batch_id } = await call('POST', '/payments/batch', {}, 202)
-  await until(
-    async () => (await call('GET', `/payments/batches/${batch_id}`)).ended_at !== null,
-    'the batch ends',
-  )
-  const { payment } = await call('GET', '/payments/gateway_a/pay_DEMO0000000001')
+  await ended(call, `/payments/batches/${batch_id}`, 'the batch ends')
+  const { payment } = await call('GET', `/payments/gateway_a/${id}`)
   if (payment.state !== 'posted')
     throw new Error(`the payment is ${payment.state}: ${payment.reason}`)
-  printStep('batch: raw → base → core → repayment posted', batchAt)
+}
+
+function ended(call: Call, path: string, what: string) {
+  return until(async () => (await call('GET', path)).ended_at !== null, what)
+}
+
+/** Compares the day with what the gateway says, and brings in what its webhooks did not. */
+async function reconcile(call: Call, gatewayUrl: string) {
+  const gateway = caller(`${gatewayUrl}/sandbox-gateway`, {})
+  const notes = { loan_id: 'L-DEMO', lender: 'LENDER_02' }
+  for (const payment of [REPORTED, UNREPORTED])
+    await gateway('PUT', '/payments', {
+      gateway: 'gateway_a',
+      ...payment,
+      created_at: PAID_AT,
+      notes,
+    })
+  const fetchAt = performance.now()
+  const window = { from: `${DAY}T00:00:00+05:30`, to: '2026-02-14T00:00:00+05:30' }
+  const { backfill_id } = await call('POST', '/gateways/gateway_a/backfill', window, 202)
+  await ended(call, `/gateways/backfills/${backfill_id}`, 'the fetch ends')
+  await post(call, UNREPORTED.id)
+  printStep('backfill: 1,000.00 whose webhook never came is found and posted', fetchAt)
+  const checkAt = performance.now()
+  for (const { id } of [REPORTED, UNREPORTED])
+    await call('POST', `/payments/gateway_a/${id}/check`, undefined)
+  const { days } = await call('GET', `/reconciliation?from=${DAY}&to=${DAY}`)
+  const [day] = days
+  if (days.length !== 1 || !day.balanced || day.buckets.posted.amount !== day.captured?.amount)
+    throw new Error(`the day is ${JSON.stringify(days)}`)
+  printStep(
+    `reconciliation of ${day.day}: captured ${day.captured.amount}, posted ${day.buckets.posted.amount}, balanced`,
+    checkAt,
+  )
 }
 
 /** Reads the ledger itself, instead of trusting LoanOps. */
@@ -100,9 +144,7 @@ async function books(ledgerUrl: string) {
     'GET',
     '/loans/external-id/L-DEMO?associations=transactions',
   )
-  const repayment = transactions.find(
-    (one: any) => one.externalId === 'gateway_a-pay_DEMO0000000001',
-  )
+  const repayment = transactions.find((one: any) => one.externalId === `gateway_a-${REPORTED.id}`)
   if (repayment?.amount !== 4584) throw new Error(`the ledger holds ${JSON.stringify(repayment)}`)
   printStep(
     `the ledger's books: repayment ${repayment.amount}, outstanding ${summary.totalOutstanding}`,
@@ -120,13 +162,13 @@ function captured() {
     payload: {
       payment: {
         entity: {
-          id: 'pay_DEMO0000000001',
+          id: REPORTED.id,
           entity: 'payment',
-          amount: 458400,
+          amount: REPORTED.amount,
           currency: 'INR',
           status: 'captured',
           notes: { external_loan_id: 'L-DEMO' },
-          created_at: Math.floor(Date.parse('2026-02-13T10:00:00+05:30') / 1000),
+          created_at: Math.floor(Date.parse(PAID_AT) / 1000),
         },
       },
     },

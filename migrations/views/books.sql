@@ -1,3 +1,12 @@
+-- Days are counted in the ledger's time zone.
+create or replace function core.start_of(day date) returns timestamptz language sql stable as $$
+  select day::timestamp at time zone time_zone from core.day_zone
+$$;
+
+create or replace function core.day_of(at timestamptz) returns date language sql stable as $$
+  select (at at time zone time_zone)::date from core.day_zone
+$$;
+
 -- The next loans with payments that were posted in this time and not read back since its end, in the order of posting, and
 -- the last payment looked at. A loan with several such payments may come again, until they are marked.
 create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,

@@ -1,4 +1,15 @@
 create or replace view ops.payment as
+select p.*,
+       -- Not joined: they are looked up for the rows that are shown.
+       (select s.fee from core.statement s
+         where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as fee,
+       (select s.tax from core.statement s
+         where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as tax,
+       (select s.settlement_id from core.statement s
+         where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as settlement_id,
+       (select s.utr from core.statement s
+         where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as utr
+  from (
 select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
        t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
        t.received_at, t.posted_at,
@@ -38,7 +49,7 @@ select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.ext
           -- As loanops.operation_state has it.
           (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
             and exists (select from ops.ledger_pause) as is_paused) before
- where t.state = 'posting';
+ where t.state = 'posting') p;
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 
 create or replace view ops.suspense as

@@ -4,6 +4,37 @@ select gateway, gateway_payment_id, lender, amount, currency, status, captured_a
   from core.statement;
 comment on view ops.statement is 'What the gateways themselves say of their payments';
 
+-- A settlement's parts: as the gateway lists them, and of what only a file says, as the statement has them. Without the
+-- gateway's own account of what it paid out, a payment adds up once its fee and tax are known.
+create or replace view ops.settlement as
+select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds,
+       gross - fees - tax - refunds as net,
+       is_agreed and is_known and paid_out = gross - fees - tax - refunds as adds_up
+  from (
+    select gateway, settlement_id, lender, max(settled_at) as settled_at, max(utr) as utr,
+           count(*) filter (where kind = 'payment') as payments,
+           coalesce(sum(amount) filter (where kind = 'payment'), 0) as gross, coalesce(sum(fee), 0) as fees,
+           coalesce(sum(tax), 0) as tax, coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunds,
+           bool_and(is_agreed) as is_agreed, count(paid_out) = count(*) as is_known, coalesce(sum(paid_out), 0) as paid_out
+      from (
+        select r.gateway, r.settlement_id, coalesce(s.lender, t.lender, r.lender, 'UNKNOWN') as lender, r.settled_at, r.utr,
+               r.kind, r.amount, r.fee, r.tax, r.paid_out,
+               -- The payment is of the amount that the gateway said elsewhere.
+               r.kind <> 'payment' or r.amount = coalesce(s.amount, r.amount) as is_agreed
+          from core.settlement_row r
+          left join core.statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
+          left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
+        union all
+        select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.fee, s.tax,
+               s.amount - s.fee - s.tax, true
+          from core.statement s
+         where s.settlement_id is not null
+           and not exists (select from core.settlement_row r
+                            where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
+                              and r.id = s.gateway_payment_id)) part
+     group by gateway, settlement_id, lender) settlement;
+comment on view ops.settlement is 'What the gateways paid out, of which payments, and whether the parts add up to the paisa';
+
 create or replace view ops.backfill as
 select id as backfill_id, gateway, lender, window_from as "from", window_to as "to", status, fetched, missed, started_at,
        ended_at, last_error, trigger, requested_at, done_until, account
@@ -153,6 +184,12 @@ create or replace function core.note_window(wanted_gateway text, wanted_lender t
      where w.gateway = wanted_gateway and w.lender is not distinct from wanted_lender and w.source = wanted_source
        and (w.covers && covered or w.covers -|- covered)
     returning w.covers
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(r)) + plus
+      from (select covered::tstzmultirange - coalesce(range_agg(g.covers), '{}') as times from gone g) n
+     cross join unnest(n.times) r
+     cross join generate_series(0, core.day_of(upper(r)) - core.day_of(lower(r))) plus
   )
   insert into core.gateway_window (gateway, lender, source, covers)
   select wanted_gateway, wanted_lender, wanted_source, coalesce(range_merge(range_agg(g.covers) + covered::tstzmultirange), covered)

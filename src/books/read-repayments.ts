@@ -18,6 +18,8 @@ export type Finding = {
   payment: PostedPayment
   reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
   difference: string | null
+  /** What it holds, where that is not the amount that was sent. */
+  amount: string | null
   /** One sentence for people, where there is a reason. */
   detail: string | null
 }
@@ -102,22 +104,33 @@ function found(
 ): Omit<Finding, 'payment'> {
   if (held === undefined) {
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
-    return { reason: 'missing_at_ledger', difference: null, detail }
+    return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
   if (isStanding(held)) {
-    const differences = differencesOf(held, payment)
-    return { reason: null, difference: differences.join(', ') || null, detail: null }
+    const difference = differencesOf(held, payment).join(', ') || null
+    return { reason: null, difference, amount: otherAmount(held, payment), detail: null }
   }
   const undone = `transaction ${held.id} was undone there on ${dayThere(held.reversedOnDate)}`
   const adjusted = standingFor(payment, transactions)
   if (adjusted === undefined)
-    return { reason: 'reversed_at_ledger', difference: null, detail: `The ledger’s ${undone}` }
+    return {
+      reason: 'reversed_at_ledger',
+      difference: null,
+      amount: null,
+      detail: `The ledger’s ${undone}`,
+    }
   const differences = [
     undone,
     `transaction ${adjusted.id} has its receipt number`,
     ...differencesOf(adjusted, payment),
   ]
-  return { reason: null, difference: differences.join(', '), detail: null }
+  const amount = otherAmount(adjusted, payment)
+  return { reason: null, difference: differences.join(', '), amount, detail: null }
+}
+
+function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string | null {
+  const there = new Decimal(one.amount)
+  return there.eq(amount) ? null : there.toFixed()
 }
 
 /** A repayment that is not void and has the payment's receipt number: after an adjustment, the new one. */

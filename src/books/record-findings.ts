@@ -34,16 +34,16 @@ type Kept = { id: string; isChanged: boolean; isNews: boolean }
 async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
     with held as (
-      select t.id, finding.difference, t.difference is distinct from finding.difference as is_changed,
+      select t.id, finding.difference, finding.amount, t.difference is distinct from finding.difference as is_changed,
              finding.difference is not null
                and 'differs_at_ledger ' || finding.difference <> all (coalesce(t.cleared_facts, '{}')) as is_open
         from core.transaction t
-        join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, difference text) using (id, operation_id)
+        join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, difference text, amount numeric) using (id, operation_id)
        where t.state = 'posted'
        order by t.gateway_payment_id, t.gateway for update of t
     )
     update core.transaction t
-       set read_back_at = now(), difference = held.difference
+       set read_back_at = now(), difference = held.difference, ledger_amount = held.amount
       from held
      where t.id = held.id
     returning t.id, held.is_changed as "isChanged", held.is_changed and held.is_open as "isNews"`.execute(
@@ -64,7 +64,7 @@ async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; rea
     )
     update core.transaction t
        set state = 'waiting', reason = null, posted_at = null, ledger_transaction_id = null, difference = null,
-           read_back_at = null, refused_reason = held.reason, refused_detail = held.detail, refused_at = now(),
+           ledger_amount = null, read_back_at = null, refused_reason = held.reason, refused_detail = held.detail, refused_at = now(),
            next_try_at = null, decision = case when t.decision = 'post' then t.decision end
       from held
      where t.id = held.id

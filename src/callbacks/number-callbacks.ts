@@ -55,13 +55,10 @@ async function withSequence(trx: Trx): Promise<NumberedCallback[]> {
 
 async function keep(trx: Trx, bodies: object[]): Promise<void> {
   await sql`
-    with kept as (
-      update loanops.callback c
-         set sequence = b.sequence, body = b.body, snapshot = null
-        from json_to_recordset(${JSON.stringify(bodies)}) as b (id uuid, sequence bigint, body text)
-       where c.id = b.id
-      returning 1)
-    select count(*) from kept`.execute(trx)
+    update loanops.callback c
+       set sequence = b.sequence, body = b.body, snapshot = null
+      from json_to_recordset(${JSON.stringify(bodies)}) as b (id uuid, sequence bigint, body text)
+     where c.id = b.id`.execute(trx)
   const ids = bodies.map(one => (one as { id: string }).id)
   await sql`
     select loanops.choose_next_callbacks(array(

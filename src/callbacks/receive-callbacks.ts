@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { callbackKeys } from '../config/setting-formats.ts'
+import { areCallbackSecrets, callbackKeys } from '../config/setting-formats.ts'
 import { isSigned } from './sign.ts'
 
 const MOST_BODY_BYTES = 1_048_576
@@ -20,6 +20,8 @@ export async function receiveCallbacks(
   print: (line: string) => void,
 ): Promise<TestReceiver> {
   const secret = secrets === '' ? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` : secrets
+  if (!areCallbackSecrets(secret))
+    throw new Error('CALLBACK_SECRET must be whsec_ and 24 to 64 bytes in base64')
   const keys = callbackKeys(secret)
   const server = createServer(async (request, response) => {
     let body = ''

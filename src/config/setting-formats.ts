@@ -24,9 +24,7 @@ FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL
 FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
 FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('callback-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
-FormatRegistry.Set('callback-secrets', list =>
-  list.split(',').every(one => isCallbackSecret(one.trim())),
-)
+FormatRegistry.Set('callback-secrets', areCallbackSecrets)
 FormatRegistry.Set('callback-types', list =>
   list.split(',').every(one => (CALLBACK_TYPES as readonly string[]).includes(one.trim())),
 )
@@ -126,6 +124,10 @@ function isCronField(field: string, least: number, most: number): boolean {
 /** The keys of all secrets in a CALLBACK_SECRET. */
 export function callbackKeys(secrets: string): Buffer[] {
   return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
+}
+
+export function areCallbackSecrets(list: string): boolean {
+  return list.split(',').every(one => isCallbackSecret(one.trim()))
 }
 
 /** As Standard Webhooks wants secrets: a prefix, then 24 to 64 bytes in base64. */

@@ -56,6 +56,15 @@ export interface CoreBackfill {
   window_to: Timestamp;
 }
 
+export interface CoreBalancedDay {
+  balanced_at: Generated<Timestamp>;
+  currency: string;
+  day: Timestamp;
+  gateway: string;
+  lender: string;
+  lost_at: Timestamp | null;
+}
+
 export interface CoreBatchRun {
   attempt: Generated<number>;
   claimed_until: Timestamp | null;
@@ -74,6 +83,25 @@ export interface CoreBatchRun {
   transform_seconds: Numeric | null;
   transformed: Generated<Int8>;
   trigger: string;
+}
+
+export interface CoreChangedDay {
+  day: Timestamp;
+}
+
+export interface CoreDayFigure {
+  amount: Numeric;
+  bucket: string;
+  currency: string;
+  day: Timestamp;
+  gateway: string;
+  lender: string;
+  payments: Int8;
+}
+
+export interface CoreDayZone {
+  only_one: Generated<boolean>;
+  time_zone: string;
 }
 
 export interface CoreEvent {
@@ -106,6 +134,16 @@ export interface CoreEventType {
   taken: string;
 }
 
+export interface CoreFigure {
+  amount: Numeric | null;
+  bucket: string | null;
+  currency: string | null;
+  day: Timestamp | null;
+  gateway: string | null;
+  lender: string | null;
+  payments: Int8 | null;
+}
+
 export interface CoreGateway {
   known_types: Generated<string[]>;
   name: string;
@@ -133,6 +171,22 @@ export interface CoreGatewayWindow {
 export interface CoreLoanProduct {
   external_loan_id: string;
   product: string;
+}
+
+export interface CorePaymentHere {
+  amount: Numeric | null;
+  bucket: string | null;
+  currency: string | null;
+  found: Numeric | null;
+  gateway: string | null;
+  gateway_payment_id: string | null;
+  id: string | null;
+  intended: Numeric | null;
+  is_cleared: boolean | null;
+  is_whole: boolean | null;
+  lender: string | null;
+  paid_at: Timestamp | null;
+  received_at: Timestamp | null;
 }
 
 export interface CorePendingEvent {
@@ -164,6 +218,21 @@ export interface CoreReadbackRun {
   started_at: Timestamp | null;
   status: Generated<string>;
   trigger: string;
+}
+
+export interface CoreSettlementRow {
+  amount: Numeric;
+  fee: Numeric;
+  gateway: string;
+  id: string;
+  kind: string;
+  lender: string | null;
+  paid_out: Numeric | null;
+  payment_id: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string;
+  tax: Numeric;
+  utr: string | null;
 }
 
 export interface CoreSource {
@@ -211,6 +280,7 @@ export interface CoreTransaction {
   is_captured: boolean;
   is_verified: boolean;
   kind: string;
+  ledger_amount: Numeric | null;
   ledger_transaction_id: Int8 | null;
   lender: string;
   named_loan_id: string | null;
@@ -514,17 +584,24 @@ export interface RawTemplate {
 export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
   "core.backfill": CoreBackfill;
+  "core.balanced_day": CoreBalancedDay;
   "core.batch_run": CoreBatchRun;
+  "core.changed_day": CoreChangedDay;
+  "core.day_figure": CoreDayFigure;
+  "core.day_zone": CoreDayZone;
   "core.event": CoreEvent;
   "core.event_type": CoreEventType;
+  "core.figure": CoreFigure;
   "core.gateway": CoreGateway;
   "core.gateway_account": CoreGatewayAccount;
   "core.gateway_missed": CoreGatewayMissed;
   "core.gateway_window": CoreGatewayWindow;
   "core.loan_product": CoreLoanProduct;
+  "core.payment_here": CorePaymentHere;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
   "core.readback_run": CoreReadbackRun;
+  "core.settlement_row": CoreSettlementRow;
   "core.source": CoreSource;
   "core.statement": CoreStatement;
   "core.transaction": CoreTransaction;

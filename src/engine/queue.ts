@@ -13,6 +13,7 @@ const options = {
   retryLimit: 2,
   // A wake-up is done once its work has started; only a full lane delays that.
   expireInSeconds: 600,
+  // Not the shortest: each heartbeat is a write, and the sweep finds a dead worker's subjects sooner than its jobs.
   heartbeatSeconds: 30,
   // Nobody reads a finished wake-up; it would only fill the table.
   deleteAfterSeconds: 60,

@@ -6,6 +6,8 @@ const SHAPES = {
   bigint: '[0-9]{1,18}',
   uuid: UUID.slice(1, -1),
   name: '[a-z][a-z0-9_]{0,62}',
+  // Any text without NUL, as the hex digits of its bytes.
+  text: '(0[1-9a-f]|[1-9a-f][0-9a-f]){1,2000}',
 }
 export type Shape = keyof typeof SHAPES
 

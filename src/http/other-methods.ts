@@ -35,6 +35,7 @@ export function otherMethods(app: FastifyInstance): (scope: FastifyInstance) => 
         handler: onRequest,
       })
     }
+    // The routes just added were noted too.
     allowed.clear()
   }
 }

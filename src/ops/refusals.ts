@@ -10,6 +10,7 @@ const REFUSALS: Record<string, { status: number; cause: string }> = {
   FORBIDDEN: { status: 403, cause: 'The account’s role does not allow it' },
   NOT_FOUND: { status: 404, cause: 'There is no such record' },
   UNKNOWN_TRACKING_ID: { status: 404, cause: 'No operation has this tracking id' },
+  METHOD_NOT_ALLOWED: { status: 405, cause: 'The path does not have this method' },
   CONFLICT: { status: 409, cause: 'The call does not apply to this state' },
   USERNAME_TAKEN: { status: 409, cause: 'An account with this name exists' },
   PAYLOAD_TOO_LARGE: { status: 413, cause: 'The body is too large' },

@@ -12,7 +12,8 @@ import type { Payment } from './payment-record.ts'
 const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id,
   p.amount::text as amount, p.currency, p.paid_at, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
-  p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection`
+  p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection,
+  p.fee::text as fee, p.tax::text as tax, p.settlement_id, p.utr`
 
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }

@@ -89,6 +89,12 @@ export const Payment = Type.Object({
   objection: nullable(
     Type.String({ description: 'what speaks against a posted payment, or one that is decided' }),
   ),
+  fee: nullable(
+    Type.String({ description: 'of the gateway, without the tax; null until it says' }),
+  ),
+  tax: nullable(Type.String({ description: 'on the fee' })),
+  settlement_id: NullableText,
+  utr: nullable(Type.String({ description: 'the bank’s reference of the settlement' })),
 })
 
 /** The columns of `ops.batch_run`. */

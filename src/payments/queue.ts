@@ -21,6 +21,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 600,
+    // A thousand events are saved within a second; this is for a database that is nearly at a standstill.
     expireInSeconds: 300,
     // The shortest that pg-boss allows: another worker saves a dead worker's events within 15 s.
     heartbeatSeconds: 10,

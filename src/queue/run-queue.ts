@@ -18,6 +18,7 @@ export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
       // The shortest that pg-boss allows.
       heartbeatSeconds: 10,
       retentionSeconds: TEN_YEARS_SECONDS,
+      // Long enough to look into a failed one; there are few of them.
       deleteAfterSeconds: 3_600,
     },
     work: { batchSize: 1, ...WATCHED },

@@ -25,6 +25,7 @@ const SCRIPTS = [
   'transform',
   'posting',
   'readback',
+  'reconciliation',
   'migration-upload',
   'migration-run',
   'callbacks',

@@ -257,6 +257,59 @@ t.test('settlements are added to the statement', async t => {
     utr: 'UTR1',
   }
   t.same(rows, [settled, settled])
+  t.match((await service.call('GET', '/api/payments')).body, { payments: [] })
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments')
+  const shown = { fee: '1.00', tax: '0.18', settlement_id: 'setl_1', utr: 'UTR1' }
+  t.match(body.payments, [shown, shown], 'each payment shows them')
+})
+
+t.test('a settlement is shown with its parts, and whether they add up to the paisa', async t => {
+  const { gateways, service } = await withGateways(t)
+  const settlement = { id: 'setl_1', at: '2026-02-05T12:00:00Z', utr: 'UTR1' }
+  const more = { fee: 118, tax: 18, notes: { lender: 'LENDER_02' }, settlement }
+  const settlements = async () => {
+    const { rows } = await sql<object>`
+      select gateway, settlement_id, lender, utr, payments::integer, gross::text, fees::text, tax::text, refunds::text,
+             net::text, adds_up
+        from ops.settlement order by gateway`.execute(service.db)
+    return rows
+  }
+  for (const [gateway, id] of [
+    ['gateway_a', 'pay_1'],
+    ['gateway_b', '1'],
+  ] as const) {
+    await gateways.put('/payments', payment(gateway, id, more))
+    await gateways.put('/payments', payment(gateway, `${id}2`, more))
+    const refund = { gateway, id: `refund_${id}`, payment_id: id, paymentId: id, amount: 20_050 }
+    await gateways.put('/refunds', {
+      ...refund,
+      created_at: PAID_AT,
+      status: 'processed',
+      settlement,
+    })
+    await fetchAll(service.call, gateway)
+  }
+  const parts = {
+    settlement_id: 'setl_1',
+    lender: 'LENDER_02',
+    utr: 'UTR1',
+    payments: 2,
+    gross: '2001.00',
+    fees: '2.00',
+    tax: '0.36',
+    refunds: '200.50',
+    net: '1798.14',
+    adds_up: true,
+  }
+  t.same(await settlements(), [
+    { gateway: 'gateway_a', ...parts },
+    { gateway: 'gateway_b', ...parts },
+  ])
+  await sql`update core.settlement_row set paid_out = paid_out - 0.01 where id = 'pay_1'`.execute(
+    service.db,
+  )
+  t.match(await settlements(), [{ adds_up: false }, { adds_up: true }])
 })
 
 t.test('a request that cannot be fulfilled is refused', async t => {

@@ -12,7 +12,12 @@ t.test('what was read of an earlier posting says nothing about a newer one', asy
   const { db, stateOf } = await serviceWithPosted(t, ['pay_1'])
   const [payment] = await postedTo(db, ['L-1'], ALWAYS, 'Asia/Kolkata')
   if (payment === undefined) throw new Error('not posted')
-  const finding = { reason: 'reversed_at_ledger', difference: null, detail: 'undone' } as const
+  const finding = {
+    reason: 'reversed_at_ledger',
+    difference: null,
+    amount: null,
+    detail: 'undone',
+  } as const
   const record = (operationId: string) =>
     db
       .transaction()

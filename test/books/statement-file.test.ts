@@ -68,6 +68,13 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
       utr: null,
     },
   ])
+  const { rows: settlements } = await sql<object>`
+    select settlement_id, utr, payments::integer, net::text, adds_up from ops.settlement`.execute(
+    service.db,
+  )
+  t.same(settlements, [
+    { settlement_id: 'setl_1', utr: 'UTR1', payments: 1, net: '988.70', adds_up: true },
+  ])
   const { rows: windows } = await sql<object>`
     select lower(covers) as "from", upper(covers) as "to", lender, source from core.gateway_window order by 1`.execute(
     service.db,

@@ -36,3 +36,11 @@ t.test('the test receiver prints each callback, and whether its signature is val
   })
   t.match(lines[2], /^TIMESTAMP TOO OLD/)
 })
+
+t.test('the test receiver refuses a secret that no service could have', async t => {
+  const secrets = 'whsec_short'
+  await t.rejects(
+    receiveCallbacks({ port: 0, secrets }, () => undefined),
+    { message: /^CALLBACK_SECRET must be/ },
+  )
+})

@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { testEnv } from '../support/service.ts'
+
+/** Many times what the command takes to refuse it. */
+const START_MS = 30_000
 
 t.test('the command prints the settings with which both gateways are asked', async t => {
   const child = spawn(process.execPath, ['src/main.ts', 'sandbox', '--gateway'], {
@@ -26,4 +29,16 @@ t.test('the command prints the settings with which both gateways are asked', asy
   const authorization = `Basic ${Buffer.from(`${a?.key}:${a?.secret}`).toString('base64')}`
   const response = await fetch(`${a?.url}/payments`, { headers: { authorization } })
   t.match(await response.json(), { entity: 'collection', items: [] })
+})
+
+t.test('a port that is no port is refused by name', async t => {
+  for (const port of ['abc', '65536']) {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['src/main.ts', 'sandbox', '--port', port],
+      { encoding: 'utf8', timeout: START_MS },
+    )
+    t.equal(status, 1)
+    t.match(stderr, `--port must be a number from 0 to 65535, not ${port}`)
+  }
 })

@@ -56,7 +56,7 @@ export function openGatewayA(url: string, key: string, secret: string, trace?: T
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
         for await (const rows of collection(path, ROWS_PER_RECON_PAGE))
-          yield rows.filter(row => at(row, 'type') === 'payment').flatMap(settlementOf)
+          yield rows.flatMap(settlementOf)
       }
     },
     close: caller.close,
@@ -135,14 +135,22 @@ function settlementOf(row: unknown): ApiSettlement[] {
   // Not settled yet.
   if (settlementId === null) return []
   const { fee, tax } = feesOf(row)
+  const id = shape.text(row, 'entity_id')
+  const type = shape.maybe(row, 'type')
+  const kind = type === 'payment' || type === 'refund' ? type : 'other'
+  const isStated = ['credit', 'debit'].every(name => shape.maybe(row, name) !== null)
   return [
     {
-      paymentId: shape.text(row, 'entity_id'),
+      kind,
+      id,
+      paymentId: kind === 'payment' ? id : shape.maybe(row, 'payment_id'),
       settlementId,
       settledAt: shape.maybe(row, 'settled_at') === null ? null : shape.unixTime(row, 'settled_at'),
       utr: shape.maybe(row, 'settlement_utr'),
+      amount: majorUnits(shape.maybe(row, 'amount') === null ? 0n : shape.whole(row, 'amount')),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
+      paidOut: isStated ? majorUnits(shape.whole(row, 'credit') - shape.whole(row, 'debit')) : null,
     },
   ]
 }

@@ -29,15 +29,20 @@ export type ApiReversal = {
   item: unknown
 }
 
-/** How a payment was settled. */
+/** A row of a settlement: a payment that is paid out, or what is kept back. */
 export type ApiSettlement = {
-  paymentId: string
+  kind: 'payment' | 'refund' | 'other'
+  id: string
+  paymentId: string | null
   settlementId: string
   settledAt: Date | null
   utr: string | null
+  amount: string
   /** Without the tax. */
   fee: string
   tax: string
+  /** What it adds to the payout, negative where it takes something away; null where the gateway does not say. */
+  paidOut: string | null
 }
 
 export type ApiPage = {
@@ -53,7 +58,7 @@ export type GatewayApi = {
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
   /** The order, which may name the loan where the payment does not. */
   order(orderId: string): Promise<unknown>
-  /** Where the gateway has settled what, of the days of a window. */
+  /** What the gateway has settled, of the days of a window. */
   settled(window: Window): AsyncGenerator<ApiSettlement[]>
   close(): Promise<void>
 }

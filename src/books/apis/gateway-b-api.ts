@@ -48,8 +48,7 @@ export function openGatewayB(
     },
     order: orderId => found(get(orderPath(orderId))),
     async *settled(window) {
-      for await (const rows of recon('/settlement/recon', window))
-        yield rows.filter(isPayment).flatMap(settlementOf)
+      for await (const rows of recon('/settlement/recon', window)) yield rows.flatMap(settlementOf)
     },
     close: caller.close,
   }
@@ -133,11 +132,18 @@ function feesOf(row: unknown): { fee: string | null; tax: string | null } {
 function settlementOf(row: unknown): ApiSettlement[] {
   const details = part(row, 'settlement_details')
   const settlementId = shape.maybe(details, 'cf_settlement_id')
+  const event = eventOf(row)
+  const type = shape.maybe(event, 'event_type')
   const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
-  if (settlementId === null || paymentId === null) return []
+  const kind = KINDS[type ?? ''] ?? 'other'
+  const id = settledId(row, kind, paymentId)
+  // The payout itself is no part of it.
+  if (settlementId === null || id === null || type === 'SETTLEMENT') return []
   const { fee, tax } = feesOf(row)
   return [
     {
+      kind,
+      id,
       paymentId,
       settlementId,
       settledAt:
@@ -145,8 +151,29 @@ function settlementOf(row: unknown): ApiSettlement[] {
           ? null
           : shape.isoTime(details, 'settlement_date'),
       utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
+      amount:
+        shape.maybe(event, 'event_amount') === null ? '0' : shape.amount(event, 'event_amount'),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
+      paidOut: paidOutOf(event),
     },
   ]
+}
+
+const KINDS: Record<string, ApiSettlement['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
+
+/** An event's own id is not unique. */
+function settledId(row: unknown, kind: ApiSettlement['kind'], paymentId: string | null) {
+  if (kind === 'payment') return paymentId
+  const event = eventOf(row)
+  const eventId = shape.maybe(event, 'event_id')
+  if (kind === 'refund') return shape.maybe(part(row, 'refund_details'), 'refund_id') ?? eventId
+  return eventId && [eventId, at(event, 'event_type'), at(event, 'event_time')].join(' ')
+}
+
+function paidOutOf(event: unknown): string | null {
+  if (shape.maybe(event, 'event_settlement_amount') === null) return null
+  const amount = shape.amount(event, 'event_settlement_amount')
+  const isTaken = shape.maybe(event, 'sale_type') === 'DEBIT' && !amount.startsWith('-')
+  return isTaken ? `-${amount}` : amount
 }

@@ -3,22 +3,37 @@ import type { ApiSettlement } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './keep-page.ts'
 
-/** Adds to the statement how its payments were settled. */
+/** Keeps the rows of settlements, and adds to the statement how its payments were settled. */
 export async function keepSettlements(
   { db, account, claim }: Fetch,
   settlements: ApiSettlement[],
 ): Promise<void> {
   // The last one of each: a row may come twice.
-  const said = [...new Map(settlements.map(one => [one.paymentId, one])).values()]
+  const said = [
+    ...new Map(
+      settlements.map(one => [JSON.stringify([one.settlementId, one.kind, one.id]), one]),
+    ).values(),
+  ]
   if (said.length === 0) return
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
     await sql`
+      insert into core.settlement_row (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax, paid_out)
+      select ${account.gateway}, n."settlementId", n.kind, n.id, n."paymentId", ${claim.lender}, n."settledAt", n.utr, n.amount,
+             n.fee, n.tax, n."paidOut"
+        from jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n (kind text, id text, "paymentId" text, "settlementId" text,
+               "settledAt" timestamptz, utr text, amount numeric, fee numeric, tax numeric, "paidOut" numeric)
+      on conflict (settlement_id, gateway, kind, id) do update
+         set settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee,
+             tax = excluded.tax, paid_out = excluded.paid_out`.execute(trx)
+    await sql`
       update core.statement s
          set settlement_id = n."settlementId", settled_at = coalesce(n."settledAt", s.settled_at),
              utr = coalesce(n.utr, s.utr), fee = n.fee, tax = n.tax
-        from jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n ("paymentId" text, "settlementId" text,
+        from jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n (kind text, id text, "settlementId" text,
                "settledAt" timestamptz, utr text, fee numeric, tax numeric)
-       where s.gateway_payment_id = n."paymentId" and s.gateway = ${account.gateway}`.execute(trx)
+       where n.kind = 'payment' and s.gateway_payment_id = n.id and s.gateway = ${account.gateway}`.execute(
+      trx,
+    )
   })
 }

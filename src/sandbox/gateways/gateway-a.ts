@@ -34,7 +34,7 @@ export function answerA(store: GatewayStore, url: URL, account: string): Gateway
     case 'disputes':
       return page(store.disputes.filter(isOfA).filter(isMine), query, disputeOf)
     case 'settlements/:id/combined':
-      return recon(mine, query)
+      return recon(mine, store.refunds.filter(isOfA).filter(isMine), query)
     default:
       return undefined
   }
@@ -66,15 +66,21 @@ function page<T extends { createdAt: Date }>(
   return ok({ entity: 'collection', count: items.length, items })
 }
 
-function recon(mine: GatewayPayment[], query: URLSearchParams): GatewayAnswer {
+function recon(
+  mine: GatewayPayment[],
+  refunds: GatewayRefund[],
+  query: URLSearchParams,
+): GatewayAnswer {
   const [year, month, day] = ['year', 'month', 'day'].map(name => query.get(name))
   if (!year || !month) return refusal(400, 'The year and month fields are required.')
   const skip = Number(query.get('skip') ?? 0)
   const count = Math.min(Number(query.get('count') ?? 10), MOST_RECON_ROWS)
-  const items = mine
-    .filter(({ settlement }) => settlement !== null && isOn(settlement.at, year, month, day))
-    .slice(skip, skip + count)
-    .map(reconRowOf)
+  const isWanted = ({ settlement }: Pick<GatewayPayment, 'settlement'>) =>
+    settlement !== null && isOn(settlement.at, year, month, day)
+  const items = [
+    ...mine.filter(isWanted).map(reconRowOf),
+    ...refunds.filter(isWanted).map(refundRowOf),
+  ].slice(skip, skip + count)
   return ok({ entity: 'collection', count: items.length, items })
 }
 
@@ -183,6 +189,26 @@ function reconRowOf(payment: GatewayPayment) {
     notes: JSON.stringify(payment.notes),
     dispute_id: null,
     description: null,
+  }
+}
+
+function refundRowOf(refund: GatewayRefund) {
+  return {
+    entity_id: refund.id,
+    type: 'refund',
+    debit: Number(refund.amount),
+    credit: 0,
+    amount: Number(refund.amount),
+    currency: 'INR',
+    fee: 0,
+    tax: 0,
+    on_hold: false,
+    settled: true,
+    created_at: seconds(refund.createdAt),
+    settled_at: seconds(refund.settlement?.at ?? refund.createdAt),
+    settlement_id: refund.settlement?.id ?? null,
+    settlement_utr: refund.settlement?.utr ?? null,
+    payment_id: refund.paymentId,
   }
 }
 

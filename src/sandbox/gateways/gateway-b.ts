@@ -30,7 +30,7 @@ export function answerB(
     .filter(one => one.account === null || one.account === account)
   const path = url.pathname.replace(/^\/pg\//, '')
   if (path === 'recon') return recon(eventsOf(store, mine, version), JSON.parse(body))
-  if (path === 'settlement/recon') return recon(settledOf(mine, version), JSON.parse(body))
+  if (path === 'settlement/recon') return recon(settledOf(store, mine, version), JSON.parse(body))
   const [, paymentId] = /^payments\/([^/]+)\/disputes$/.exec(path) ?? []
   if (paymentId !== undefined) {
     const disputed = mine.find(one => one.id === decodeURIComponent(paymentId))
@@ -91,13 +91,28 @@ function eventsOf(store: GatewayStore, mine: GatewayPayment[], version: string):
   )
 }
 
-function settledOf(mine: GatewayPayment[], version: string): Row[] {
-  return mine
-    .filter(({ settlement }) => settlement !== null)
-    .map(payment => ({
-      at: payment.settlement?.at.getTime() ?? 0,
-      text: eventText(payment, version, { type: 'PAYMENT', amount: payment.amount }),
-    }))
+function settledOf(store: GatewayStore, mine: GatewayPayment[], version: string): Row[] {
+  const row = (
+    payment: GatewayPayment,
+    settlement: GatewayPayment['settlement'],
+    event: Event,
+  ): Row[] =>
+    settlement === null
+      ? []
+      : [
+          {
+            at: settlement.at.getTime(),
+            text: eventText({ ...payment, settlement }, version, event),
+          },
+        ]
+  return mine.flatMap(payment => [
+    ...row(payment, payment.settlement, { type: 'PAYMENT', amount: payment.amount }),
+    ...store.refunds
+      .filter(one => one.gateway === 'gateway_b' && one.paymentId === payment.id)
+      .flatMap(({ id, amount, settlement }) =>
+        row(payment, settlement, { type: 'REFUND', amount, id }),
+      ),
+  ])
 }
 
 type Event = { type: string; amount: bigint; id?: string; status?: string; at?: Date }
@@ -106,17 +121,18 @@ type Event = { type: string; amount: bigint; id?: string; status?: string; at?: 
 function eventText(payment: GatewayPayment, version: string, event: Event): string {
   const time = indian(event.at ?? payment.createdAt)
   const { settlement } = payment
-  const base = payment.fee - payment.tax
+  const charged = event.type === 'PAYMENT' ? payment : { fee: 0n, tax: 0n }
+  const base = charged.fee - charged.tax
   const text = JSON.stringify
   const event_id = text(`${event.type}-${event.id ?? payment.id}`)
   const refund = event.type === 'REFUND' ? `"${event.id}"` : 'null'
-  const common = `"event_id":${event_id},"event_type":"${event.type}","event_amount":${rupees(event.amount)},"event_settlement_amount":${rupees(event.amount - payment.fee)},"event_currency":"${payment.currency}","event_status":"SUCCESS","event_time":"${time}","sale_type":"${event.type === 'PAYMENT' ? 'CREDIT' : 'DEBIT'}"`
+  const common = `"event_id":${event_id},"event_type":"${event.type}","event_amount":${rupees(event.amount)},"event_settlement_amount":${rupees(event.amount - charged.fee)},"event_currency":"${payment.currency}","event_status":"SUCCESS","event_time":"${time}","sale_type":"${event.type === 'PAYMENT' ? 'CREDIT' : 'DEBIT'}"`
   const order = `"order_id":${text(payment.orderId)},"order_amount":${rupees(payment.amount)}`
   const paid = `"cf_payment_id":${text(payment.id)},"payment_amount":${rupees(payment.amount)},"payment_time":"${indian(payment.createdAt)}","payment_group":"upi"`
   const settled = settlement && indian(settlement.at)
   if (version < NESTED_FROM)
-    return `{${common},${order},${paid},"payment_utr":null,"payment_service_charge":${rupees(base)},"payment_service_tax":${rupees(payment.tax)},"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"settlement_utr":${text(settlement?.utr ?? null)},"refund_id":${refund}}`
-  return `{"event_details":{${common},"event_service_charge":${rupees(base)},"event_service_tax":${rupees(payment.tax)}},"order_details":{${order},"order_currency":"${payment.currency}","order_tags":${tagsOf(payment)}},"payment_details":{${paid},"payment_currency":"${payment.currency}","bank_reference":"500000000001","status":"SUCCESS"},"refund_details":{"refund_id":${refund}},"dispute_details":{"closed_in_favor_of":${text(event.status === 'won' ? 'MERCHANT' : event.status === 'lost' ? 'CUSTOMER' : null)}},"settlement_details":{"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"utr":${text(settlement?.utr ?? null)}}}`
+    return `{${common},${order},${paid},"payment_utr":null,"payment_service_charge":${rupees(base)},"payment_service_tax":${rupees(charged.tax)},"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"settlement_utr":${text(settlement?.utr ?? null)},"refund_id":${refund}}`
+  return `{"event_details":{${common},"event_service_charge":${rupees(base)},"event_service_tax":${rupees(charged.tax)}},"order_details":{${order},"order_currency":"${payment.currency}","order_tags":${tagsOf(payment)}},"payment_details":{${paid},"payment_currency":"${payment.currency}","bank_reference":"500000000001","status":"SUCCESS"},"refund_details":{"refund_id":${refund}},"dispute_details":{"closed_in_favor_of":${text(event.status === 'won' ? 'MERCHANT' : event.status === 'lost' ? 'CUSTOMER' : null)}},"settlement_details":{"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"utr":${text(settlement?.utr ?? null)}}}`
 }
 
 function tagsOf({ notes, orderNotes }: GatewayPayment): string {

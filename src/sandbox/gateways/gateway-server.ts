@@ -107,7 +107,14 @@ async function control(
       for (const payment of [given].flat()) store.put(payment)
       break
     case 'PUT /refunds':
-      store.refunds.push({ ...given, amount: BigInt(given.amount), createdAt: timeOf(given) })
+      store.refunds.push({
+        ...given,
+        amount: BigInt(given.amount),
+        createdAt: timeOf(given),
+        settlement: given.settlement
+          ? { ...given.settlement, at: new Date(given.settlement.at) }
+          : null,
+      })
       break
     case 'PUT /disputes':
       store.disputes.push({ ...given, amount: BigInt(given.amount), createdAt: timeOf(given) })

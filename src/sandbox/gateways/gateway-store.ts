@@ -26,6 +26,8 @@ export type GatewayRefund = {
   amount: bigint
   status: 'pending' | 'processed' | 'failed'
   createdAt: Date
+  /** In which it is kept back. */
+  settlement: GatewayPayment['settlement']
 }
 
 export type GatewayDispute = {

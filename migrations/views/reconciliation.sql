@@ -1,0 +1,201 @@
+-- Whether the statement of a lender is complete for a day. A window without a lender concerns all that have no credentials
+-- of their own.
+create or replace function core.is_complete(wanted_gateway text, wanted_lender text, day date) returns boolean
+  language sql stable as $$
+  select coalesce(range_agg(w.covers) @> tstzrange(core.start_of(day), core.start_of(day + 1)), false)
+    from core.gateway_window w
+   where w.gateway = wanted_gateway and w.covers && tstzrange(core.start_of(day), core.start_of(day + 1))
+     and case when w.lender is null
+           then not exists (select from core.gateway_account a where a.gateway = w.gateway and a.account = wanted_lender)
+           else w.lender = wanted_lender end
+$$;
+
+-- Our side of each payment: what became of it, and how much of it. `found` is what the ledger holds, where that is not what
+-- was sent; `intended` what is sent, or is to be: never more than was captured, because an operator's amount may be in the
+-- currency of the loan.
+create or replace view core.payment_here as
+select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
+       greatest(least(t.decided_amount, t.amount), 0) as intended,
+       case when t.state = 'posted' then t.ledger_amount end as found,
+       -- Nothing is posted of it: it is what the gateway says, unless whoever decided about it saw something else.
+       t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree' as is_whole,
+       coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
+       case when t.state = 'posting' then 'waiting'
+            when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
+            else t.state end as bucket
+  from core.transaction t
+ where t.kind = 'payment' and t.state <> 'failed';
+
+-- The payments of a day, each as its gateway and as we have it; side by side where both do, in the same currency. A payment
+-- belongs to the day that the gateway gives it, and where it gives none, to ours.
+create or replace function core.pairs_of(wanted_day date)
+  returns table (gateway text, gateway_payment_id text, said_lender text, said_currency text, said numeric, here core.payment_here)
+  language sql stable as $$
+  with said as (
+    select s.* from core.statement s
+     where s.captured_at >= (select core.start_of(wanted_day)) and s.captured_at < (select core.start_of(wanted_day + 1))
+       and s.status <> 'failed'
+  ), here as (
+    select h as row, h.gateway, h.gateway_payment_id from core.payment_here h
+     where h.paid_at >= (select core.start_of(wanted_day)) and h.paid_at < (select core.start_of(wanted_day + 1))
+        or h.paid_at is null
+           and h.received_at >= (select core.start_of(wanted_day)) and h.received_at < (select core.start_of(wanted_day + 1))
+  ), met as (
+    select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row) as row
+      from said
+      left join here on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
+      -- Loops: only what is of another day is looked up by itself.
+      left join lateral (
+        select h as row from core.payment_here h
+         where here.row is null and h.gateway_payment_id = said.gateway_payment_id and h.gateway = said.gateway
+        limit 1) other on true
+  )
+  select gateway, gateway_payment_id, lender, currency, amount,
+         case when coalesce((row).currency, currency) = currency then row end
+    from met
+  union all
+  select gateway, gateway_payment_id, null, null, null, row from met where (row).currency <> currency
+  union all
+  select here.gateway, here.gateway_payment_id, null, null, null, here.row
+    from here
+    left join said on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
+    left join lateral (
+      select s.gateway from core.statement s
+       where said.gateway is null and s.gateway_payment_id = here.gateway_payment_id and s.gateway = here.gateway
+         and s.status <> 'failed'
+      limit 1) other on true
+   where said.gateway is null and other.gateway is null
+$$;
+
+-- In which buckets the payments of a day are, with how much each, and as 'captured', where the statement of the day is
+-- complete, what the gateway says. Normally a payment is in one bucket as a whole.
+create or replace function core.parts_of(wanted_day date)
+  returns table (lender text, gateway text, currency text, bucket text, gateway_payment_id text, transaction_id uuid,
+    payments integer, amount numeric) language sql stable as $$
+  with pair as (
+    select p.gateway, p.gateway_payment_id, (p.here).id, (p.here).bucket, p.said,
+           coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
+           coalesce(p.said_currency, (p.here).currency, '') as currency,
+           coalesce(case when (p.here).is_whole then p.said end, (p.here).found, (p.here).intended, p.said, 0) as stands,
+           -- What both sides know of: of this, only an operator leaves anything out.
+           coalesce((p.here).amount, p.said) as known,
+           case when not (p.here).is_cleared then (p.here).intended end as intended
+      from core.pairs_of(wanted_day) p
+  ), complete as materialized (
+    select s.gateway, s.lender, core.is_complete(s.gateway, s.lender, wanted_day) as is_complete
+      from (select distinct gateway, lender from pair) s
+  )
+  select p.lender, p.gateway, p.currency, 'captured', p.gateway_payment_id, p.id, (said is not null)::integer, coalesce(said, 0)
+    from pair p join complete c using (gateway, lender)
+   where c.is_complete
+  union all
+  select lender, gateway, currency, bucket, gateway_payment_id, id, 1, said
+    from pair
+   where id is not null and said = stands
+  union all
+  select p.lender, p.gateway, p.currency, part.bucket, p.gateway_payment_id, p.id, 1, part.amount
+    from pair p
+    join complete c using (gateway, lender)
+   cross join lateral (
+     select greatest(least(known, coalesce(said, known)) - greatest(stands, intended), 0) as left_out) d
+   cross join lateral (values
+     (bucket,           said is not null and id is not null,                 least(stands, said)),
+     ('handled',        said is not null and id is not null and left_out > 0, left_out),
+     ('missing',        id is null,                                          said),
+     ('missing',        id is not null and said > stands + left_out,         said - stands - left_out),
+     ('not_at_gateway', stands > said and bucket <> 'dismissed',             stands - said),
+     -- The gateway does not have it.
+     ('not_at_gateway', said is null and c.is_complete and bucket <> 'dismissed', greatest(stands, known)),
+     (bucket,           said is null and not c.is_complete,                  stands),
+     ('handled',        said is null and not c.is_complete and left_out > 0, left_out)) part (bucket, holds, amount)
+   where (id is null or said is distinct from stands) and part.holds
+$$;
+
+-- The figures of every day. A day that has changed since its own were worked out is worked out anew, unless it has so many
+-- payments that a month of such days, as a read-back changes them, would take minutes: a worker does that.
+create or replace view core.figure as
+with small as (
+  select c.day from (select distinct day from core.changed_day) c
+   where (select coalesce(sum(f.payments), 0) from core.day_figure f where f.day = c.day and f.bucket <> 'captured') <= 3000
+)
+select f.day, f.lender, f.gateway, f.currency, f.bucket, f.payments, f.amount
+  from core.day_figure f
+ where not exists (select from small where small.day = f.day)
+union all
+select c.day, p.lender, p.gateway, p.currency, p.bucket, sum(p.payments)::bigint, sum(p.amount)
+  from small c
+ cross join lateral core.parts_of(c.day) p
+ group by c.day, p.lender, p.gateway, p.currency, p.bucket;
+
+-- Whether a day is balanced, by its buckets that have payments: without a complete statement, nobody knows.
+create or replace function core.is_balanced(buckets text[]) returns boolean language sql immutable parallel safe as $$
+  select 'captured' = any(buckets)
+     and not buckets && array['unchecked', 'waiting', 'suspense', 'missing', 'not_at_gateway']
+$$;
+
+create or replace view ops.reconciliation as
+select d.day, d.lender, d.gateway, b.bucket, coalesce((d.figures -> b.bucket ->> 0)::bigint, 0) as payments,
+       coalesce((d.figures -> b.bucket ->> 1)::numeric, 0) as amount, nullif(d.currency, '') as currency,
+       (d.figures -> 'captured' ->> 0)::bigint as captured_payments, (d.figures -> 'captured' ->> 1)::numeric as captured_amount,
+       core.is_balanced(d.buckets) as balanced
+  from (select day, lender, gateway, currency, array_agg(bucket) as buckets,
+               jsonb_object_agg(bucket, jsonb_build_array(payments, amount)) as figures
+          from core.figure
+         group by day, lender, gateway, currency) d
+ cross join (values ('posted'), ('unchecked'), ('waiting'), ('suspense'), ('handled'), ('dismissed'), ('returned'), ('missing'),
+   ('not_at_gateway')) b (bucket);
+comment on view ops.reconciliation is 'Where the money of each day is that the gateways captured: nine buckets per day, lender, gateway and currency, whose sum is what was captured and what is not at the gateway';
+
+create or replace view ops.unbalanced_day as
+select day, lender, gateway, nullif(currency, '') as currency, balanced_at, lost_at as unbalanced_since
+  from core.balanced_day
+ where lost_at is not null;
+comment on view ops.unbalanced_day is 'The days that were balanced once and no longer are, and since when';
+
+-- Works the figures of a day out anew. Returns what is no longer balanced.
+create or replace function core.reconcile_day(wanted_day date) returns setof core.balanced_day language plpgsql volatile as $$
+begin
+  -- Statement by statement: the figures know of all that was noted before they are worked out, and what is noted later stays.
+  delete from core.changed_day where day = wanted_day;
+  delete from core.day_figure where day = wanted_day;
+  insert into core.day_figure (day, lender, gateway, currency, bucket, payments, amount)
+  select wanted_day, p.lender, p.gateway, p.currency, p.bucket, sum(p.payments), sum(p.amount)
+    from core.parts_of(wanted_day) p
+   group by p.lender, p.gateway, p.currency, p.bucket;
+
+  insert into core.balanced_day as b (day, lender, gateway, currency)
+  select f.day, f.lender, f.gateway, f.currency
+    from core.day_figure f
+   where f.day = wanted_day
+   group by f.day, f.lender, f.gateway, f.currency
+  having core.is_balanced(array_agg(f.bucket))
+  on conflict (day, lender, gateway, currency) do update set balanced_at = now(), lost_at = null where b.lost_at is not null;
+  -- Its payments are another lender's now.
+  delete from core.balanced_day b
+   where b.day = wanted_day
+     and not exists (select from core.day_figure f
+                      where (f.day, f.lender, f.gateway, f.currency) = (b.day, b.lender, b.gateway, b.currency));
+  return query
+  update core.balanced_day b set lost_at = now()
+   where b.day = wanted_day and b.lost_at is null
+     and (select core.is_balanced(array_agg(f.bucket)) from core.day_figure f
+           where (f.day, f.lender, f.gateway, f.currency) = (b.day, b.lender, b.gateway, b.currency)) is not true
+  returning b.*;
+end
+$$;
+
+-- Counts days by the clock of a time zone from now on.
+create or replace function core.use_time_zone(wanted text) returns void language plpgsql volatile as $$
+begin
+  update core.day_zone set time_zone = wanted where time_zone <> wanted;
+  if not found then
+    return;
+  end if;
+  delete from core.day_figure;
+  delete from core.balanced_day;
+  insert into core.changed_day (day)
+  select distinct core.day_of(coalesce(paid_at, received_at)) from core.transaction where kind = 'payment'
+  union
+  select distinct core.day_of(captured_at) from core.statement;
+end
+$$;

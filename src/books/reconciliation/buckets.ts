@@ -1,0 +1,13 @@
+/** Where a paisa that a gateway captured is; `not_at_gateway` has what no gateway captured. */
+export const BUCKETS = [
+  'posted',
+  'unchecked',
+  'waiting',
+  'suspense',
+  'handled',
+  'dismissed',
+  'returned',
+  'missing',
+  'not_at_gateway',
+] as const
+export type Bucket = (typeof BUCKETS)[number]

@@ -1,0 +1,29 @@
+import { csvLine, escapeFormula } from '../../portfolio/upload/csv-line.ts'
+import { BUCKETS } from './buckets.ts'
+import type { findDays } from './find-days.ts'
+
+const HEADER = [
+  'day',
+  'lender',
+  'gateway',
+  'currency',
+  'captured_payments',
+  'captured_amount',
+  ...BUCKETS.flatMap(bucket => [`${bucket}_payments`, `${bucket}_amount`]),
+  'balanced',
+]
+
+/** One line per day, lender, gateway and currency. What does not apply is empty. */
+export function daysCsv(days: Awaited<ReturnType<typeof findDays>>): string {
+  const lines = days.map(({ day, lender, gateway, currency, captured, buckets, balanced }) => [
+    day,
+    lender,
+    gateway,
+    currency ?? '',
+    String(captured?.payments ?? ''),
+    captured?.amount ?? '',
+    ...BUCKETS.flatMap(bucket => [String(buckets[bucket].payments), buckets[bucket].amount]),
+    String(balanced),
+  ])
+  return [HEADER, ...lines].map(cells => csvLine(cells.map(escapeFormula))).join('')
+}

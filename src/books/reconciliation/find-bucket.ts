@@ -1,0 +1,56 @@
+import type { Static } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { asJson } from '../../http/as-json.ts'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import type { Bucket } from './buckets.ts'
+import type { BucketPayment } from './record.ts'
+
+export type BucketQuery = {
+  day: string
+  bucket: Bucket
+  lender?: string
+  gateway?: string
+  limit: number
+  cursor?: string
+}
+/** What the payments of a bucket are sorted by. */
+export const SORTED_BY = ['text', 'name'] as const
+
+/** The payments of a bucket, by their ids. */
+export async function findBucket(db: Database, query: BucketQuery) {
+  const { day, bucket, lender = null, gateway = null, limit, cursor } = query
+  const [hex, afterGateway = null] =
+    cursor === undefined ? [] : decodeCursor(cursor, [...SORTED_BY])
+  const after = hex === undefined ? null : Buffer.from(hex, 'hex').toString()
+  const { rows } = await sql<{ gateway: string; gateway_payment_id: string }>`
+    with page as (
+      select * from core.parts_of(${day}) p
+       where p.bucket = ${bucket}
+         and (${lender}::text is null or p.lender = ${lender})
+         and (${gateway}::text is null or p.gateway = ${gateway})
+         and (${after}::text is null
+              or (p.gateway_payment_id collate "C", p.gateway) > (${after}, ${afterGateway}))
+       order by p.gateway_payment_id collate "C", p.gateway
+       limit ${limit + 1}
+    )
+    select page.gateway, page.gateway_payment_id, 'payment' as kind, p.of_payment_id, coalesce(p.lender, page.lender) as lender,
+           p.external_loan_id, coalesce(p.amount, case when p.id is null then s.amount end)::text as amount,
+           coalesce(p.currency, case when p.id is null then s.currency end) as currency,
+           case when p.id is null then s.captured_at else p.paid_at end as paid_at, p.state, p.reason, p.verified,
+           p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
+           p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, s.fee::text as fee, s.tax::text as tax,
+           s.settlement_id, s.utr, page.amount::text as amount_in_bucket
+      from page
+      -- Row by row: the planner expects a larger page, and would read both tables as a whole.
+      left join lateral (select * from ops.payment p where p.id = page.transaction_id limit 1) p on true
+      left join lateral (
+        select * from core.statement s
+         where s.gateway_payment_id = page.gateway_payment_id and s.gateway = page.gateway limit 1) s on true
+     order by page.gateway_payment_id collate "C", page.gateway`.execute(db)
+  const { page, next_cursor } = pageOf(rows, limit, row => [
+    Buffer.from(row.gateway_payment_id).toString('hex'),
+    row.gateway,
+  ])
+  return { payments: page.map(asJson<Static<typeof BucketPayment>>), next_cursor }
+}

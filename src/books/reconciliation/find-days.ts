@@ -1,0 +1,62 @@
+import type { Static } from '@sinclair/typebox'
+import { Decimal } from 'decimal.js'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { BUCKETS, type Bucket } from './buckets.ts'
+import type { Day, Totals } from './record.ts'
+
+type Figure = { payments: number; amount: string }
+type DayRow = Omit<Static<typeof Day>, 'buckets'> & { buckets: Record<Bucket, Figure> }
+export type Filter = { from: string; to: string; lender?: string; gateway?: string }
+
+/** The figures of some days, as they are now. */
+export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> {
+  const { from, to, lender = null, gateway = null } = filter
+  const { rows } = await sql<DayRow>`
+    select day::text as day, lender, gateway, currency, balanced,
+           case when captured_payments is not null
+             then jsonb_build_object('payments', captured_payments, 'amount', captured_amount::text) end as captured,
+           jsonb_object_agg(bucket, jsonb_build_object('payments', payments, 'amount', amount::text)) as buckets
+      from ops.reconciliation
+     where day between ${from} and ${to}
+       and (${lender}::text is null or lender = ${lender})
+       and (${gateway}::text is null or gateway = ${gateway})
+     group by day, lender, gateway, currency, balanced, captured_payments, captured_amount
+     order by day, lender, gateway, currency`.execute(db)
+  return rows.map(row => ({
+    ...row,
+    captured: row.captured && toThePaisa(row.captured),
+    buckets: eachBucket(bucket => toThePaisa(row.buckets[bucket])),
+  }))
+}
+
+/** Adds up the days. */
+export function totalOf(days: DayRow[]): Static<typeof Totals> {
+  const currencies = new Set(days.map(({ currency }) => currency))
+  const sum = (figures: Figure[]) => ({
+    payments: figures.reduce((total, { payments }) => total + payments, 0),
+    amount: currencies.size > 1 ? null : decimal(Decimal.sum(0, ...figures.map(one => one.amount))),
+  })
+  const captured = days.flatMap(day => day.captured ?? [])
+  return {
+    day: null,
+    lender: null,
+    gateway: null,
+    currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
+    captured: captured.length === days.length ? sum(captured) : null,
+    buckets: eachBucket(bucket => sum(days.map(({ buckets }) => buckets[bucket]))),
+    balanced: days.every(({ balanced }) => balanced),
+  }
+}
+
+function eachBucket<T>(value: (bucket: Bucket) => T): Record<Bucket, T> {
+  return Object.fromEntries(BUCKETS.map(bucket => [bucket, value(bucket)])) as Record<Bucket, T>
+}
+
+const toThePaisa = ({ payments, amount }: Figure): Figure => ({
+  payments,
+  amount: decimal(new Decimal(amount)),
+})
+
+/** Two decimals at least; more where a payment has more. */
+const decimal = (amount: Decimal): string => amount.toFixed(Math.max(2, amount.decimalPlaces()))

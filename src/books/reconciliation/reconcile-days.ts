@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { Gauge } from 'prom-client'
+import type { WorkerContext } from '../../engine/feature.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
+
+/** After each batch, fetch, read-back and decision: whatever changes a payment or a statement marks its day. */
+const EVERY_MS = 5_000
+/** Any number, as long as nothing else uses it. */
+const RECONCILING_LOCK = 7_405_321
+
+type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>
+type Lost = { lender: string; gateway: string; currency: string }
+
+/** Works out anew the figures of each day that has changed, by one worker at a time. */
+export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
+  const unbalanced = new Gauge({
+    name: 'loanops_unbalanced_days',
+    help: 'Days of a lender and gateway that were balanced and no longer are',
+    registers: [metrics.registry],
+  })
+  return startLoop(
+    async stopping => {
+      for (const day of await changedDays({ patient })) {
+        if (stopping.aborted) break
+        for (const lost of await reconcile({ patient }, day))
+          log.warn({ day, ...lost }, 'a day that was balanced no longer is')
+      }
+      unbalanced.set(await countUnbalanced({ patient }))
+      return EVERY_MS
+    },
+    {
+      everyMs: EVERY_MS,
+      onError: error => log.error({ err: error }, 'a day could not be reconciled'),
+    },
+  )
+}
+
+/** The latest first. */
+async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<string[]> {
+  const { rows } = await sql<{ day: string }>`
+    select day::text as day from core.changed_day group by changed_day.day order by changed_day.day desc`.execute(
+    patient,
+  )
+  return rows.map(({ day }) => day)
+}
+
+/** @returns what was balanced until now */
+function reconcile({ patient }: Pick<Context, 'patient'>, day: string): Promise<Lost[]> {
+  return patient.transaction().execute(async trx => {
+    const { rows: locks } = await sql<{ isOurs: boolean }>`
+      select pg_try_advisory_xact_lock(${RECONCILING_LOCK}) as "isOurs"`.execute(trx)
+    if (!locks[0]?.isOurs) return []
+    const { rows } = await sql<Lost>`
+      select lender, gateway, currency from core.reconcile_day(${day})`.execute(trx)
+    return rows
+  })
+}
+
+async function countUnbalanced({ patient }: Pick<Context, 'patient'>): Promise<number> {
+  const { rows } = await sql<{ days: number }>`
+    select count(*)::integer as days from ops.unbalanced_day`.execute(patient)
+  return rows[0]?.days ?? 0
+}

@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import { nullable, oneOf } from '../../http/fields.ts'
+import { Payment } from '../../payments/payment-record.ts'
+import { BUCKETS } from './buckets.ts'
+
+const Money = Type.String({ description: 'a decimal, with every digit' })
+const Figure = Type.Object({
+  payments: Type.Integer(),
+  amount: Money,
+})
+const figures = {
+  currency: nullable(Type.String({ description: 'null where no event named one' })),
+  captured: nullable(
+    Type.Object(Figure.properties, {
+      description:
+        'what the gateway says it captured, later refunds included; null where no complete statement covers the day',
+    }),
+  ),
+  buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, Figure])), {
+    description:
+      'where the money is; a payment of which only a part is in a bucket counts in each of its buckets',
+  }),
+  balanced: Type.Boolean({
+    description:
+      'true if a complete statement covers the day, and nothing is unchecked, waiting, in suspense, missing or not at the gateway',
+  }),
+}
+
+/** What became of the money of one day, lender, gateway and currency. */
+export const Day = Type.Object({
+  day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
+  lender: Type.String(),
+  gateway: Type.String(),
+  ...figures,
+})
+
+/** A day's shape, of all days together. Amounts of several currencies have no sum. */
+const TotalFigure = Type.Object({
+  payments: Type.Integer(),
+  amount: nullable(
+    Type.String({ description: 'a decimal, with every digit; null where currencies differ' }),
+  ),
+})
+export const Totals = Type.Object({
+  day: Type.Null(),
+  lender: Type.Null(),
+  gateway: Type.Null(),
+  currency: nullable(Type.String({ description: 'null where there is none, or several' })),
+  captured: nullable(
+    Type.Object(TotalFigure.properties, { description: 'null where that of any day is' }),
+  ),
+  buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure]))),
+  balanced: Type.Boolean({ description: 'whether every day is' }),
+})
+
+const NullableText = nullable(Type.String())
+
+/** The columns of `ops.payment`; of a missing payment, what the statement says. */
+export const BucketPayment = Type.Object({
+  ...Payment.properties,
+  state: NullableText,
+  verified: nullable(Type.Boolean()),
+  raw_table: NullableText,
+  raw_id: NullableText,
+  received_at: NullableText,
+  amount_in_bucket: Type.String({
+    description: 'the part of the amount that is in the bucket, normally all of it',
+  }),
+})
+
+export const bucketName = oneOf(BUCKETS)

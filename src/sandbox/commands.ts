@@ -1,0 +1,22 @@
+import closeWithGrace from 'close-with-grace'
+import { startSandboxGateways } from './gateways/gateway-server.ts'
+import { startSandbox } from './server.ts'
+
+type Listen = { host: string; port: number }
+
+/** Runs the sandbox ledger until the process is asked to stop. */
+export async function runSandbox(listen: Listen): Promise<void> {
+  const sandbox = await startSandbox(listen)
+  closeWithGrace(() => sandbox.close())
+  process.stdout.write(`${sandbox.url}\n`)
+}
+
+/** Runs both sandbox gateways until the process is asked to stop, and prints the settings that lead to them. */
+export async function runSandboxGateways(listen: Listen): Promise<void> {
+  const { urlA, urlB, key, secret, controlUrl, close } = await startSandboxGateways(listen)
+  closeWithGrace(() => close())
+  const settings = (name: string, url: string) =>
+    `${name}_API_URL=${url} ${name}_API_KEY=${key} ${name}_API_SECRET=${secret}\n`
+  process.stdout.write(settings('GATEWAY_A', urlA) + settings('GATEWAY_B', urlB))
+  process.stdout.write(`Control: ${controlUrl}\n`)
+}

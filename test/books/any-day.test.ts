@@ -1,0 +1,192 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import t from 'tap'
+import { capturedA, refundA, signedA } from '../support/gateway-events.ts'
+import { fetchAll, gatewaySandbox } from '../support/gateways.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { paymentService } from '../support/payments.ts'
+import { withReadback } from '../support/readback.ts'
+import { offBy } from '../support/reconciliation.ts'
+
+/** No further history is begun after this time. */
+const ENOUGH_MS = 6_000
+/** Not among the addresses of the gateway. */
+const OUTSIDE = '8.8.8.8'
+const INSIDE = '10.1.2.3'
+/** Three days in India. */
+const WINDOW = { from: '2026-02-03T18:30:00Z', to: '2026-02-06T18:30:00Z' }
+const DAYS = ['2026-02-04', '2026-02-05', '2026-02-06']
+const QUERY = `from=${DAYS[0]}&to=${DAYS[2]}`
+const LATEST = 3
+
+type Payment = { paise: number; day: number; isLate: boolean; namesLoan: boolean }
+const STEPS = [
+  'webhook',
+  'webhook',
+  'repeat',
+  'forged amount',
+  'forged payment',
+  'late capture',
+  'refund',
+  'batch',
+  'fetch',
+  'check',
+  'undo',
+  'assign',
+  'post',
+  'post less',
+  'handled',
+  'dismiss',
+] as const
+type Step = { of: number; what: (typeof STEPS)[number] }
+
+const payments: fc.Arbitrary<Payment[]> = fc.array(
+  fc.record({
+    paise: fc.integer({ min: 20_000, max: 90_000 }),
+    day: fc.nat({ max: 2 }),
+    isLate: fc.boolean(),
+    namesLoan: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: LATEST },
+)
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({ of: fc.nat({ max: LATEST - 1 }), what: fc.constantFrom(...STEPS) }),
+  { minLength: 6, maxLength: 24 },
+)
+
+const gateways = await gatewaySandbox(t)
+const gateway_a = { allowedCidrs: ['10.0.0.0/8'], secretEnv: 'SECRET' }
+const service = withReadback(
+  await paymentService(t, {
+    ...gateways.settings,
+    LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a } }),
+    SECRET: 's',
+    TRUST_PROXY: '127.0.0.1',
+  }),
+)
+await service.loan('L-1')
+let sent = 0
+/** Operators decide once the money is known to be there. */
+const known = new Set<string>()
+
+function send(event: object, isOurs = true) {
+  const body = JSON.stringify(event)
+  return service.webhook('gateway_a', body, {
+    lender: 'LENDER_02',
+    headers: {
+      'x-forwarded-for': isOurs ? INSIDE : OUTSIDE,
+      'x-gatewaya-event-id': `evt_${++sent}`,
+      ...(isOurs && signedA('s', body)),
+    },
+  })
+}
+
+const paidAt = ({ day }: Payment) => `${DAYS[day]}T06:00:00.000Z`
+const atGateway = (id: string, payment: Payment, status: string) =>
+  gateways.put('/payments', {
+    gateway: 'gateway_a',
+    id,
+    status,
+    amount: payment.paise,
+    created_at: paidAt(payment),
+    notes: { lender: 'LENDER_02', ...(payment.namesLoan && { loan_id: 'L-1' }) },
+  })
+const captured = (id: string, payment: Payment, amount = payment.paise) =>
+  capturedA({
+    id,
+    amount,
+    ...(payment.namesLoan && { loan: 'L-1' }),
+    payment: { created_at: Date.parse(paidAt(payment)) / 1_000 },
+  })
+
+async function decide(id: string, outcome: 'post' | 'handled' | 'dismiss', paise: number) {
+  await service.batch()
+  if (!known.has(id)) return
+  const posting = { external_loan_id: 'L-1', amount: paise / 100, paid_on: '05 February 2026' }
+  return service.resolve(id, { outcome, note: 'decided', ...(outcome === 'post' && posting) })
+}
+
+async function act(id: string, payment: Payment, what: Step['what']): Promise<unknown> {
+  switch (what) {
+    case 'webhook':
+    case 'repeat':
+      known.add(id)
+      return send(captured(id, payment))
+    case 'forged amount':
+      return send(captured(id, payment, 700), false)
+    case 'forged payment':
+      return send(captured(`${id}_forged`, payment), false)
+    case 'late capture':
+      return atGateway(id, payment, 'captured')
+    case 'refund':
+      return send(refundA({ id: `rfnd_${id}`, of: id }))
+    case 'batch':
+      return service.batch()
+    case 'fetch':
+      return fetchAll(service.call, 'gateway_a', WINDOW)
+    case 'check':
+      return service.check(id)
+    case 'undo':
+      return service.undo(`gateway_a-${id}`)
+    case 'assign':
+      return service.assign(id, 'L-1')
+    case 'post':
+      return decide(id, 'post', payment.paise)
+    case 'post less':
+      return decide(id, 'post', payment.paise - 5_000)
+    default:
+      return decide(id, what, payment.paise)
+  }
+}
+
+/** What the days say, once it was seen to be right. */
+async function sound(after: string) {
+  const { body } = await service.call('GET', `/api/reconciliation?${QUERY}`)
+  for (const day of body.days)
+    if (offBy(day) !== '0') throw new Error(`after ${after}: ${JSON.stringify(day)}`)
+  const { rows } = await sql<{ captured: string }>`
+    select coalesce(sum(amount), 0)::numeric(20, 2)::text as captured from core.statement where status <> 'failed'`.execute(
+    service.db,
+  )
+  if (body.days.length > 0 && body.totals.captured.amount !== rows[0]?.captured)
+    throw new Error(
+      `after ${after}: captured ${rows[0]?.captured}, shown ${body.totals.captured.amount}`,
+    )
+  return body
+}
+
+async function missing() {
+  const ofDays = DAYS.map(day =>
+    service.call('GET', `/api/reconciliation/payments?day=${day}&bucket=missing`),
+  )
+  return (await Promise.all(ofDays)).flatMap(({ body }) => body.payments)
+}
+
+t.test(
+  'whatever happens, each paisa of a day is in one bucket, and after a fetch and a read-back none is missing',
+  async t => {
+    const end = performance.now() + ENOUGH_MS
+    let histories = 0
+    await fetchAll(service.call, 'gateway_a', WINDOW)
+    const property = fc.asyncProperty(payments, steps, async (all, more) => {
+      if (performance.now() > end) return
+      const run = ++histories
+      const ids = all.map((_, i) => `pay_${run}_${i}`)
+      for (const [i, payment] of all.entries())
+        await atGateway(ids[i] as string, payment, payment.isLate ? 'failed' : 'captured')
+      for (const { of, what } of more) {
+        const [id, payment] = [ids[of], all[of]]
+        if (id === undefined || payment === undefined) continue
+        await act(id, payment, what)
+        await sound(what)
+      }
+      await fetchAll(service.call, 'gateway_a', WINDOW)
+      await service.batch()
+      for (const id of ids) await service.check(id)
+      const { totals } = await sound('the end')
+      if (totals.buckets.missing.payments > 0) throw new Error(JSON.stringify(await missing()))
+    })
+    await fc.assert(property, { numRuns: 30 })
+    t.ok(histories > 0, `${histories} histories`)
+  },
+)

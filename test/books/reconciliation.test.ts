@@ -1,0 +1,187 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
+import { textOf } from '../support/migrate.ts'
+import { paymentService } from '../support/payments.ts'
+import { withReadback } from '../support/readback.ts'
+import { ALL_DAY, DAY, filled, offBy, reconciliation } from '../support/reconciliation.ts'
+import { until } from '../support/until.ts'
+
+const gateways = await gatewaySandbox(t)
+const service = withReadback(await paymentService(t, gateways.settings))
+const { call, send, batch, readBack, undo } = service
+const paid = (id: string, amount = 100_000) =>
+  gateways.put('/payments', {
+    gateway: 'gateway_a',
+    id,
+    amount,
+    created_at: PAID_AT,
+    notes: { loan_id: 'L-1', lender: 'LENDER_02' },
+  })
+/** The only day. */
+const theDay = async () => {
+  const { days } = await reconciliation(call, '&lender=LENDER_02&gateway=gateway_a')
+  return days[0]
+}
+const inBucket = (bucket: string, query = '') =>
+  call('GET', `/api/reconciliation/payments?day=${DAY}&bucket=${bucket}${query}`)
+
+await service.loan('L-1')
+
+t.test(
+  'without a statement nobody knows what was captured, nor whether a day is balanced',
+  async t => {
+    await paid('pay_1')
+    await send('pay_1')
+    await batch()
+    const day = await theDay()
+    t.match(day, { day: DAY, currency: 'INR', captured: null, balanced: false })
+    t.same(filled(day), { unchecked: '1 1000.00' })
+  },
+)
+
+t.test(
+  'a payment that the gateway has and we have not is missing, with what the gateway says',
+  async t => {
+    await paid('pay_2', 250_050)
+    await fetchAll(call, 'gateway_a', ALL_DAY)
+    const day = await theDay()
+    t.match(day, { captured: { payments: 2, amount: '3500.50' }, balanced: false })
+    t.same(filled(day), { unchecked: '1 1000.00', missing: '1 2500.50' })
+    const { status, body } = await inBucket('missing')
+    t.equal(status, 200, JSON.stringify(body))
+    t.match(body, {
+      payments: [
+        {
+          gateway_payment_id: 'pay_2',
+          kind: 'payment',
+          lender: 'LENDER_02',
+          amount: '2500.5',
+          amount_in_bucket: '2500.5',
+          currency: 'INR',
+          state: null,
+          raw_table: null,
+        },
+      ],
+      next_cursor: null,
+    })
+  },
+)
+
+t.test('after a batch and a read-back nothing is missing, and the day is balanced', async t => {
+  await batch()
+  t.same(filled(await theDay()), { unchecked: '2 3500.50' })
+  await readBack()
+  const day = await theDay()
+  t.same(filled(day), { posted: '2 3500.50' })
+  t.equal(day.balanced, true)
+})
+
+t.test(
+  'a payment of which the gateway knows nothing is not at the gateway until it is dismissed',
+  async t => {
+    await send('pay_forged', 'L-unknown')
+    await batch()
+    const day = await theDay()
+    t.same(filled(day), { posted: '2 3500.50', not_at_gateway: '1 1000.00' })
+    t.equal(day.balanced, false)
+    t.equal(offBy(day), '0')
+    await service.resolve('pay_forged', { outcome: 'dismiss', note: 'forged' })
+    t.same(filled(await theDay()), { posted: '2 3500.50' })
+  },
+)
+
+t.test('a day that was balanced and no longer is is counted, and shown in a view', async t => {
+  const unbalanced = async () => {
+    const { rows } = await sql<object>`
+      select day::text as day, lender, gateway, currency from ops.unbalanced_day`.execute(
+      service.db,
+    )
+    return rows
+  }
+  const isBalanced = () =>
+    until(async () => {
+      const { rows } = await sql`
+        select from core.balanced_day where lost_at is null and not exists (select from core.changed_day)`.execute(
+        service.db,
+      )
+      return rows.length > 0
+    }, 'the day is balanced')
+  await isBalanced()
+  t.same(await unbalanced(), [])
+  await undo('gateway_a-pay_1')
+  await readBack()
+  t.same(filled(await theDay()), { posted: '1 2500.50', suspense: '1 1000.00' })
+  const lost = [{ day: DAY, lender: 'LENDER_02', gateway: 'gateway_a', currency: 'INR' }]
+  t.same(
+    await until(
+      async () => ((await unbalanced()).length > 0 ? unbalanced() : undefined),
+      'it is lost',
+    ),
+    lost,
+  )
+  await until(
+    async () => /^loanops_unbalanced_days 1$/m.test(await textOf(service, '/metrics')),
+    'it is counted',
+  )
+})
+
+t.test('the payments of a bucket are listed page by page', async t => {
+  const first = (await inBucket('suspense', '&limit=1')).body
+  t.match(first, {
+    payments: [{ gateway_payment_id: 'pay_1', reason: 'reversed_at_ledger' }],
+    next_cursor: null,
+  })
+  for (const id of ['pay_ä', 'pay_b']) await send(id, 'L-none')
+  await batch()
+  const ids: string[] = []
+  for (let cursor = ''; ; ) {
+    const { status, body } = await inBucket('not_at_gateway', `&limit=1${cursor}`)
+    t.equal(status, 200, JSON.stringify(body))
+    ids.push(...body.payments.map((one: any) => one.gateway_payment_id))
+    if (body.next_cursor === null) break
+    cursor = `&cursor=${body.next_cursor}`
+  }
+  t.same(ids, ['pay_b', 'pay_ä'])
+})
+
+t.test('the totals and the CSV say the same as the days', async t => {
+  const { days, totals } = await reconciliation(call)
+  t.same(totals.buckets, days[0].buckets)
+  t.same(totals.captured, days[0].captured)
+  t.match(totals, { day: null, currency: 'INR', balanced: false })
+  const [header, line] = (
+    await textOf(service, `/api/reconciliation.csv?from=${DAY}&to=${DAY}`)
+  ).split('\r\n')
+  t.match(
+    header,
+    /^day,lender,gateway,currency,captured_payments,captured_amount,posted_payments,posted_amount,/,
+  )
+  t.match(header, /,not_at_gateway_payments,not_at_gateway_amount,balanced$/)
+  t.match(line, `${DAY},LENDER_02,gateway_a,INR,2,3500.50,1,2500.50,`)
+})
+
+t.test('a repayment that was adjusted at the ledger counts with what stands there', async t => {
+  await service.adjust('gateway_a-pay_2', {
+    transactionAmount: 2_000,
+    receiptNumber: 'pay_2',
+    paymentTypeId: 1,
+  })
+  t.match(await service.check('pay_2'), { body: { objection: 'differs_at_ledger' } })
+  t.match(filled(await theDay()), { posted: '1 2000.00', missing: '1 500.50' })
+  await service.resolve('pay_2', { outcome: 'handled', note: 'agreed with the borrower' })
+  t.match(filled(await theDay()), { posted: '1 2000.00', handled: '1 500.50' })
+})
+
+t.test('days in the wrong order, and too many of them, are refused', async t => {
+  for (const query of [
+    'from=2026-02-06&to=2026-02-05',
+    'from=2024-01-01&to=2026-02-05',
+    'from=yesterday',
+  ])
+    t.match(await call('GET', `/api/reconciliation?${query}`), {
+      status: 400,
+      body: { code: 'INVALID_QUERY' },
+    })
+  t.match(await call('GET', '/api/reconciliation'), { status: 200 })
+})
