@@ -17,6 +17,7 @@ const PAGES = {
   payments: '/console/payments',
   payment: '/console/payments/gateway_a/pay_nobody',
   loan: '/console/loans/L-1001?ledger=now',
+  books: '/console/books?from=2026-02-01&to=2026-02-28',
   portfolio: '/console/portfolio',
   callbacks: '/console/callbacks',
   audit: '/console/audit',

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { accountsPage } from './accounts/accounts-page.ts'
 import { auditPage } from './audit/audit-page.ts'
+import { booksPage } from './books/books-page.ts'
+import { bucketPage } from './books/bucket-page.ts'
 import { bulkPages } from './bulk/bulk-pages.ts'
 import { callbackActions } from './callbacks/callback-actions.ts'
 import { callbackPage } from './callbacks/callback-page.ts'
@@ -31,6 +33,8 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   paymentsPage,
   paymentPage,
   paymentActions,
+  booksPage,
+  bucketPage,
   bulkPages,
   portfolioPage,
   migrationPage,

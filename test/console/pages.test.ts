@@ -220,6 +220,16 @@ t.test('the console’s pages', async t => {
     t.match(lines(await operator(`${path}/errors.csv`)).join('\n'), /abc/)
   })
 
+  t.test('each figure of the books leads to the payments that it counts', async t => {
+    const books = await operator('/console/books?from=2026-02-01&to=2026-02-28')
+    const links = [...books.text.matchAll(/<a href="(\/console\/books\/payments[^"]+)">(\d+): /g)]
+    t.ok(links.length > 0)
+    for (const [, href = '', number] of links)
+      t.equal(rowsIn(await operator(href.replaceAll('&amp;', '&'))), Number(number), href)
+    const csv = await operator('/console/books.csv?from=2026-02-01&to=2026-02-28')
+    t.match(lines(csv)[0], /^day,lender,gateway,currency,captured_payments/)
+  })
+
   t.test('accounts are an administrator’s, and a viewer changes nothing', async t => {
     t.equal((await admin('/console/accounts')).status, 200)
     for (const browse of [operator, viewer]) {

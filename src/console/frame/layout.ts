@@ -11,6 +11,7 @@ const PLACES = [
   ['/console', 'Overview'],
   ['/console/operations', 'Operations'],
   ['/console/payments', 'Payments'],
+  ['/console/books', 'Books'],
   ['/console/portfolio', 'Portfolio'],
   ['/console/callbacks', 'Callbacks'],
   ['/console/audit', 'Audit'],
