@@ -135,10 +135,11 @@ async function findLoanPayments(db: Database, loan: string, before: string | nul
                      where e.gateway_payment_id = p.gateway_payment_id and e.gateway = p.gateway and e.kind = p.kind
                        and e.set_aside is null limit ${ENTRIES_PER_PAGE}) e) as events
       from ops.payment p join core.transaction t using (id)
-     where p.id in (select id from named
+     where p.id = any(array(
+                    select id from named
                     union select against.id from core.transaction against join named n
                        on against.of_payment_id = n.gateway_payment_id and against.gateway = n.gateway
-                          and against.kind <> 'payment')
+                          and against.kind <> 'payment'))
      order by p.received_at desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
   return rows
 }
