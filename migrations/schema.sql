@@ -80,6 +80,15 @@ create table core.changed_day (
 );
 CREATE INDEX changed_day_day ON core.changed_day USING btree (day);
 
+create table core.confirming (
+  lender text not null,
+  product text not null,
+  gateway text not null,
+  account text not null,
+  proved_by text[] not null,
+  constraint confirming_pkey PRIMARY KEY (lender, gateway)
+);
+
 create table core.day_figure (
   day date not null,
   lender text not null,
@@ -119,6 +128,7 @@ create table core.event (
   hints jsonb,
   is_outside boolean default false not null,
   set_aside text,
+  is_unproved boolean default false not null,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
@@ -130,6 +140,7 @@ CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE 
 CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway) WHERE (set_aside IS NULL);
 CREATE INDEX event_set_aside ON core.event USING btree (gateway_payment_id, gateway, kind, received_at, raw_id, source) WHERE (set_aside IS NOT NULL);
 CREATE INDEX event_too_many ON core.event USING btree (gateway_payment_id) WHERE (set_aside = 'too_many'::text);
+CREATE INDEX event_unproved ON core.event USING btree (gateway_payment_id) WHERE is_unproved;
 
 create table core.event_type (
   source text not null,
@@ -191,6 +202,23 @@ create table core.posting (
   constraint posting_pkey PRIMARY KEY (transaction_id, operation_id),
   constraint posting_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES core.transaction(id)
 );
+
+create table core.question (
+  gateway text not null,
+  kind text not null,
+  gateway_payment_id text not null,
+  account text not null,
+  next_ask_at timestamp with time zone default now(),
+  said text,
+  asked text[] default '{}'::text[] not null,
+  tries integer default 0 not null,
+  denied_at timestamp with time zone,
+  batch_id uuid,
+  constraint question_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
+  constraint question_pkey PRIMARY KEY (gateway_payment_id, gateway, kind, account)
+);
+CREATE INDEX question_due ON core.question USING btree (gateway, account, next_ask_at);
+CREATE INDEX question_unanswered ON core.question USING btree (gateway) WHERE (said IS NULL);
 
 create table core.readback_run (
   id uuid not null,
@@ -316,6 +344,7 @@ create table core.transaction (
   suspended_at timestamp with time zone,
   reported text,
   ledger_amount numeric,
+  unconfirmed text,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
@@ -327,7 +356,8 @@ create table core.transaction (
   constraint transaction_pkey PRIMARY KEY (id),
   constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
   constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'unknown_event'::text, 'awaiting_review'::text, 'not_at_gateway'::text, 'missing_at_ledger'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))) NOT VALID,
-  constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID
+  constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID,
+  constraint transaction_unconfirmed_check CHECK ((unconfirmed = ANY (ARRAY['unasked'::text, 'denied'::text])))
 );
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
 CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
@@ -343,7 +373,7 @@ CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHE
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_undated ON core.transaction USING btree (received_at) WHERE (paid_at IS NULL);
-CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE (state = 'waiting'::text);
+CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE ((state = 'waiting'::text) AND (unconfirmed IS NULL));
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
 CREATE CONSTRAINT TRIGGER report_new_payment AFTER INSERT ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.state = ANY (ARRAY['suspense'::text, 'returned'::text]))) EXECUTE FUNCTION core.report_payment();
 CREATE CONSTRAINT TRIGGER report_payment AFTER UPDATE ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.state = ANY (ARRAY['posted'::text, 'suspense'::text, 'returned'::text, 'handled'::text, 'dismissed'::text])) AND (((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)) OR (old.objection IS DISTINCT FROM new.objection)))) EXECUTE FUNCTION core.report_payment();

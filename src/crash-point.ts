@@ -48,12 +48,15 @@ export const BACKFILL_CRASH_POINTS = [
   'backfill.part-done',
   'backfill.unended',
 ] as const
+/** The same of what a gateway is asked to confirm. */
+export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.kept'] as const
 const ALL_CRASH_POINTS = [
   ...CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
   ...READBACK_CRASH_POINTS,
   ...CALLBACK_CRASH_POINTS,
   ...BACKFILL_CRASH_POINTS,
+  ...CONFIRM_CRASH_POINTS,
 ]
 export type CrashPoint = (typeof ALL_CRASH_POINTS)[number]
 

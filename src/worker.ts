@@ -1,5 +1,6 @@
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { booksFeature } from './books/books-feature.ts'
+import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { reconciliationFeature } from './books/reconciliation/reconciliation-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
@@ -27,6 +28,7 @@ const FEATURES: Feature[] = [
   portfolioFeature,
   backfillFeature,
   reconciliationFeature,
+  confirmFeature,
   callbacksFeature,
   engineFeature,
 ]
@@ -72,7 +74,7 @@ function contextOf(services: Services, config: Config): WorkerContext {
   const { db, metrics, ledger } = services
   const catalogue = operationCatalogue(config.lenders)
   const own = FEATURES.flatMap(({ operations }) => operations?.(db, config) ?? [])
-  return {
+  const context: WorkerContext = {
     ...services,
     config,
     reference: openReference(ledger, config),
@@ -88,5 +90,11 @@ function contextOf(services: Services, config: Config): WorkerContext {
         Object.assign(purged, await feature.onPurge?.(patient, keepDays))
       return purged
     },
+    async onBatch(run) {
+      let changed = 0
+      for (const feature of FEATURES) changed += (await feature.onBatch?.(context, run)) ?? 0
+      return changed
+    },
   }
+  return context
 }

@@ -195,13 +195,18 @@ t.test('a lender’s payments are posted automatically, or after review', async 
 })
 
 t.test(
-  'a lender whose events the gateway is to confirm stops the start of this version',
+  'a lender whose events the gateway is to confirm stops the start without credentials',
   async t => {
-    const file = (confirm: unknown) =>
-      complaints({ LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_b: { confirm } } }) })
-    matchEach(t, file(true), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
-    matchEach(t, file('yes'), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
-    t.same(file(false), [])
+    const file = (gateway_b: object, env: NodeJS.ProcessEnv = {}) =>
+      complaints({ LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_b } }), ...env })
+    const url = { GATEWAY_B_API_URL: 'https://b.example/pg' }
+    const missing = [/^GATEWAY_B_API_KEY is missing/, /^GATEWAY_B_API_SECRET is missing/]
+    matchEach(t, file({ confirm: true }), [/^GATEWAY_B_API_URL is missing/, ...missing])
+    matchEach(t, file({ confirm: true }, url), missing)
+    const own = { confirm: true, apiKeyEnv: 'TWO_KEY', apiSecretEnv: 'TWO_SECRET' }
+    t.same(file(own, { ...url, TWO_KEY: 'k', TWO_SECRET: 's' }), [])
+    t.same(file({ confirm: false }), [])
+    matchEach(t, file({ confirm: 'yes' }), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
   },
 )
 

@@ -10,7 +10,7 @@ $$;
 -- What an event states, wherever it came from.
 create or replace function core.statement_of(e core.event) returns text language sql stable parallel safe as $$
   select jsonb_build_array(e.status, e.amount::text, e.currency, e.paid_at, e.external_loan_id, e.of_payment_id, e.problem,
-           e.lender, e.verified_by, core.phase_of(e.hints))::text
+           e.lender, e.verified_by, core.phase_of(e.hints), e.hints ->> 'order_id')::text
 $$;
 
 -- Whether an event is verified, or comes from networks that a lender allows: a stranger cannot send such events at will.
@@ -33,7 +33,8 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
               when e.is_outside then 'sender_not_allowed'
               -- A verified event outranks an unverified one, unless they name different lenders.
               when e.verified_by is null and (e.lender = 'UNKNOWN' and e.verified_lenders is not null
-                     or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'outranked' end
+                     or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'outranked'
+              when e.is_unproved then 'not_confirmed' end
     from (select e.*, count(*) over same as facts, bool_or(e.status <> 'unknown') over same as is_known,
                  -- An event of an unknown type has no bearing on the others.
                  coalesce(bool_and(e.is_outside) filter (where e.status <> 'unknown') over same,
@@ -45,6 +46,18 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
             from core.event e
            where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
           window same as (partition by e.kind, e.gateway_payment_id)) e
+$$;
+
+-- The lender that an event names beside the gateway's answer, which states the same and names none.
+create or replace function core.lender_beside(wanted_gateway text, wanted_kind text, payment_id text, amount numeric,
+  currency text, loan text) returns text language sql stable as $$
+  select e.lender
+    from core.event e
+   where e.gateway_payment_id = payment_id and e.gateway = wanted_gateway and e.kind = wanted_kind and e.set_aside is null
+     and e.lender <> 'UNKNOWN' and e.amount = lender_beside.amount and e.currency = lender_beside.currency
+     and coalesce(e.external_loan_id = loan, true)
+   order by e.received_at, e.raw_id
+   limit 1
 $$;
 
 -- Whether there are so many different facts that one of those which were set aside might have counted. What a stranger

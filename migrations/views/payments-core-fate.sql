@@ -3,12 +3,19 @@ create or replace function core.can_be_loan(name text) returns boolean language 
   select name ~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$'
 $$;
 
--- Where a refund or chargeback goes: whether all its events come from outside, what the others say, and whether its payment
--- was captured decide.
+-- Where something goes while nothing proves it: whether its gateway was asked decides.
+create or replace function core.fate_of_unconfirmed(unconfirmed text) returns text[] language sql immutable parallel safe as $$
+  select case unconfirmed when 'denied' then array['suspense', 'not_at_gateway', null] else array['waiting', null, null] end
+$$;
+
+-- Where a refund or chargeback goes: whether it is proved, whether all its events come from outside, what the others say,
+-- and whether its payment was captured decide.
 create or replace function core.fate_of_refund(kind text, all_outside boolean, is_done boolean, is_undone boolean,
-  is_of_nothing boolean, is_payment_captured boolean) returns text[] language sql immutable parallel safe as $$
+  is_of_nothing boolean, is_payment_captured boolean, unconfirmed text default null)
+  returns text[] language sql immutable parallel safe as $$
   select case
     --   condition                                           state       reason                objection
+    when unconfirmed is not null                      then core.fate_of_unconfirmed(unconfirmed)
     when all_outside                                  then array['suspense', 'sender_not_allowed', null]
     when is_done and not is_of_nothing                then array['suspense', kind,                 null]
     when is_undone and not is_done                    then array['failed',   null,                 null]
@@ -27,7 +34,7 @@ create or replace function core.fate_of(
   disagreement text,
   loan text,
   is_assigned boolean default false,
-  refused_reason text default null,
+  refused_reason text default null, unconfirmed text default null,
   -- Its current state and reason; null for a new one.
   present_state text default null,
   present_reason text default null,
@@ -49,9 +56,8 @@ create or replace function core.fate_of(
                                      then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
 
       when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone,
-                                                               is_of_nothing, is_payment_captured)
+                                                               is_of_nothing, is_payment_captured, unconfirmed)
 
-      -- Payments that are posted or being posted stay so.
       when present_state in ('posting', 'posted')       then array[present_state, present_reason,    objection]
 
       -- What an operator has decided to post is held back by the ledger only.
@@ -66,6 +72,7 @@ create or replace function core.fate_of(
         when problem = 'unknown_event'                  then array['suspense', 'unknown_event',      null]
         when not is_captured                            then array['failed',   null,                 null]
         when problem = 'unreadable'                     then array['suspense', 'unreadable',         null]
+        when unconfirmed is not null                    then core.fate_of_unconfirmed(unconfirmed)
         when held_by is not null                        then array['suspense', held_by,              null]
         -- By assigning a loan, an operator has decided which loan is right.
         when disagreement = 'money' or disagreement = 'loan' and not is_assigned
@@ -189,7 +196,8 @@ create or replace function core.retry_refused(batch uuid, most integer) returns 
        set (state, reason) = (
              select f.state, f.reason
                from core.fate_of(t.kind, t.is_captured, t.problem, t.disagreement, t.external_loan_id,
-                      is_assigned => t.assigned_loan_id is not null, decision => t.decision, objection => t.objection) f),
+                      is_assigned => t.assigned_loan_id is not null, decision => t.decision, objection => t.objection,
+                      unconfirmed => t.unconfirmed) f),
            refused_reason = null, next_try_at = null
      where id = any(array(
        select id from core.transaction

@@ -24,14 +24,21 @@ $$;
 create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
-    paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagreement text, was_made boolean, facts bigint)
+    paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagreement text, was_made boolean, facts bigint,
+    is_unconfirmed boolean)
   language sql stable as $$
-  with counted as (
+  with weighed as (
+    select *, coalesce(bool_or(ignored_for = 'not_confirmed') over same, false)
+              and not bool_or(ignored_for is null and (kind <> 'payment' or status = 'captured')) over same as is_unconfirmed
+      from core.weigh_events(wanted_gateway, ids)
+    window same as (partition by kind, gateway_payment_id)
+  ), counted as (
     select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
            row_number() over (partition by kind, gateway_payment_id
                                  order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
-      from core.weigh_events(wanted_gateway, ids)
+      from weighed
      where ignored_for is null or all_outside and ignored_for = 'sender_not_allowed'
+        or is_unconfirmed and ignored_for = 'not_confirmed'
   )
   select kind, gateway_payment_id,
          -- The first event says whose refund it is: what comes later must not take it away from its payment.
@@ -57,7 +64,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                 or bool_or(verified_by is not null) filter (where status = 'captured')
                      <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,
          -- Where no refund was made, there is nothing to show.
-         kind <> 'refund' or bool_or(status <> 'undone'), max(facts)
+         kind <> 'refund' or bool_or(status <> 'undone'), max(facts), bool_or(is_unconfirmed)
     from counted
    group by kind, gateway_payment_id
 $$;
@@ -68,20 +75,29 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   language sql volatile as $$
   with summary as materialized (select * from core.summarize(wanted_gateway, ids)), stored as (
   insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-    paid_at, is_captured, is_verified, problem, disagreement, state, reason, suspended_at, source, raw_id, received_at, hints)
-  select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.lender, s.named_loan_id, s.amount, s.currency,
-         s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagreement, f.state, f.reason,
+    paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
+    received_at, hints)
+  select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, l.lender, s.named_loan_id, s.amount, s.currency,
+         s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagreement, u.unconfirmed, f.state, f.reason,
          case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints
     from summary s
+   cross join lateral (
+     select case when s.is_unconfirmed then (
+       select case when bool_and(q.said is not null) then 'denied' else 'unasked' end
+         from core.question q
+        where q.gateway_payment_id = s.gateway_payment_id and q.gateway = wanted_gateway and q.kind = s.kind) end) u (unconfirmed)
+   cross join lateral (
+     select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
+       then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end, s.lender)) l (lender)
    cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagreement, s.named_loan_id,
-     all_outside => s.all_outside) f
+     all_outside => s.all_outside, unconfirmed => u.unconfirmed) f
    where s.was_made
    order by s.gateway_payment_id
   on conflict (gateway_payment_id, gateway, kind) do update
      set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
          amount = excluded.amount, currency = excluded.currency, paid_at = excluded.paid_at,
          is_captured = excluded.is_captured, is_verified = excluded.is_verified,
-         problem = excluded.problem, disagreement = excluded.disagreement,
+         problem = excluded.problem, disagreement = excluded.disagreement, unconfirmed = excluded.unconfirmed,
          source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
          refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
          next_try_at = case when has_news then null else t.next_try_at end
@@ -104,7 +120,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
        cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
        is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
-       decision => r.decision) f
+       decision => r.decision, unconfirmed => r.unconfirmed) f
        where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
        and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
   )
@@ -127,6 +143,7 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
+       unconfirmed => p.unconfirmed,
        objection => case when p.state in ('posting', 'posted') or p.decision is not null
                       then (select o.objection from core.objections_to(p) o limit 1) end) f
        where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
@@ -148,12 +165,18 @@ declare
   ids text[];
   crowded text[];
   has_networks boolean;
+  has_proofs boolean;
 begin
   perform core.lock_settling();
   ids := core.with_relatives(wanted_gateway, changed);
   has_networks := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
   if has_networks then
     perform core.judge_senders(wanted_gateway, ids);
+  end if;
+  has_proofs := exists (select from core.confirming) or exists (select from core.event where is_unproved);
+  if has_proofs then
+    perform core.judge_proofs(wanted_gateway, ids);
+    perform core.note_questions(wanted_gateway, ids, case when has_news then changed else '{}' end);
   end if;
   crowded := core.record_summaries(wanted_gateway, ids, has_news);
   if crowded is not null then
@@ -163,7 +186,7 @@ begin
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
   perform core.decide_payments(wanted_gateway, ids);
-  if has_networks then
+  if has_networks or has_proofs then
     perform core.note_unjudged(wanted_gateway, ids);
   end if;
 end

@@ -1,3 +1,9 @@
+-- What its gateway was or is to be asked about a payment, refund or chargeback: once per account.
+create or replace function core.questions_about(t core.transaction) returns setof core.question language sql stable as $$
+  select q.* from core.question q
+   where q.gateway_payment_id = t.gateway_payment_id and q.gateway = t.gateway and q.kind = t.kind
+$$;
+
 create or replace view ops.payment as
 select p.*,
        -- Not joined: they are looked up for the rows that are shown.
@@ -13,11 +19,15 @@ select p.*,
 select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
        t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
        t.received_at, t.posted_at,
-       case when t.state = 'waiting' then case when exists (select from ops.ledger_pause) then 'paused' else 'batch' end
+       case when t.state = 'waiting' then case when t.unconfirmed is not null then 'gateway'
+                                               when exists (select from ops.ledger_pause) then 'paused' else 'batch' end
          end as waiting_for,
        -- A payment that is held for another reason is not tried again while that lasts.
-       case when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
-       case when t.state = 'posted' then t.difference else t.refused_detail end as detail,
+       case when t.reason = 'not_at_gateway' then (select min(q.next_ask_at) from core.questions_about(t) q)
+            when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
+       case when t.state = 'posted' then t.difference
+            when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
+            else t.refused_detail end as detail,
        t.hints,
        t.id,
        t.objection

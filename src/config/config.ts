@@ -39,7 +39,7 @@ export type CallbackSettings = {
 }
 
 /** A gateway with its settings. */
-export type OpenGateway = Pick<Gateway, 'title'> & SharedSecrets & GatewayRules
+export type OpenGateway = Pick<Gateway, 'title' | 'isAskedByOrder'> & SharedSecrets & GatewayRules
 
 /** Has one line per wrong setting: what is wrong with it, and an example. */
 export class ConfigError extends Error {}

@@ -27,9 +27,14 @@ export function gatewayAccounts(
       const { api } = lender[gateway]
       return api === undefined ? [] : [{ gateway, lender: lender.code, url: url.value, ...api }]
     })
+    // Its events count only once the gateway is asked.
+    const isAsked = ({ [gateway]: { confirm, api } }: Lender) => confirm && api === undefined
     // The URL alone serves lenders with credentials of their own.
     const isShared =
-      key.value !== '' || secret.value !== '' || (url.value !== '' && own.length === 0)
+      key.value !== '' ||
+      secret.value !== '' ||
+      (url.value !== '' && own.length === 0) ||
+      [...lenders.values()].some(isAsked)
     const needed = [
       ...(isShared || own.length > 0 ? [url] : []),
       ...(isShared ? [key, secret] : []),

@@ -44,6 +44,8 @@ export type GatewayTrust = {
   secrets: string[]
   allowedCidrs: string[]
   posting: 'automatic' | 'review'
+  /** Whether what no signature proves counts only once the gateway confirms it. */
+  confirm: boolean
   /** Its own credentials for the gateway's API, if it has any. */
   api?: { key: string; secret: string }
 }
@@ -85,11 +87,6 @@ export function lendersFrom(
         `/${code}/${gateway.name}: validateSignature requires a secret, but ${setting} is not set`,
       )
     }
-    if (member.confirm === true) {
-      throw new Error(
-        `/${code}/${gateway.name}/confirm: this version cannot ask the gateway whether its events are true`,
-      )
-    }
     const { apiKeyEnv, apiSecretEnv } = member
     return {
       accounts: member.accounts ?? [],
@@ -97,6 +94,7 @@ export function lendersFrom(
       secrets,
       allowedCidrs: member.allowedCidrs ?? [],
       posting: member.posting ?? 'automatic',
+      confirm: member.confirm ?? false,
       ...(apiKeyEnv === undefined && apiSecretEnv === undefined
         ? {}
         : { api: credentials(`/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
@@ -121,6 +119,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     secrets: [],
     allowedCidrs: [],
     posting: 'automatic',
+    confirm: false,
   }))
 }
 
@@ -144,7 +143,7 @@ function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): vo
       const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
       if (other === undefined) continue
       throw new Error(
-        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs and posting`,
+        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs, posting and confirm`,
       )
     }
   }
@@ -156,4 +155,5 @@ const checksOf = (trust: GatewayTrust | undefined) =>
     trust?.secrets.toSorted(),
     trust?.allowedCidrs.toSorted(),
     trust?.posting,
+    trust?.confirm,
   ])

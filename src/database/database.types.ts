@@ -89,6 +89,14 @@ export interface CoreChangedDay {
   day: Timestamp;
 }
 
+export interface CoreConfirming {
+  account: string;
+  gateway: string;
+  lender: string;
+  product: string;
+  proved_by: string[];
+}
+
 export interface CoreDayFigure {
   amount: Numeric;
   bucket: string;
@@ -113,6 +121,7 @@ export interface CoreEvent {
   gateway_payment_id: string;
   hints: Json | null;
   is_outside: Generated<boolean>;
+  is_unproved: Generated<boolean>;
   kind: string;
   lender: string;
   of_payment_id: string | null;
@@ -198,6 +207,19 @@ export interface CorePendingEvent {
 export interface CorePosting {
   operation_id: string;
   transaction_id: string;
+}
+
+export interface CoreQuestion {
+  account: string;
+  asked: Generated<string[]>;
+  batch_id: string | null;
+  denied_at: Timestamp | null;
+  gateway: string;
+  gateway_payment_id: string;
+  kind: string;
+  next_ask_at: Generated<Timestamp | null>;
+  said: string | null;
+  tries: Generated<number>;
 }
 
 export interface CoreReadbackRun {
@@ -307,6 +329,7 @@ export interface CoreTransaction {
   state: string;
   suspended_at: Timestamp | null;
   tries: Generated<number>;
+  unconfirmed: string | null;
 }
 
 export interface CoreUnjudgedPayment {
@@ -587,6 +610,7 @@ export interface DB {
   "core.balanced_day": CoreBalancedDay;
   "core.batch_run": CoreBatchRun;
   "core.changed_day": CoreChangedDay;
+  "core.confirming": CoreConfirming;
   "core.day_figure": CoreDayFigure;
   "core.day_zone": CoreDayZone;
   "core.event": CoreEvent;
@@ -600,6 +624,7 @@ export interface DB {
   "core.payment_here": CorePaymentHere;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;
+  "core.question": CoreQuestion;
   "core.readback_run": CoreReadbackRun;
   "core.settlement_row": CoreSettlementRow;
   "core.source": CoreSource;

@@ -10,6 +10,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { Run } from '../queue/run-job.ts'
 import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
 
@@ -31,6 +32,7 @@ export type WorkerContext = Databases & {
   /** Every feature's listener, in their order. */
   onFinal: OnFinal
   onPurge(db: Database, keepDays: KeepDays): Promise<object>
+  onBatch(run: Run): Promise<number>
 }
 
 /** How long each kind of record is kept; 0 keeps it for ever. */
@@ -50,4 +52,6 @@ export type Feature = {
   onFinal?(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   /** Deletes what has been kept for its time, once a day. @returns counts for the log */
   onPurge?(db: Database, keepDays: KeepDays): Promise<object>
+  /** Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts once more */
+  onBatch?(context: WorkerContext, run: Run): Promise<number>
 }

@@ -7,7 +7,10 @@ import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { type BatchContext, runBatch } from './run-batch.ts'
 
-export type BatchOptions = Pick<BatchContext, 'log' | 'traces' | 'onStage' | 'productOf'> &
+export type BatchOptions = Pick<
+  BatchContext,
+  'log' | 'traces' | 'onStage' | 'onBatch' | 'productOf'
+> &
   Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
 
 /** Runs batches on schedule and on demand. */
@@ -16,14 +19,14 @@ export function workBatches(
   boss: PgBoss,
   options: BatchOptions,
 ): Promise<Job> {
-  const { log, traces, onStage, productOf } = options
+  const { REPAYMENT_CRON, LEDGER_TIMEZONE, ...context } = options
   return workRuns(databases, boss, {
     table: 'core.batch_run',
     queue: batchQueue,
-    cron: options.REPAYMENT_CRON,
-    timeZone: options.LEDGER_TIMEZONE,
+    cron: REPAYMENT_CRON,
+    timeZone: LEDGER_TIMEZONE,
     request: trx => requestBatch(trx, boss, 'schedule'),
-    run: run => runBatch({ ...databases, boss, log, traces, onStage, productOf }, run),
-    log,
+    run: run => runBatch({ ...databases, boss, ...context }, run),
+    log: options.log,
   })
 }

@@ -9,6 +9,7 @@ import { batchQueue, deadEventQueue, eventQueue } from './queue.ts'
 import { recordPostings } from './record-postings.ts'
 import { repayment } from './repayment.ts'
 import { workEvents } from './save-events.ts'
+import { takeConfirming } from './take-confirming.ts'
 
 export const paymentsFeature: Feature = {
   // The dead letters' queue before the one that names it.
@@ -27,6 +28,7 @@ export const paymentsFeature: Feature = {
 
 async function saveEvents({ db, boss, config, metrics, log }: WorkerContext): Promise<Job> {
   await allowNetworks(db, config.lenders)
+  await takeConfirming(db, config)
   return workEvents(db, boss, {
     onRepeats: (gateway, repeats) => metrics.repeatedEvents.inc({ gateway }, repeats),
     log,
@@ -34,7 +36,7 @@ async function saveEvents({ db, boss, config, metrics, log }: WorkerContext): Pr
 }
 
 function runBatches(context: WorkerContext): Promise<Job> {
-  const { boss, config, metrics, ledger, slots, traces, log } = context
+  const { boss, config, metrics, ledger, slots, traces, onBatch, log } = context
   return workBatches(context, boss, {
     ...config,
     traces,
@@ -43,6 +45,7 @@ function runBatches(context: WorkerContext): Promise<Job> {
         const found = await findLoan(ledger, loan)
         return found?.loanProductName
       }),
+    onBatch,
     onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),
     log,
   })

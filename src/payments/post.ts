@@ -33,7 +33,7 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
   const sent = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ id: string; loan: string }>`
       select id, external_loan_id as loan from core.transaction
-       where state = 'waiting' and batch_id is distinct from ${claim.id}
+       where state = 'waiting' and unconfirmed is null and batch_id is distinct from ${claim.id}
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>

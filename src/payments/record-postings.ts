@@ -10,8 +10,10 @@ import { settle } from './settle.ts'
 const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
 /** An operator who ended its repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
+/** Once the gateway has confirmed it, the same batch posts it after all. */
+const UNCONFIRMED = 'unconfirmed'
 /** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
-const UNSENT = ['deadline', 'withdrawn']
+const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
 
 /** Records the results of repayments in their payments, in the transaction in which the repayments end. */
 export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
@@ -32,6 +34,7 @@ type PostingResult = {
   refused_reason: string | null
   refused_detail: string | null
   is_retried: boolean
+  is_unconfirmed: boolean
 }
 
 function resultOf({ claim, decision }: Final): PostingResult {
@@ -51,6 +54,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
     refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
     is_retried:
       reason !== null && RETRIED_REASONS.includes(reason) && !BY_OPERATOR.includes(given ?? ''),
+    is_unconfirmed: given === UNCONFIRMED,
   }
 }
 
@@ -61,7 +65,8 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
   await sql`
     with result as (
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
-        ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean)
+        ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
+        is_unconfirmed boolean)
     ), held as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
@@ -73,6 +78,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
            objection = case when result.ledger_transaction_id is not null then t.objection end,
            posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
            ledger_transaction_id = result.ledger_transaction_id,
+           batch_id = case when not result.is_unconfirmed then t.batch_id end,
            refused_reason = result.refused_reason,
            refused_detail = result.refused_detail,
            refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,

@@ -22,9 +22,12 @@ const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
 }
 
-/** `withdrawn`: later events stopped it before it was sent, and decide what the payment is. */
+/**
+ * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`: the gateway is
+ * asked first.
+ */
 export function refusedFor(
-  reason: RefusedReason | 'withdrawn',
+  reason: RefusedReason | 'withdrawn' | 'unconfirmed',
   httpStatusCode: string,
   message: string,
 ): Refusal {

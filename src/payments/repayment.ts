@@ -39,8 +39,10 @@ const reversedAtLedger = refusedFor(
 /** Posts one payment to the ledger, or refuses it with the reason that `record-postings.ts` gives the payment. */
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
-  const hasNetworks = [...config.lenders.values()].some(lender =>
-    config.gateways.some(({ name }) => lender[name].allowedCidrs.length > 0),
+  const isProductAsked = [...config.lenders.values()].some(lender =>
+    config.gateways.some(
+      ({ name }) => lender[name].allowedCidrs.length > 0 || lender[name].confirm,
+    ),
   )
   return operation({
     ...repaymentIntake,
@@ -57,7 +59,7 @@ export function repayment(db: Database, config: Config): Operation {
       const loan: PayableLoan = found.body
       // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
       await run.reference.paymentTypeId()
-      if (hasNetworks)
+      if (isProductAsked)
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
           db,
         )

@@ -78,7 +78,7 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Res
        set decision = ${outcome}, assigned_loan_id = coalesce(${loan}, assigned_loan_id),
            decided_amount = ${amount}, decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
-           refused_reason = null, refused_at = null, tries = 0, next_try_at = null
+           refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
      where id = ${id}`.execute(trx)
 }
 

@@ -12,11 +12,16 @@ import { judge, type ProductOf } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
+/** What is left then is for the next batch. */
+const MOST_ROUNDS = 2
+
 export type BatchContext = Databases & {
   boss: PgBoss
   traces: Traces
   log: Batch['log']
   productOf: ProductOf
+  /** Runs beside the posting. @returns how many payments it changed, for which the batch then reads and posts once more */
+  onBatch(run: Run): Promise<number>
   onStage(stage: string, seconds: number): void
 }
 
@@ -33,12 +38,25 @@ export function runBatch(context: BatchContext, run: Run): Promise<void> {
 async function runStages(context: BatchContext, batch: Batch, run: Run): Promise<void> {
   crashPoint('batch.claimed')
   await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${run.claim.id}`)
-  await timed('discover', discover)
-  await timed('transform', transform)
-  await judge(batch, context.productOf)
-  await timed('post', post)
+  await read()
+  // A gateway that is slow to answer holds up nothing that can be posted without it.
+  let changed = await both(context.onBatch(run), timed('post', post))
+  // Posting shows whose the loans are, and so what else their gateways are to confirm.
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    changed += await context.onBatch(run)
+    if (changed === 0) break
+    changed = 0
+    await read()
+    await timed('post', post)
+  }
   crashPoint('batch.unended')
   await endBatch(context.patient, run.claim)
+
+  async function read(): Promise<void> {
+    await timed('discover', discover)
+    await timed('transform', transform)
+    await judge(batch, context.productOf)
+  }
 
   async function timed(stage: string, work: (batch: Batch) => Promise<void>): Promise<void> {
     batch.check()
@@ -47,7 +65,14 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
     const seconds = (performance.now() - start) / 1_000
     context.onStage(stage, seconds)
     await sql`
-      update core.batch_run set ${sql.ref(`${stage}_seconds`)} = ${seconds.toFixed(3)}
+      update core.batch_run set ${sql.ref(`${stage}_seconds`)} = coalesce(${sql.ref(`${stage}_seconds`)}, 0) + ${seconds.toFixed(3)}
        where id = ${run.claim.id} and attempt = ${run.claim.number}`.execute(context.db)
   }
+}
+
+/** Waits for both, also if one fails: nothing may go on once the batch has left its run. @returns what the first yields */
+async function both<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
+  await Promise.allSettled([first, second])
+  await second
+  return first
 }

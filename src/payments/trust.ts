@@ -5,7 +5,12 @@ import type { Gateway } from './gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from './payment-event.ts'
 
 export type Distrust = {
-  reason: 'signature_not_verified' | 'sender_not_allowed' | 'lender_mismatch' | 'awaiting_review'
+  reason:
+    | 'signature_not_verified'
+    | 'sender_not_allowed'
+    | 'lender_mismatch'
+    | 'awaiting_review'
+    | 'unconfirmed'
   message: string
 }
 
@@ -14,6 +19,7 @@ const MESSAGES = {
     'The loan’s lender requires a signature with its secret, and no event of the payment has one',
   sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
   lender_mismatch: 'The event named a different lender than the one whose product the loan has',
+  unconfirmed: 'The gateway has not confirmed any event of the payment yet',
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
 
@@ -57,12 +63,15 @@ function* reasonsToDistrust(
   gateway: Gateway,
   { lender: named, verifiedBy, isOutside }: Sender,
 ): Iterable<Distrust['reason']> {
-  const isVerified =
-    verifiedBy === GATEWAY_API
-      ? isFetchedFor(lender, gateway, named)
-      : isVerifiedBy(lenders, lender, gateway, verifiedBy)
-  if (lender[gateway].validateSignature && !isVerified) yield 'signature_not_verified'
+  const isFetched = verifiedBy === GATEWAY_API
+  const isVerified = isFetched
+    ? isFetchedFor(lender, gateway, named)
+    : isVerifiedBy(lenders, lender, gateway, verifiedBy)
+  const { validateSignature, confirm } = lender[gateway]
+  if (validateSignature && !confirm && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'
+  // What was fetched with another lender's credentials is confirmed too, and is that lender's.
+  if (confirm && !isVerified && !(isFetched && named !== UNKNOWN)) yield 'unconfirmed'
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { GatewayTrust } from '../config/lenders.ts'
 
-/** Warns of every lender and gateway whose events neither a signature nor the sender's network proves. */
+/** Warns of every lender and gateway whose events neither a signature, the sender's network nor the gateway itself proves. */
 export function warnOfUnproven(
   log: { warn(message: string): void },
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
@@ -11,9 +11,9 @@ export function warnOfUnproven(
     .filter(({ of }) => of.length > 0)
     .map(({ name, of }) => `${name} of ${of.map(({ code }) => code).join(', ')}`)
   if (unproven.length === 0) return
-  const remedy = 'set validateSignature or allowedCidrs in LENDERS_FILE'
+  const remedy = 'set validateSignature, allowedCidrs or confirm in LENDERS_FILE'
   log.warn(`anybody can send events of ${unproven.join('; ')}: ${remedy}`)
 }
 
-const isProven = ({ validateSignature, allowedCidrs }: GatewayTrust) =>
-  validateSignature || allowedCidrs.length > 0
+const isProven = ({ validateSignature, allowedCidrs, confirm }: GatewayTrust) =>
+  validateSignature || allowedCidrs.length > 0 || confirm

@@ -23,7 +23,7 @@ t.test('one line names each lender and gateway whose events nothing proves', asy
     },
   })
   t.same(warnings({ LENDERS_FILE, SEVEN: 's' }), [
-    `anybody can send events of gateway_a of ${others}, LENDER_08, LENDER_09; gateway_b of LENDER_01, LENDER_02, ${others.slice(11)}, LENDER_08, LENDER_09: set validateSignature or allowedCidrs in LENDERS_FILE`,
+    `anybody can send events of gateway_a of ${others}, LENDER_08, LENDER_09; gateway_b of LENDER_01, LENDER_02, ${others.slice(11)}, LENDER_08, LENDER_09: set validateSignature, allowedCidrs or confirm in LENDERS_FILE`,
   ])
 })
 
@@ -32,4 +32,15 @@ t.test('there is no warning where something proves all events', async t => {
   const codes = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
   const LENDERS_FILE = lendersFile(t, Object.fromEntries(codes.map(code => [code, proven])))
   t.same(warnings({ LENDERS_FILE, GATEWAY_A_WEBHOOK_SECRET: 's' }), [])
+  const confirmed = { gateway_b: { confirm: true } }
+  t.same(
+    warnings({
+      LENDERS_FILE: lendersFile(t, Object.fromEntries(codes.map(code => [code, confirmed]))),
+      GATEWAY_A_WEBHOOK_SECRET: 's',
+      GATEWAY_B_API_URL: 'https://b.example/pg',
+      GATEWAY_B_API_KEY: 'k',
+      GATEWAY_B_API_SECRET: 's',
+    }),
+    [],
+  )
 })

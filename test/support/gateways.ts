@@ -18,7 +18,8 @@ export async function gatewaySandbox(t: Test) {
       control('PUT', path, body),
     sendWebhook: (body: object) => control('POST', '/webhook', body),
     /** The paths that were asked for, in order. */
-    calls: async () => (await (await control('GET', '/calls')).json()) as { path: string }[],
+    calls: async () =>
+      (await (await control('GET', '/calls')).json()) as { path: string; at: number }[],
     settings: {
       GATEWAY_A_API_URL: sandbox.urlA,
       GATEWAY_A_API_KEY: 'sandbox-key',

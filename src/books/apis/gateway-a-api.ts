@@ -1,7 +1,13 @@
 import type { Trace } from '../../ops/traces.ts'
 import { at } from './exact-json.ts'
+import { reversalsOfA } from './gateway-a-reversals.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
-import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
+import {
+  GatewayRefused,
+  openGatewayCaller,
+  type Patience,
+  UnexpectedAnswer,
+} from './gateway-call.ts'
 import { majorUnits, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -30,9 +36,15 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
 }
 
 /** @param url up to and with /v1 */
-export function openGatewayA(url: string, key: string, secret: string, trace?: Trace): GatewayApi {
+export function openGatewayA(
+  url: string,
+  key: string,
+  secret: string,
+  trace?: Trace,
+  patience?: Patience,
+): GatewayApi {
   const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
-  const caller = openGatewayCaller(url, { authorization }, trace)
+  const caller = openGatewayCaller(url, { authorization }, trace, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
 
   return {
@@ -51,6 +63,10 @@ export function openGatewayA(url: string, key: string, secret: string, trace?: T
       const item = await found(get(`/payments/${encodeURIComponent(id)}`))
       return item === undefined ? undefined : paymentOf(item)
     },
+    ...reversalsOfA(
+      path => found(get(path)),
+      () => collection('/disputes?'),
+    ),
     order: orderId => found(get(`/orders/${encodeURIComponent(orderId)}`)),
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {

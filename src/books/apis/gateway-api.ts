@@ -29,6 +29,9 @@ export type ApiReversal = {
   item: unknown
 }
 
+/** Items with every digit. `payment`: its payment, only if that was never captured, where the refund does not say so itself. */
+export type ApiRefund = { item: unknown; payment?: unknown }
+
 /** A row of a settlement: a payment that is paid out, or what is kept back. */
 export type ApiSettlement = {
   kind: 'payment' | 'refund' | 'other'
@@ -56,6 +59,10 @@ export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   /** One payment; undefined where the gateway has none. `orderId` is what the event or item named. */
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
+  /** One refund of a payment; undefined where the gateway has none. */
+  refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
+  /** The item of one dispute about a payment; undefined where the gateway has none. */
+  dispute(id: string, paymentId: string): Promise<unknown>
   /** The order, which may name the loan where the payment does not. */
   order(orderId: string): Promise<unknown>
   /** What the gateway has settled, of the days of a window. */

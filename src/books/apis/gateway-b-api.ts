@@ -3,7 +3,12 @@ import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
-import { GatewayRefused, openGatewayCaller, UnexpectedAnswer } from './gateway-call.ts'
+import {
+  GatewayRefused,
+  openGatewayCaller,
+  type Patience,
+  UnexpectedAnswer,
+} from './gateway-call.ts'
 import { shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -27,10 +32,17 @@ export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
   trace?: Trace,
+  patience?: Patience,
 ): GatewayApi {
   const headers = { 'x-client-id': key, 'x-client-secret': secret, 'x-api-version': version }
-  const caller = openGatewayCaller(url, headers, trace)
+  const caller = openGatewayCaller(url, headers, trace, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
+  const itemIn = async (path: string, name: string, id: string) => {
+    const list = await found(get(path))
+    return list === undefined
+      ? undefined
+      : shape.list(list).find(item => shape.maybe(item, name) === id)
+  }
 
   return {
     async *pages(window) {
@@ -46,6 +58,13 @@ export function openGatewayB(
       const item = await found(get(path))
       return item === undefined ? undefined : entityOf(item)
     },
+    async refund(id, _, orderId) {
+      if (orderId === null) return undefined
+      const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)
+      return item === undefined ? undefined : { item }
+    },
+    dispute: (id, paymentId) =>
+      itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => found(get(orderPath(orderId))),
     async *settled(window) {
       for await (const rows of recon('/settlement/recon', window)) yield rows.flatMap(settlementOf)
@@ -73,7 +92,9 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof GatewayRefused && error.status === 404) return undefined
+    const isRefused = error instanceof GatewayRefused
+    // An id that cannot be one of its own is not found either.
+    if (isRefused && (error.status === 404 || error.code?.endsWith('_id_invalid'))) return undefined
     throw error
   }
 }
@@ -107,7 +128,7 @@ function entityOf(item: unknown): ApiPayment {
     id: shape.text(item, 'cf_payment_id'),
     amount: shape.amount(item, 'payment_amount'),
     currency: shape.text(item, 'payment_currency'),
-    status: STATUSES[shape.text(item, 'payment_status')] ?? 'pending',
+    status: statusOf(item),
     paidAt: shape.isoTime(item, 'payment_time'),
     fee: null,
     tax: null,
@@ -115,6 +136,12 @@ function entityOf(item: unknown): ApiPayment {
     hasTags: false,
     item,
   }
+}
+
+/** Money that is only reserved is a success as well. */
+function statusOf(item: unknown): ApiPayment['status'] {
+  const status = STATUSES[shape.text(item, 'payment_status')] ?? 'pending'
+  return status === 'captured' && at(item, 'is_captured') === false ? 'pending' : status
 }
 
 function namesLoan(tags: unknown): boolean {

@@ -3,21 +3,38 @@ import { Pool } from 'undici'
 import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
 
-const TIMEOUT_MS = 30_000
 /** A page of a thousand rows of some kilobytes each. */
 const MOST_BODY_BYTES = 16 * 1_048_576
-/** So long in all a gateway that is overloaded or down is given before a fetch stops; the next one goes on. */
-const RETRY_AFTER_MS = [1_000, 2_000, 5_000, 15_000, 30_000]
 const LONGEST_PAUSE_MS = 60_000
 
-/** The gateway cannot be asked now. */
-export class GatewayUnavailable extends Error {}
+/** How long a gateway that is overloaded or down is waited for, and how many calls it gets at once. */
+export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
+/** For a fetch, which stops then; the next one goes on. */
+const PATIENT: Patience = {
+  timeoutMs: 30_000,
+  retryAfterMs: [1_000, 2_000, 5_000, 15_000, 30_000],
+  atOnce: 1,
+}
+/** For a question within a batch, whose end waits for the answer; the next batch asks again. */
+export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce: 4 }
+
+/** The gateway cannot be asked now, and not for so long where it says so itself. */
+export class GatewayUnavailable extends Error {
+  readonly retryAfterMs: number
+  constructor({ message, retryAfterMs }: Busy) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
 /** The gateway refuses the call: its path, parameters or our credentials. */
 export class GatewayRefused extends Error {
   readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
+  readonly code: string | undefined
+  /** @param code the gateway's own, which is a constant; its message may repeat what was sent */
+  constructor(status: number, code: string | undefined) {
+    super(`it answers ${status}${code === undefined ? '' : ` (${code})`}`)
     this.status = status
+    this.code = code
   }
 }
 /** An answer has not the shape that its documentation says. */
@@ -26,7 +43,7 @@ export class UnexpectedAnswer extends Error {}
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
 export type GatewayCaller = {
   /**
-   * Makes one call after the other, each again while the gateway is overloaded or down.
+   * Makes as many calls at once as its patience says, each again while the gateway is overloaded or down.
    * @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer
    */
   call(call: Call): Promise<unknown>
@@ -38,15 +55,16 @@ export function openGatewayCaller(
   url: string,
   headers: Record<string, string>,
   trace?: Trace,
-  retryAfterMs = RETRY_AFTER_MS,
+  { timeoutMs, retryAfterMs, atOnce }: Patience = PATIENT,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
-  const pool = new Pool(origin, { connections: 1, pipelining: 1 })
+  const pool = new Pool(origin, { connections: atOnce, pipelining: 1 })
   const stopping = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
 
   return {
     call(call) {
+      if (atOnce > 1) return untilAnswered(call)
       const next = last.catch(() => undefined).then(() => untilAnswered(call))
       last = next
       return next
@@ -66,14 +84,14 @@ export function openGatewayCaller(
         await pause(Math.min(ms, LONGEST_PAUSE_MS), undefined, { signal: stopping.signal })
         continue
       }
-      if (answer instanceof Busy) throw new GatewayUnavailable(answer.message)
+      if (answer instanceof Busy) throw new GatewayUnavailable(answer)
       if (answer instanceof Error) throw answer
       return answer
     }
   }
 
   async function once({ method, path, body }: Call): Promise<unknown> {
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stopping.signal])
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal])
     const response = await pool
       .request({
         method,
@@ -91,7 +109,7 @@ export function openGatewayCaller(
     const { statusCode: status } = response
     if (status === 429 || status >= 500)
       throw new Busy(`it answers ${status}`, retryAfterOf(response.headers))
-    if (status !== 200) throw new GatewayRefused(status, `it answers ${status}${codeOf(text)}`)
+    if (status !== 200) throw new GatewayRefused(status, codeOf(text))
     try {
       return parseExact(text)
     } catch {
@@ -146,8 +164,6 @@ function retryAfterOf(headers: Record<string, string | string[] | undefined>): n
   return Number.isFinite(ms) ? ms : 0
 }
 
-/** The gateway's own code, which is a constant; its message may repeat what was sent. */
-function codeOf(text: string): string {
-  const [, code] = /"code"\s*:\s*"([A-Za-z_]{1,60})"/.exec(text) ?? []
-  return code === undefined ? '' : ` (${code})`
+function codeOf(text: string): string | undefined {
+  return /"code"\s*:\s*"([A-Za-z_]{1,60})"/.exec(text)?.[1]
 }

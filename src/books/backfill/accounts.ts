@@ -4,6 +4,7 @@ import type { Trace } from '../../ops/traces.ts'
 import { openGatewayA } from '../apis/gateway-a-api.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { openGatewayB } from '../apis/gateway-b-api.ts'
+import type { Patience } from '../apis/gateway-call.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
@@ -27,8 +28,9 @@ export function openAccount(
   { gateway, url, key, secret }: GatewayAccount,
   version: string,
   trace: Trace,
+  patience?: Patience,
 ): GatewayApi {
   return gateway === 'gateway_a'
-    ? openGatewayA(url, key, secret, trace)
-    : openGatewayB(url, { key, secret, version }, trace)
+    ? openGatewayA(url, key, secret, trace, patience)
+    : openGatewayB(url, { key, secret, version }, trace, patience)
 }

@@ -4,8 +4,16 @@ import { lenderOf } from '../../payments/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import { at } from '../apis/exact-json.ts'
 
-/** What was fetched of a payment, refund or dispute, and the order that was fetched because it may name the loan. */
-export type Fetched = { kind: 'payment' | 'refund' | 'dispute'; item: unknown; order?: unknown }
+/**
+ * What was fetched of a payment, refund or dispute, and the order that was fetched because it may name the loan.
+ * `payment`: beside a refund.
+ */
+export type Fetched = {
+  kind: 'payment' | 'refund' | 'dispute'
+  item: unknown
+  order?: unknown
+  payment?: unknown
+}
 
 /** The raw row of what was fetched, with every digit of what the gateway answered. */
 export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched): PaymentEvent {
@@ -24,9 +32,10 @@ export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched)
   }
 }
 
-const bodyA = ({ kind, item, order }: Fetched) => ({
+const bodyA = ({ kind, item, order, payment }: Fetched) => ({
   event: 'loanops.backfill',
   payload: {
+    ...(payment === undefined ? {} : { payment: { entity: payment } }),
     [kind]: { entity: item },
     ...(order === undefined ? {} : { order: { entity: order } }),
   },

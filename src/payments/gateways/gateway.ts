@@ -11,6 +11,8 @@ export type Gateway = {
    * the lender's settings say otherwise; without such a setting they are not.
    */
   secretSetting?: string
+  /** Whether its API finds a payment only together with its order. */
+  isAskedByOrder?: boolean
   rules(settings: Settings): GatewayRules
 }
 

@@ -24,6 +24,15 @@ export function answerA(store: GatewayStore, url: URL, account: string): Gateway
         mine.find(payment => payment.id === id),
         entityOf,
       )
+    case 'payments/:id/refunds':
+      return page(
+        store.refunds
+          .filter(isOfA)
+          .filter(isMine)
+          .filter(({ paymentId }) => paymentId === id),
+        query,
+        refundOf,
+      )
     case 'orders/:id':
       return one(
         mine.find(payment => payment.orderId === id),

@@ -1,0 +1,191 @@
+-- Which check of its gateway's answers an event needs: that of the lender to whose product its loan belongs, or, while
+-- nobody has asked the ledger for the loan, of the lender that it named. No row if it needs none.
+create or replace function core.confirming_for(e core.event) returns setof core.confirming language sql stable rows 1 as $$
+  select c.*
+    from core.confirming c
+   where c.gateway = e.gateway
+     and c.product = coalesce(
+           (select p.product from core.loan_product p
+             where p.external_loan_id = case when e.kind = 'payment'
+               then coalesce((select t.assigned_loan_id from core.transaction t
+                               where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
+                             e.external_loan_id)
+               else coalesce((select t.external_loan_id from core.transaction t
+                               where t.gateway_payment_id = e.of_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
+                             e.external_loan_id) end),
+           (select n.product from core.confirming n where n.lender = e.lender and n.gateway = e.gateway))
+   -- Where lenders share the product: the one that the event named.
+   order by c.lender = e.lender desc, c.lender
+   limit 1
+$$;
+
+-- Whether a signature of such a lender proves an event, or whether it was fetched with the credentials that serve it.
+create or replace function core.is_proved(c core.confirming, lender text, verified_by text) returns boolean
+  language sql immutable parallel safe as $$
+  select case when verified_by = 'gateway_api' then lender <> 'UNKNOWN' or c.account = ''
+              else coalesce(string_to_array(verified_by, ',') && c.proved_by, false) end
+$$;
+
+-- Marks the events of these payments, refunds and chargebacks that count only once they are proved. An event that cannot be
+-- read or is of an unknown type posts nothing by itself, nor does one that says that no money came.
+create or replace function core.judge_proofs(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  update core.event e
+     set is_unproved = j.verdict
+    from (select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.is_unproved,
+                 (e.kind <> 'payment' or e.status = 'captured')
+                 and e.problem is distinct from 'unreadable' and e.problem is distinct from 'unknown_event'
+                 and c.lender is not null and not core.is_proved(c, e.lender, e.verified_by) as verdict
+            from core.event e
+            left join lateral core.confirming_for(e) c on true
+           where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null) j
+   where j.verdict <> j.is_unproved
+     and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
+$$;
+
+-- What the gateway is to be asked about: what unproved events state, and no verified one. What an operator has booked needs
+-- no answer; what was dismissed does, because the gateway may have it after all.
+create or replace function core.unanswered(wanted_gateway text, ids text[])
+  returns table (kind text, gateway_payment_id text, account text) language sql stable as $$
+  with proved as materialized (
+    select distinct e.kind, e.gateway_payment_id, e.status, core.phase_of(e.hints) as phase
+      from core.event e
+     where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
+       and not e.is_unproved and not e.is_outside and e.verified_by is not null
+  )
+  select distinct e.kind, e.gateway_payment_id, c.account
+    from core.event e
+   cross join lateral core.confirming_for(e) c
+   where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
+     and e.is_unproved and not e.is_outside
+     and not exists (select from core.transaction t
+                      where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind
+                        and t.decision in ('post', 'handled'))
+     and not exists (select from proved p
+                      where p.gateway_payment_id = e.gateway_payment_id and p.kind = e.kind
+                        and case when e.kind = 'payment' then p.status = 'captured'
+                              -- A refund that was made may still fail, and a dispute goes on.
+                              else p.phase >= core.phase_of(e.hints)
+                                   and (e.status in ('open', p.status)
+                                        or array[p.status, e.status] <@ array['done', 'never_captured']) end)
+$$;
+
+-- Keeps what the gateway is to be asked about. news: what has new events, so that it may confirm now what it did not.
+create or replace function core.note_questions(wanted_gateway text, ids text[], news text[]) returns void
+  language sql volatile as $$
+  with wanted as materialized (select * from core.unanswered(wanted_gateway, ids)), gone as (
+    delete from core.question q
+     where q.gateway_payment_id = any(ids) and q.gateway = wanted_gateway
+       and not exists (select from wanted w where w.gateway_payment_id = q.gateway_payment_id
+                          and w.kind = q.kind and w.account = q.account)
+  )
+  insert into core.question (gateway, kind, gateway_payment_id, account)
+  select wanted_gateway, w.kind, w.gateway_payment_id, w.account from wanted w order by 3, 2, 4
+  on conflict (gateway_payment_id, gateway, kind, account) do update
+     set said = null, tries = 0, denied_at = null, batch_id = null, next_ask_at = now()
+   where core.question.gateway_payment_id = any(news)
+$$;
+
+-- The next questions for an account that this batch has not asked yet, the longest due first; each with the orders and
+-- payments that its events name, those first under which it was not looked for yet.
+create or replace function core.next_questions(wanted_gateway text, wanted_account text, batch uuid, by_order boolean,
+  most integer, most_refs integer) returns table (kind text, id text, refs json, asked text[]) language sql stable
+  set enable_seqscan = off set enable_bitmapscan = off as $$
+  select q.kind, q.gateway_payment_id, refs.list, q.asked
+    from (select * from core.question d
+           where d.gateway = wanted_gateway and d.account = wanted_account and d.next_ask_at <= now()
+             and d.batch_id is distinct from batch
+           order by d.next_ask_at limit most) q
+   cross join lateral (
+     select coalesce(json_agg(json_build_object('key', n.key, 'orderId', n.order_id, 'paymentId', n.payment_id)), '[]') as list
+       from (select md5(concat_ws('|', o.order_id, e.of_payment_id)) as key, o.order_id, e.of_payment_id as payment_id
+               from core.event e
+              cross join lateral (
+                select case when by_order then coalesce(e.hints ->> 'order_id', (
+                  select p.hints ->> 'order_id' from core.event p
+                   where p.gateway_payment_id = e.of_payment_id and p.gateway = e.gateway and p.kind = 'payment'
+                     and p.set_aside is null
+                   order by p.is_unproved, p.received_at limit 1)) end as order_id) o
+              where e.gateway_payment_id = q.gateway_payment_id and e.gateway = q.gateway and e.kind = q.kind
+                and e.set_aside is null and e.is_unproved and not e.is_outside
+              group by 1, 2, 3
+              order by md5(concat_ws('|', o.order_id, e.of_payment_id)) = any(q.asked), min(e.received_at)
+              limit most_refs) n) refs
+$$;
+
+-- Why the gateway's answer confirms none of the events; null if it does. The answer is the body of a raw row. wanted_order:
+-- under which the gateway has the payment; null where it finds it by its id alone.
+create or replace function core.denial_of(wanted_gateway text, wanted_kind text, id text, wanted_order text, answer bytea)
+  returns text language plpgsql stable as $$
+declare
+  said base.fact;
+begin
+  execute format('select * from base.%I($1) f
+                   where f.kind = $2 and f.payment_id = $3 and ($2 <> ''payment'' or f.status = ''captured'') limit 1',
+    wanted_gateway) into said using answer, wanted_kind, id;
+  if said.payment_id is null then
+    return 'the gateway says that it has not happened';
+  end if;
+  if exists (
+    select from core.event e
+     where e.gateway_payment_id = id and e.gateway = wanted_gateway and e.kind = wanted_kind
+       and e.set_aside is null and e.is_unproved and not e.is_outside
+       and e.amount = said.amount
+       and case when wanted_kind = 'payment'
+             -- Where the gateway names no loan, the event's has no say: what is stored is the gateway's answer.
+             then e.currency = said.currency and (wanted_order is null or e.hints ->> 'order_id' = wanted_order)
+                  and (said.external_loan_id is null or e.external_loan_id is null or e.external_loan_id = said.external_loan_id)
+             else coalesce(e.currency = said.currency, true) and coalesce(e.of_payment_id = said.of_payment_id, true)
+                  and (e.status in ('open', said.status)
+                       or array[e.status, said.status] <@ array['done', 'never_captured']) end) then
+    return null;
+  end if;
+  return concat('the gateway says ' || trim_scale(said.amount), ' ' || said.currency, ', of payment ' || said.of_payment_id,
+    ', loan ' || said.external_loan_id, case when wanted_kind <> 'payment' then ', ' || said.status end);
+end
+$$;
+
+-- Keeps what the gateway answered in a batch, or that it could not be asked, and settles what it did not confirm.
+create or replace function core.keep_answers(wanted_gateway text, wanted_account text, batch uuid, answers jsonb) returns void
+  language plpgsql volatile set enable_seqscan = off as $$
+declare
+  denied text[];
+begin
+  perform core.lock_settling();
+  update core.question q
+     set batch_id = batch, asked = a.asked,
+         said = case when a.outcome = 'denied' then a.said when a.outcome = 'unavailable' then q.said end,
+         denied_at = case when a.outcome = 'denied' then coalesce(q.denied_at, now()) else q.denied_at end,
+         tries = q.tries + (a.outcome <> 'unavailable')::integer,
+         next_ask_at = case when a.outcome = 'unavailable' or a.has_more then now()
+                            else core.next_try_at(q.tries, q.denied_at) end
+    from jsonb_to_recordset(answers) as a (kind text, id text, outcome text, said text, asked text[], has_more boolean)
+   where q.gateway_payment_id = a.id and q.kind = a.kind and q.gateway = wanted_gateway and q.account = wanted_account;
+  select array_agg(distinct a.id) into denied
+    from jsonb_to_recordset(answers) as a (id text, outcome text) where a.outcome = 'denied';
+  if denied is not null then
+    perform core.settle(wanted_gateway, denied, false);
+  end if;
+end
+$$;
+
+-- Takes over from the settings which lenders' events are to be confirmed. What is not any more, or in another way, is judged
+-- anew.
+create or replace function core.take_confirming(settings jsonb) returns void language plpgsql as $$
+declare
+  wanted core.confirming[] := array(select c from jsonb_populate_recordset(null::core.confirming, settings) c);
+  gone core.confirming[];
+begin
+  select coalesce(array_agg(c), '{}') into gone from core.confirming c where c <> all(wanted);
+  if gone = '{}' and (select count(*) from core.confirming) = cardinality(wanted) then
+    return;
+  end if;
+  perform core.lock_settling();
+  delete from core.confirming;
+  insert into core.confirming select * from unnest(wanted);
+  insert into core.unjudged_payment (gateway, gateway_payment_id)
+  select distinct gateway, gateway_payment_id
+    from core.event
+   where is_unproved and gateway in (select c.gateway from unnest(gone) c)
+  on conflict do nothing;
+end
+$$;

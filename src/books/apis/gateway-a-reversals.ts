@@ -1,0 +1,46 @@
+import { at } from './exact-json.ts'
+import type { GatewayApi } from './gateway-api.ts'
+import { shape } from './shape.ts'
+
+const REFUNDS_PER_PAGE = 100
+/** The newest ten thousand disputes. */
+const MOST_DISPUTE_PAGES = 100
+
+/**
+ * Single refunds and disputes.
+ * @param ask yields undefined where the gateway has nothing at the path
+ * @param disputes all of them, page by page, the newest first
+ */
+export function reversalsOfA(
+  ask: (path: string) => Promise<unknown>,
+  disputes: () => AsyncIterable<unknown[]>,
+): Pick<GatewayApi, 'refund' | 'dispute'> {
+  let newest: Promise<Map<string, unknown>> | undefined
+
+  return {
+    async refund(id, paymentId) {
+      const ofPayment = `/payments/${encodeURIComponent(paymentId)}`
+      const list = await ask(`${ofPayment}/refunds?count=${REFUNDS_PER_PAGE}`)
+      const items = list === undefined ? [] : shape.list(list, 'items')
+      const item = items.find(one => shape.maybe(one, 'id') === id)
+      if (item === undefined) return undefined
+      const payment = await ask(ofPayment)
+      return at(payment, 'captured') === false ? { item, payment } : { item }
+    },
+    async dispute(id) {
+      // No call finds a single one. The list is read once, however many are asked for.
+      newest ??= disputesById()
+      return (await newest).get(id)
+    },
+  }
+
+  async function disputesById() {
+    const byId = new Map<string, unknown>()
+    let pages = 0
+    for await (const items of disputes()) {
+      for (const item of items) byId.set(shape.text(item, 'id'), item)
+      if (++pages === MOST_DISPUTE_PAGES) break
+    }
+    return byId
+  }
+}

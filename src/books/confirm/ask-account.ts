@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import type { Config } from '../../config/config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import { crashPoint } from '../../crash-point.ts'
+import type { WorkerContext } from '../../engine/feature.ts'
+import type { Trace } from '../../ops/traces.ts'
+import type { Kind } from '../../payments/payment-record.ts'
+import type { Run } from '../../queue/run-job.ts'
+import {
+  GatewayRefused,
+  GatewayUnavailable,
+  IMPATIENT,
+  UnexpectedAnswer,
+} from '../apis/gateway-call.ts'
+import { nameOf, openAccount } from '../backfill/accounts.ts'
+import { type Answer, type Asker, ask, MOST_REFS, type Question } from './ask.ts'
+import { type Asked, keepAnswers } from './keep-answers.ts'
+
+/** Asked before any answer is recorded: what a crash makes us ask again. */
+const QUESTIONS_AT_ONCE = 50
+/** So many failures in a row mean that the gateway is down, or a resource of it: the rest waits for the next batch. */
+const MOST_FAILURES = IMPATIENT.atOnce
+/** Per account and batch, which must end in time for the next one. */
+const MOST_QUESTIONS = 2_000
+const LONGEST_MS = 60_000
+
+/** What one batch may still ask one account: nothing before `from`, to which the gateway has put us off. */
+export type Budget = {
+  questions: number
+  from: number
+  until: number
+  failures: Record<Kind, number>
+}
+
+/** Longer, no gateway puts us off. */
+const LONGEST_REST_MS = 3_600_000
+
+export const newBudget = (from = 0): Budget => ({
+  questions: MOST_QUESTIONS,
+  from,
+  until: Date.now() + LONGEST_MS,
+  failures: { payment: 0, refund: 0, chargeback: 0 },
+})
+
+type Context = Pick<WorkerContext, 'patient' | 'log'> & { config: Config }
+
+/** Asks an account what is due, and keeps the answers. @returns how many there are */
+export async function askAccount(
+  context: Context,
+  run: Run,
+  account: GatewayAccount,
+  budget: Budget,
+  trace: Trace,
+): Promise<number> {
+  const { patient: db, config } = context
+  const { isAskedByOrder: isByOrder = false } =
+    config.gateways.find(({ name }) => name === account.gateway) ?? {}
+  const api = openAccount(account, config.GATEWAY_B_API_VERSION, trace, IMPATIENT)
+  const asker = { db, api, account, lenders: config.lenders, isByOrder }
+  const close = () => void api.close()
+  run.stopping.addEventListener('abort', close)
+  try {
+    let answers = 0
+    while (isLeft(budget)) {
+      run.check()
+      const questions = await nextQuestions(asker, run, budget)
+      if (questions.length === 0) break
+      const asked = await askAll(context, asker, questions, budget)
+      budget.questions -= asked.length
+      // A process that is stopping has ended the calls itself.
+      run.check()
+      crashPoint('confirm.answered')
+      await keepAnswers(db, run, account, asked)
+      answers += asked.filter(({ answer }) => answer !== null).length
+    }
+    return answers
+  } finally {
+    run.stopping.removeEventListener('abort', close)
+    await api.close()
+  }
+}
+
+const isLeft = ({ questions, from, until, failures }: Budget) =>
+  questions > 0 && failures.payment < MOST_FAILURES && Date.now() >= from && Date.now() < until
+
+async function nextQuestions(
+  { db, account, isByOrder }: Asker,
+  { claim }: Run,
+  { questions }: Budget,
+): Promise<Question[]> {
+  const most = Math.min(questions, QUESTIONS_AT_ONCE)
+  const { rows } = await sql<Question>`
+    select kind, id, refs, asked
+      from core.next_questions(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${isByOrder}, ${most},
+        ${MOST_REFS + 1})`.execute(db)
+  return rows
+}
+
+/** @returns each with its answer, or that there is none; what was not asked is left out */
+async function askAll(
+  { log }: Context,
+  asker: Asker,
+  questions: Question[],
+  budget: Budget,
+): Promise<Asked[]> {
+  const asked: Asked[] = []
+  const left = questions.values()
+  await Promise.all(Array.from({ length: IMPATIENT.atOnce }, askNext))
+  return asked
+
+  async function askNext(): Promise<void> {
+    while (isLeft(budget)) {
+      const question = left.next().value
+      if (question === undefined) return
+      asked.push({ question, answer: await answerTo(question) })
+    }
+  }
+
+  /** Null where there is none. What is down of one kind makes room for the others. */
+  async function answerTo(question: Question): Promise<Answer | null> {
+    const { failures } = budget
+    if (failures[question.kind] >= MOST_FAILURES) return null
+    try {
+      const answer = await ask(asker, question)
+      failures[question.kind] = 0
+      return answer
+    } catch (error) {
+      if (!isOfGateway(error)) throw error
+      const { gateway, lender } = asker.account
+      if (error instanceof GatewayUnavailable && error.retryAfterMs > 0)
+        budget.from = Date.now() + Math.min(error.retryAfterMs, LONGEST_REST_MS)
+      if (failures[question.kind]++ === 0)
+        log.warn({ gateway, lender, reason: error.message }, 'a gateway could not be asked')
+      return null
+    }
+  }
+}
+
+function isOfGateway(error: unknown): error is Error {
+  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
+}

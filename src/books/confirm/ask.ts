@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import type { Config } from '../../config/config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { Database } from '../../database/database.ts'
+import type { PaymentEvent } from '../../payments/payment-event.ts'
+import type { Kind } from '../../payments/payment-record.ts'
+import type { GatewayApi } from '../apis/gateway-api.ts'
+import { type Fetched, fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
+
+/** Under so many orders a payment is looked for in one batch: whoever sends ever more events makes us ask no more. */
+export const MOST_REFS = 5
+
+/** What events name beside the id: the order, and of a refund or dispute its payment. */
+type Ref = { key: string; orderId: string | null; paymentId: string | null }
+/** `refs`: at most one more than are asked for; those come first that were not `asked` yet. */
+export type Question = { kind: Kind; id: string; refs: Ref[]; asked: string[] }
+
+export type Answer = {
+  outcome: 'confirmed' | 'denied'
+  /** Why it is not confirmed. */
+  said: string | null
+  /** What the gateway says, to be stored. */
+  event: PaymentEvent | null
+  asked: string[]
+  /** Whether there are orders left under which it was not looked for. */
+  has_more: boolean
+}
+
+export type Asker = {
+  db: Database
+  api: GatewayApi
+  account: GatewayAccount
+  lenders: Config['lenders']
+  isByOrder: boolean
+}
+
+/**
+ * Asks the gateway whether what the events state has happened.
+ * @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer where it cannot be asked
+ */
+export async function ask(asker: Asker, { kind, id, refs, asked }: Question): Promise<Answer> {
+  const fresh = refs.filter(({ key }) => !asked.includes(key))
+  const chosen = (fresh.length > 0 ? fresh : refs).slice(0, MOST_REFS)
+  const has_more = fresh.length > MOST_REFS
+  let said = 'no event states it any more'
+  for (const ref of chosen) {
+    const fetched = await look(asker, kind, id, ref)
+    if (typeof fetched === 'string') said = fetched
+    else {
+      const event = eventOf(asker, fetched)
+      const denial = await denialOf(asker, kind, id, ref, event)
+      if (denial === null)
+        return { outcome: 'confirmed', said: null, event, asked: [], has_more: false }
+      said = denial
+    }
+  }
+  const names = chosen.map(({ key }) => key)
+  return {
+    outcome: 'denied',
+    said,
+    event: null,
+    asked: has_more ? [...asked, ...names] : [],
+    has_more,
+  }
+}
+
+const ABSENT = 'the gateway does not have it'
+
+/** @returns what the gateway has, or why it is nothing */
+async function look(asker: Asker, kind: Kind, id: string, ref: Ref): Promise<Fetched | string> {
+  const { api, isByOrder } = asker
+  const { orderId, paymentId } = ref
+  // Such a part of a path would lead elsewhere.
+  if ([id, orderId, paymentId].some(one => one === '.' || one === '..')) return ABSENT
+  if (isByOrder && orderId === null && kind !== 'chargeback')
+    return 'no event names its order, without which the gateway cannot be asked'
+  if (kind === 'payment') return lookForPayment(api, id, orderId)
+  if (paymentId === null) return 'no event names its payment'
+  if (kind === 'refund') {
+    const refund = await api.refund(id, paymentId, orderId)
+    return refund === undefined ? ABSENT : { kind, ...refund }
+  }
+  const item = await api.dispute(id, paymentId)
+  return item === undefined ? ABSENT : { kind: 'dispute', item }
+}
+
+/** Where the payment itself names no loan, its order may. */
+async function lookForPayment(
+  api: GatewayApi,
+  id: string,
+  orderId: string | null,
+): Promise<Fetched | string> {
+  const payment = await api.payment(id, orderId)
+  if (payment === undefined) return ABSENT
+  const { item, status, hasTags, orderId: itsOrder } = payment
+  if (status !== 'captured' && status !== 'refunded') return 'the gateway has not captured it'
+  const order = hasTags || itsOrder === null ? undefined : await api.order(itsOrder)
+  return { kind: 'payment', item, order }
+}
+
+function eventOf({ account, lenders }: Asker, fetched: Fetched): PaymentEvent {
+  const { gateway } = account
+  const lender = account.lender ?? lenderInNotes(lenders, gateway, fetched)
+  return fetchedEvent(gateway, lender, fetched)
+}
+
+async function denialOf(
+  { db, account, isByOrder }: Asker,
+  kind: Kind,
+  id: string,
+  { orderId }: Ref,
+  { body }: PaymentEvent,
+) {
+  const { rows } = await sql<{ denial: string | null }>`
+    select core.denial_of(${account.gateway}, ${kind}, ${id}, ${isByOrder ? orderId : null}, decode(${body}, 'base64')) as denial`.execute(
+    db,
+  )
+  return rows[0]?.denial ?? null
+}

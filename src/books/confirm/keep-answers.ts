@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import { crashPoint } from '../../crash-point.ts'
+import type { Database } from '../../database/database.ts'
+import { saveEvents } from '../../payments/save-events.ts'
+import { type Run, RunLeft } from '../../queue/run-job.ts'
+import { nameOf } from '../backfill/accounts.ts'
+import type { Answer, Question } from './ask.ts'
+
+/** `answer`: null where the gateway could not be asked. */
+export type Asked = { question: Question; answer: Answer | null }
+
+/** Stores what the gateway confirmed as raw rows, which the batch takes like any other, and settles what it did not. */
+export async function keepAnswers(
+  db: Database,
+  { claim }: Run,
+  account: GatewayAccount,
+  asked: Asked[],
+): Promise<void> {
+  const denied = asked.filter(({ answer }) => answer?.outcome === 'denied').length
+  const events = asked.flatMap(({ answer }) => answer?.event ?? [])
+  const kept = asked.map(({ question: { kind, id, asked: before }, answer }) => {
+    const { outcome, said, asked, has_more } = answer ?? {
+      outcome: 'unavailable',
+      said: null,
+      asked: before,
+      has_more: false,
+    }
+    return { kind, id, outcome, said, asked, has_more }
+  })
+  await db.transaction().execute(async trx => {
+    // Before all row locks, as wherever payments are settled.
+    await sql`select core.lock_settling()`.execute(trx)
+    const { rows } = await sql`
+      update core.batch_run set suspended = suspended + ${denied}
+       where id = ${claim.id} and attempt = ${claim.number} and status = 'running'
+      returning id`.execute(trx)
+    if (rows.length === 0) throw new RunLeft()
+    await saveEvents(trx, events)
+    await sql`
+      select core.keep_answers(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${JSON.stringify(kept)}::jsonb)`.execute(
+      trx,
+    )
+  })
+  crashPoint('confirm.kept')
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import type { Config } from '../config/config.ts'
+import type { Lender } from '../config/lenders.ts'
+import type { Database } from '../database/database.ts'
+import type { Gateway } from './gateways/gateways.ts'
+
+/** Copies to the database which lenders' events the gateways are to confirm: it decides which events count. */
+export async function takeConfirming(
+  db: Database,
+  { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
+): Promise<void> {
+  const all = [...lenders.values()]
+  const settings = gateways.flatMap(({ name: gateway }) =>
+    all
+      .filter(lender => lender[gateway].confirm)
+      .map(lender => ({
+        lender: lender.code,
+        product: lender.product,
+        gateway,
+        account: lender[gateway].api === undefined ? '' : lender.code,
+        proved_by: sharers(all, lender, gateway),
+      })),
+  )
+  await sql`select core.take_confirming(${JSON.stringify(settings)}::jsonb)`.execute(db)
+}
+
+/** The lenders with the same secrets, itself included. */
+function sharers(all: Lender[], lender: Lender, gateway: Gateway): string[] {
+  const secretsOf = (one: Lender) => JSON.stringify(one[gateway].secrets)
+  return all.filter(one => secretsOf(one) === secretsOf(lender)).map(({ code }) => code)
+}

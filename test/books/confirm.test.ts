@@ -1,0 +1,288 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { paidB, withConfirm } from '../support/confirm.ts'
+import { capturedA, disputeA, refundA, refundB, signedA } from '../support/gateway-events.ts'
+import { PAID_AT } from '../support/gateways.ts'
+
+const B = 'gateway_b'
+const SEVEN = { lender: 'LENDER_07' }
+const SIX = { lender: 'LENDER_06' }
+
+t.test('what no signature proves waits for its gateway', async t => {
+  const { gateways, service, has, asked, posted, stateOf } = await withConfirm(t)
+  const { webhook, batch } = service
+
+  await t.test('a payment that the gateway confirms is posted, as verified by it', async t => {
+    await has(B, '11')
+    await has('gateway_a', 'pay_11')
+    const early = paidB('11', { time: '2026-01-01T10:00:00+05:30' })
+    await webhook(B, early, SEVEN)
+    await webhook('gateway_a', capturedA({ id: 'pay_11', loan: 'L-6' }), SIX)
+    await batch()
+    for (const [id, gateway, lender] of [
+      ['11', B, 'LENDER_07'],
+      ['pay_11', 'gateway_a', 'LENDER_06'],
+    ] as const)
+      t.match(await service.payment(id, gateway), {
+        payment: { state: 'posted', verified: true, lender },
+        events: [
+          { event_type: 'loanops.backfill', verified_by: 'gateway_api', counts: true },
+          { verified_by: null, counts: 'outranked' },
+        ],
+      })
+    const { payment } = await service.payment('11', B)
+    t.equal(Date.parse(payment.paid_at), Date.parse(PAID_AT), 'when the gateway says it was paid')
+  })
+
+  await t.test('an event that names no lender waits as well, once its loan is known', async t => {
+    await has(B, '12')
+    await webhook(B, paidB('12'))
+    await webhook(B, paidB('13'))
+    await batch()
+    t.same(await stateOf('12'), ['posted', null, null])
+    t.same(await stateOf('13'), ['suspense', 'not_at_gateway', null])
+  })
+
+  await t.test('a loan that only the gateway names is the loan', async t => {
+    await has(B, '14', { notes: {}, order_notes: { loan_id: 'L-77' } })
+    await webhook(B, paidB('14', { loan: undefined }), SEVEN)
+    await batch()
+    t.same(await stateOf('14'), ['posted', null, null])
+    t.equal((await posted('L-77')).length, 1)
+  })
+
+  await t.test('a loan that the gateway does not name is none, until it is assigned', async t => {
+    await has(B, '15', { notes: {} })
+    await webhook(B, paidB('15'), SEVEN)
+    await batch()
+    t.same(await stateOf('15'), ['suspense', 'no_loan_named', null])
+    await service.assign('15', 'L-7', B)
+    await batch()
+    t.same(await stateOf('15'), ['posted', null, null])
+  })
+
+  await t.test('a payment of which the gateway says otherwise is not posted', async t => {
+    await has(B, '21', { status: 'failed' })
+    await has(B, '22', { status: 'authorized' })
+    for (const id of ['23', '24', '25']) await has(B, id)
+    await has('gateway_a', 'pay_21', { status: 'failed' })
+    const otherwise: [string, object][] = [
+      ['20', paidB('20')],
+      ['21', paidB('21')],
+      ['22', paidB('22')],
+      ['23', paidB('23', { amount: 1000.01 })],
+      ['24', paidB('24', { currency: 'USD' })],
+      ['25', paidB('25', { loan: 'L-77' })],
+      ['26', paidB('26', { order: null })],
+      ['27', paidB('27', { order: '..' })],
+    ]
+    for (const [, event] of otherwise) t.match(await webhook(B, event, SEVEN), { status: 200 })
+    await webhook('gateway_a', capturedA({ id: 'pay_20', loan: 'L-6' }), SIX)
+    await webhook('gateway_a', capturedA({ id: 'pay_21', loan: 'L-6' }), SIX)
+    await batch()
+    for (const [id] of otherwise)
+      t.same(await stateOf(id), ['suspense', 'not_at_gateway', null], id)
+    for (const id of ['pay_20', 'pay_21'])
+      t.same(await stateOf(id, 'gateway_a'), ['suspense', 'not_at_gateway', null], id)
+    t.match((await service.payment('23', B)).payment, {
+      detail: 'the gateway says 1000 INR, loan L-7',
+      verified: false,
+    })
+  })
+
+  await t.test('it is asked again by later batches, until the gateway has it', async t => {
+    t.match((await service.payment('20', B)).payment, { next_try_at: /^20/ })
+    await has(B, '20')
+    await batch()
+    t.same(await stateOf('20'), ['posted', null, null])
+  })
+
+  await t.test('a genuine event beside a forged one is posted', async t => {
+    await webhook(B, paidB('23'), SEVEN)
+    await batch()
+    t.match(await service.payment('23', B), { payment: { state: 'posted', amount: '1000.00' } })
+  })
+
+  await t.test('a lender with credentials of its own is asked for with those', async t => {
+    await has(B, '81', { notes: { loan_id: 'L-8' }, account: 'account-8' })
+    await webhook(B, paidB('81', { loan: 'L-8' }), SEVEN)
+    await batch()
+    t.same(await stateOf('81'), ['suspense', 'not_at_gateway', null])
+    // Posting it shows whose the loan is.
+    await webhook(B, paidB('81', { loan: 'L-8' }))
+    await batch()
+    t.match((await service.payment('81', B)).payment, {
+      state: 'posted',
+      raw_table: 'raw.lender_08_gateway_b',
+    })
+  })
+
+  await t.test('forged events of no lender do not keep a gateway from being asked', async t => {
+    await has(B, '16')
+    await webhook(B, paidB('16', { amount: 5 }))
+    await webhook(B, paidB('16'))
+    await webhook(B, refundB({ id: '516', of: '16' }))
+    await batch()
+    t.same(await stateOf('16'), ['posted', null, null])
+    t.same(await stateOf('516'), ['suspense', 'not_at_gateway', null])
+  })
+
+  await t.test('what was posted as a lender’s that wants no proof gets an objection', async t => {
+    await has(B, '17')
+    await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })
+    await batch()
+    t.equal((await posted('L-2')).length, 1)
+    await webhook(B, paidB('17'), SEVEN)
+    await batch()
+    t.match((await service.payment('17', B)).payment, {
+      state: 'posted',
+      objection: 'events_disagree',
+    })
+  })
+
+  await t.test('a signed event needs no question', async t => {
+    const body = JSON.stringify(capturedA({ id: 'pay_31', loan: 'L-6' }))
+    await webhook('gateway_a', body, { ...SIX, headers: signedA('secret', body) })
+    await webhook('gateway_a', capturedA({ id: 'pay_32', loan: 'L-2' }), { lender: 'LENDER_02' })
+    await batch()
+    t.same(await stateOf('pay_31', 'gateway_a'), ['posted', null, null])
+    t.same(await stateOf('pay_32', 'gateway_a'), ['posted', null, null])
+    t.same(await asked('pay_3'), [])
+  })
+
+  await t.test('a forged event about a payment that is posted changes nothing', async t => {
+    await webhook(B, paidB('11', { amount: 5, loan: 'L-77' }), SEVEN)
+    await batch()
+    const { payment, events } = await service.payment('11', B)
+    t.match(payment, { state: 'posted', objection: null })
+    t.match(events[0], { counts: 'outranked' })
+  })
+
+  await t.test('a refund or dispute is confirmed as a payment is', async t => {
+    const refund = (id: string, of: string) => {
+      const event = refundB({ id, of })
+      const { refund } = event.data
+      return { ...event, data: { refund: { ...refund, order_id: `order_${of}` } } }
+    }
+    const dispute = (id: string) => {
+      const event = disputeA('created', { id: 'pay_11', loan: 'L-6' })
+      Object.assign((event.payload as any).dispute.entity, { id })
+      return event
+    }
+    await webhook(B, refund('511', '11'), SEVEN)
+    await webhook(B, refund('512', '12'), SEVEN)
+    await webhook('gateway_a', refundA({ id: 'rfnd_1', of: 'pay_11' }), SIX)
+    await webhook('gateway_a', dispute('disp_1'), SIX)
+    await webhook('gateway_a', dispute('disp_2'), SIX)
+    const now = { amount: 100_000, created_at: PAID_AT }
+    await gateways.put('/refunds', {
+      gateway: B,
+      id: '511',
+      paymentId: '11',
+      status: 'processed',
+      ...now,
+    })
+    await gateways.put('/disputes', {
+      gateway: 'gateway_a',
+      id: 'disp_1',
+      paymentId: 'pay_11',
+      status: 'open',
+      ...now,
+    })
+    await batch()
+    t.same(await stateOf('511'), ['suspense', 'refund', null])
+    t.same(await stateOf('disp_1', 'gateway_a'), ['suspense', 'chargeback', null])
+    for (const [id, gateway] of [
+      ['512', B],
+      ['rfnd_1', 'gateway_a'],
+      ['disp_2', 'gateway_a'],
+    ])
+      t.same(await stateOf(id as string, gateway), ['suspense', 'not_at_gateway', null], String(id))
+    t.match((await service.payment('11', B)).payment, { objection: 'refund' })
+    t.match((await service.payment('12', B)).payment, { objection: null })
+    t.match((await service.payment('pay_11', 'gateway_a')).payment, { objection: 'chargeback' })
+  })
+
+  await t.test('a dispute that goes on is asked about again', async t => {
+    const lost = disputeA('lost', { id: 'pay_12', loan: 'L-6' })
+    Object.assign((lost.payload as any).dispute.entity, { id: 'disp_9', amount_deducted: 100_000 })
+    const put = (status: string) =>
+      gateways.put('/disputes', {
+        gateway: 'gateway_a',
+        id: 'disp_9',
+        paymentId: 'pay_12',
+        status,
+        amount: 100_000,
+        created_at: PAID_AT,
+      })
+    await has('gateway_a', 'pay_12')
+    await put('open')
+    const open = disputeA('created', { id: 'pay_12', loan: 'L-6' })
+    Object.assign((open.payload as any).dispute.entity, { id: 'disp_9' })
+    await webhook('gateway_a', open, SIX)
+    await batch()
+    await webhook('gateway_a', lost, SIX)
+    await put('lost')
+    await batch()
+    const { events } = await service.payment('disp_9', 'gateway_a')
+    t.same(
+      events.map((one: any) => [one.verified_by, one.counts]),
+      [
+        ['gateway_api', true],
+        [null, 'outranked'],
+        ['gateway_api', true],
+        [null, 'outranked'],
+      ],
+    )
+  })
+
+  await t.test('what an operator decides about a forgery stands', async t => {
+    const resolve = (id: string, resolution: object) =>
+      service.call('POST', `/api/payments/${B}/${id}/resolve`, { note: 'seen', ...resolution })
+    const post = {
+      outcome: 'post',
+      external_loan_id: 'L-7',
+      amount: 10,
+      paid_on: '05 February 2026',
+    }
+    t.match(await service.assign('24', 'L-7', B), { status: 409 })
+    t.match(await resolve('21', { outcome: 'dismiss' }), {
+      status: 200,
+      body: { state: 'dismissed' },
+    })
+    t.match(await resolve('24', post), {
+      status: 200,
+      body: { state: 'waiting', waiting_for: 'batch' },
+    })
+    const before = await asked('/2')
+    await batch()
+    t.same(await stateOf('24'), ['posted', null, null])
+    t.same(await stateOf('21'), ['dismissed', null, null])
+    t.same(
+      (await asked('/2')).slice(before.length).filter(path => path.includes('24')),
+      [],
+    )
+  })
+
+  await t.test('a dismissed payment that the gateway has after all gets an objection', async t => {
+    await has(B, '21', { status: 'captured' })
+    await webhook(B, paidB('21', { status: 'SUCCESS', time: '2026-02-05T10:00:00Z' }), SEVEN)
+    await batch()
+    t.match((await service.payment('21', B)).payment, {
+      state: 'dismissed',
+      objection: 'events_disagree',
+    })
+  })
+
+  await t.test('every payment of all these was posted once', async t => {
+    const names = (await service.repayments()).map(({ externalId }) => externalId)
+    t.equal(new Set(names).size, names.length)
+    const { rows } = await sql`
+      select from core.question q
+       where said is null and not exists (select from core.transaction t
+         where t.gateway_payment_id = q.gateway_payment_id and t.unconfirmed = 'unasked')`.execute(
+      service.db,
+    )
+    t.equal(rows.length, 0, 'nothing is asked about that is confirmed')
+  })
+})
