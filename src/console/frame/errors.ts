@@ -51,7 +51,7 @@ async function answerPart(request: FastifyRequest, reply: FastifyReply, problem:
 }
 
 function alert({ status, detail, fields }: Problem): Html {
-  const advice = status === 503 ? ' Try again in a few seconds.' : ''
+  const advice = status === 503 ? '. Try again in a few seconds.' : ''
   return html`<div class="alert" role="alert"><p>${detail}${advice}</p>${
     fields === undefined
       ? nothing
