@@ -401,7 +401,7 @@ create table loanops.account (
   created_at timestamp with time zone default now() not null,
   disabled_at timestamp with time zone,
   constraint account_pkey PRIMARY KEY (id),
-  constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text])))
+  constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text, 'viewer'::text])))
 );
 CREATE UNIQUE INDEX account_username ON loanops.account USING btree (lower(username));
 
@@ -421,6 +421,35 @@ CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
 CREATE INDEX audit_at ON loanops.audit USING btree (at);
 CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table loanops.bulk (
+  id uuid not null,
+  decision text not null,
+  filter jsonb not null,
+  note text,
+  actor text not null,
+  address inet,
+  request_id text,
+  status text default 'running'::text not null,
+  created_at timestamp with time zone default now() not null,
+  ended_at timestamp with time zone,
+  claimed_until timestamp with time zone default now() not null,
+  constraint bulk_pkey PRIMARY KEY (id),
+  constraint bulk_status_check CHECK ((status = ANY (ARRAY['running'::text, 'stopped'::text, 'completed'::text])))
+);
+CREATE INDEX bulk_running ON loanops.bulk USING btree (claimed_until) WHERE (status = 'running'::text);
+
+create table loanops.bulk_item (
+  bulk_id uuid not null,
+  number integer not null,
+  item jsonb not null,
+  outcome text,
+  reason text,
+  constraint bulk_item_bulk_id_fkey FOREIGN KEY (bulk_id) REFERENCES bulk(id),
+  constraint bulk_item_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text]))),
+  constraint bulk_item_pkey PRIMARY KEY (bulk_id, number)
+);
+CREATE INDEX bulk_item_left ON loanops.bulk_item USING btree (bulk_id, number) WHERE (outcome IS NULL);
 
 create table loanops.callback (
   id uuid default raw.new_id() not null,
@@ -480,6 +509,12 @@ create table loanops.callback_subject (
   subject text not null,
   sequence bigint not null,
   constraint callback_subject_pkey PRIMARY KEY (subject)
+);
+
+create table loanops.ended_login (
+  id uuid not null,
+  forget_at timestamp with time zone not null,
+  constraint ended_login_pkey PRIMARY KEY (id)
 );
 
 create table loanops.ledger_pause (
@@ -627,6 +662,7 @@ create table loanops.operation (
   constraint operation_waiting_for_check CHECK ((waiting_for = ANY (ARRAY['ledger_unavailable'::text, 'ledger_busy'::text, 'ledger_credentials'::text, 'ledger_approval'::text, 'outcome_unknown'::text])))
 );
 CREATE INDEX operation_external_id ON loanops.operation USING btree (external_id, seq);
+CREATE INDEX operation_failed ON loanops.operation USING btree (seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_failed_at ON loanops.operation USING btree (processed_at) WHERE (status = 'failed'::text);
 CREATE INDEX operation_in_trouble ON loanops.operation USING btree (waiting_for) WHERE ((status = 'processing'::text) AND (waiting_for IS NOT NULL));
 CREATE INDEX operation_not_of_payment ON loanops.operation USING btree (accepted_at) WHERE (origin <> 'payment'::text);
@@ -634,10 +670,12 @@ CREATE INDEX operation_of_api ON loanops.operation USING btree (seq) WHERE (orig
 CREATE INDEX operation_of_api_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'api'::text);
 CREATE INDEX operation_of_api_failed ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'failed'::text));
 CREATE INDEX operation_of_api_processing ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'processing'::text));
+CREATE INDEX operation_of_others ON loanops.operation USING btree (origin, seq) WHERE (origin <> 'api'::text);
 CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at) WHERE ((status <> 'processing'::text) AND (purged_at IS NULL));
 CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));
 CREATE INDEX operation_unfinished ON loanops.operation USING btree (subject, seq) WHERE (status = 'processing'::text);
 CREATE INDEX operation_unfinished_of_view ON loanops.operation USING btree (seq) WHERE ((status = 'processing'::text) AND (origin <> 'payment'::text));
+CREATE INDEX operation_utr ON loanops.operation USING btree (((data ->> 'utr_payment_id'::text))) WHERE ((data ->> 'utr_payment_id'::text) IS NOT NULL);
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE UNIQUE INDEX operation_seq ON loanops.operation USING btree (seq);

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
+import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
@@ -12,6 +13,7 @@ import { statementRoutes } from './books/statements/routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
+import { consoleRoutes } from './console/console.ts'
 import type { Database } from './database/database.ts'
 import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
@@ -42,6 +44,7 @@ import { batchRoutes } from './payments/batch-routes.ts'
 import { decisionRoutes } from './payments/decision-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
+import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
 import { tellFeatures } from './worker.ts'
 
@@ -58,6 +61,8 @@ export type Services = {
 type Limits = typeof httpLimits
 type Context = Services & {
   config: Config
+  accounts: Accounts
+  portfolio: Portfolio
   catalogue: Catalogue
   limits: Limits
   onFinal: OnFinal
@@ -105,9 +110,13 @@ export async function buildApi(
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
   const catalogue = operationCatalogue(config.lenders)
+  const portfolio = openPortfolio({ ...services, config, catalogue, limits }, log)
+  app.addHook('onClose', portfolio.close)
   const context: Context = {
     ...services,
     config,
+    accounts: openAccounts(services.db),
+    portfolio,
     catalogue,
     limits,
     onFinal: tellFeatures(services.metrics),
@@ -126,6 +135,8 @@ export async function buildApi(
       },
       { prefix: '/api' },
     )
+    if (config.CONSOLE_ENABLED)
+      await app.register(consoleRoutes(context, refuseOtherMethods), { prefix: '/console' })
   }
   return app
 }

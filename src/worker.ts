@@ -4,6 +4,7 @@ import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { reconciliationFeature } from './books/reconciliation/reconciliation-feature.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
+import { consoleFeature } from './console/console-feature.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature, WorkerContext } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish.ts'
@@ -20,6 +21,7 @@ import type { Job } from './queue/job.ts'
  * it runs operations only once the others are ready, and counts an operation as final only after all of them accepted it.
  */
 const FEATURES: Feature[] = [
+  consoleFeature,
   operationsFeature,
   paymentsFeature,
   booksFeature,

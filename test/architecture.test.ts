@@ -8,6 +8,7 @@ import t from 'tap'
  */
 const LAW = [
   ['embedded'],
+  ['console'],
   ['callbacks'],
   ['portfolio', 'books'],
   ['payments'],

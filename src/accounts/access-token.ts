@@ -12,11 +12,29 @@ import { type Account, ROLES, type Role } from './account.ts'
 import { tokenKeys } from './token-keys.ts'
 
 const ISSUER = 'loanops'
-const AUDIENCE = 'loanops-api'
 /** Pinned: a token with another algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
 
-type Claims = { sub: string; name: string; role: Role; gen: number; jti: string }
+/** `began` is when the login was, in seconds; only the console's tokens, which are renewed, have it. */
+export type Claims = {
+  sub: string
+  name: string
+  role: Role
+  gen: number
+  jti: string
+  began?: number
+}
+
+/** Where tokens are valid, and how they are sent: one for the API does not open the console, nor the reverse. */
+export type TokenUse = {
+  audience: string
+  /** How long a token is valid; by default as the settings say. */
+  ttlSeconds?: number
+  /** By default from the header `Authorization`. */
+  extractToken?: (request: FastifyRequest) => string | undefined
+}
+
+const FOR_API: TokenUse = { audience: 'loanops-api' }
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
@@ -26,7 +44,8 @@ declare module '@fastify/jwt' {
 }
 
 /** Adds `request.jwtVerify()`, which also asks the database whether the token is still valid for its account. */
-export function accessTokens(db: Database, config: Config) {
+export function accessTokens(db: Database, config: Config, use = FOR_API) {
+  const { audience, ttlSeconds = config.JWT_TTL_SECONDS, ...extraction } = use
   const { kid, signing, keys } = tokenKeys(config.JWT_SECRET)
   return fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(fastifyJwt, {
@@ -41,14 +60,15 @@ export function accessTokens(db: Database, config: Config) {
         algorithm: ALGORITHM,
         kid,
         iss: ISSUER,
-        aud: AUDIENCE,
-        expiresIn: config.JWT_TTL_SECONDS,
+        aud: audience,
+        expiresIn: ttlSeconds,
       },
       verify: {
         algorithms: [ALGORITHM],
         allowedIss: ISSUER,
-        allowedAud: AUDIENCE,
+        allowedAud: audience,
         requiredClaims: ['iss', 'aud', 'exp', 'sub', 'jti'],
+        ...extraction,
       },
       trusted: (_, claims) => isStillValid(db, claims),
     })
@@ -71,13 +91,14 @@ const OwnClaims = TypeCompiler.Compile(
   }),
 )
 
-/** Checked on each use, so that disabling an account ends its tokens at once. */
+/** Checked on each use, so that disabling an account, or a logout, ends its tokens at once. */
 async function isStillValid(db: Database, claims: unknown): Promise<boolean> {
   if (!OwnClaims.Check(claims)) return false
   const { sub, role, gen, jti } = claims
   const { rows } = await sql`
     select from loanops.account
      where id = ${sub} and disabled_at is null and role = ${role}
-       and (token_generation = ${gen} or kept_token = ${jti})`.execute(db)
+       and (token_generation = ${gen} or kept_token = ${jti})
+       and not exists (select from loanops.ended_login where id = ${jti})`.execute(db)
   return rows.length === 1
 }

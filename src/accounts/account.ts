@@ -3,7 +3,8 @@ import type { Database } from '../database/database.ts'
 import { newId } from '../ids.ts'
 import { Username } from './credentials.ts'
 
-export const ROLES = ['admin', 'operator'] as const
+/** A viewer may look at everything but accounts, and change nothing; an administrator also manages accounts. */
+export const ROLES = ['admin', 'operator', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 export type Account = {
   id: string

@@ -1,5 +1,6 @@
 import createError from '@fastify/error'
 import type { FastifyRequest } from 'fastify'
+import type { Claims } from './access-token.ts'
 import type { Role } from './account.ts'
 import { addressOf } from './address.ts'
 import type { Asker } from './audit.ts'
@@ -8,22 +9,35 @@ import { callerOf } from './internal-token.ts'
 /** The actor of a call without an access token. No account may have this name. */
 export const INTERNAL_TOKEN_ACTOR = 'internal-token'
 
-const Unauthenticated = createError(
+export const Unauthenticated = createError(
   'UNAUTHORIZED',
   'The access token is missing, invalid, expired or revoked',
   401,
 )
 const Forbidden = createError('FORBIDDEN', 'Only an administrator may do this', 403)
+const MayOnlyLook = createError('FORBIDDEN', 'A viewer may only look', 403)
 
-/** The account's name if the request has a Bearer token. @throws Unauthenticated if that token is invalid */
-async function actorOf(request: FastifyRequest): Promise<string> {
-  const hasToken = /^bearer\b/i.test(request.headers.authorization ?? '')
-  return hasToken ? (await verified(request)).name : INTERNAL_TOKEN_ACTOR
+/** Who makes a request that changes something, for the audit. @throws Unauthenticated, MayOnlyLook */
+export async function askerOf(request: FastifyRequest): Promise<Asker> {
+  const account = await accountOf(request)
+  refuseViewer(account)
+  return askerAs(account?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
 
-/** Who makes the request, for the audit. */
-export async function askerOf(request: FastifyRequest): Promise<Asker> {
-  return askerAs(await actorOf(request), request)
+/** The same of a request that any role may make. @throws Unauthenticated */
+export async function readerOf(request: FastifyRequest): Promise<Asker> {
+  return askerAs((await accountOf(request))?.name ?? INTERNAL_TOKEN_ACTOR, request)
+}
+
+/** @throws MayOnlyLook */
+export function refuseViewer(account: Pick<Claims, 'role'> | undefined): void {
+  if (account?.role === 'viewer') throw new MayOnlyLook()
+}
+
+/** Undefined without a Bearer token. @throws Unauthenticated if that token is invalid */
+async function accountOf(request: FastifyRequest): Promise<Claims | undefined> {
+  const hasToken = /^bearer\b/i.test(request.headers.authorization ?? '')
+  return hasToken ? await verified(request) : undefined
 }
 
 /** The same, if the actor is already known. */
@@ -34,12 +48,17 @@ export function askerAs(actor: string, request: FastifyRequest): Asker {
 /** An onRequest hook that requires an account, of this role if one is given. Others are refused before their body is read. */
 export function requireAccount(role?: Role) {
   return async (request: FastifyRequest) => {
-    const user = await verified(request)
-    if (role !== undefined && user.role !== role) throw new Forbidden()
+    requireRole(await verified(request), role)
   }
 }
 
-async function verified(request: FastifyRequest) {
+/** @throws Forbidden */
+export function requireRole(account: Pick<Claims, 'role'>, role?: Role): void {
+  if (role !== undefined && account.role !== role) throw new Forbidden()
+}
+
+/** The account that the request's token is for. @throws Unauthenticated */
+export async function verified(request: FastifyRequest): Promise<Claims> {
   try {
     await request.jwtVerify()
     return request.user

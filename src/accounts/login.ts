@@ -14,7 +14,7 @@ export const InvalidCredentials = createError(
 )
 
 /** Contains a space, so no account can have this name. */
-const NO_ACCOUNT = 'no account'
+export const NO_ACCOUNT = 'no account'
 
 /** Checks a username and password. @param asker for the audit of a failure. @throws InvalidCredentials, TooManyAttempts */
 export type Login = (username: string, password: string, asker: Asker) => Promise<Account>

@@ -4,23 +4,13 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { closed, oneOf } from '../http/fields.ts'
-import { NotFound } from '../http/problem.ts'
 import { issueToken } from './access-token.ts'
-import { findAccount, ROLES } from './account.ts'
-import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, requireAccount } from './actor.ts'
-import { openAttempts } from './attempts.ts'
-import { auditAlone } from './audit.ts'
-import { changePassword, disableAccount } from './change-account.ts'
+import { ROLES } from './account.ts'
+import type { Accounts } from './accounts.ts'
+import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, readerOf, requireAccount } from './actor.ts'
+import { changePassword } from './change-account.ts'
 import { AttemptedPassword, attempted, NewPassword, Username } from './credentials.ts'
-import { InvalidCredentials, openLogin } from './login.ts'
-import { hashPassword } from './password.ts'
-import { registerAccount, UsernameTaken } from './register.ts'
-import { turns } from './turns.ts'
-
-/** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
-const MAX_CONCURRENT_HASHES = 1
-/** The last in the queue waits for about 3 s. */
-const MAX_WAITING = 100
+import { InvalidCredentials } from './login.ts'
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
@@ -75,18 +65,14 @@ const disableSchema = {
   response: { 204: Type.Null() },
 }
 
-type Context = { db: Database; config: Config }
+type Context = { db: Database; config: Config; accounts: Accounts }
 
-export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
-  const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING)
-  const login = openLogin(db, openAttempts(db), inTurn)
-
+export function accountRoutes({ db, config, accounts }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/account/login', { schema: loginSchema }, async request => {
       const { username, password } = request.body
-      const account = await login(username, password, askerAs(INTERNAL_TOKEN_ACTOR, request))
-      const asker = askerAs(account.username, request)
-      await auditAlone(db, { ...asker, action: 'account.login', subject: account.username })
+      const asker = askerAs(INTERNAL_TOKEN_ACTOR, request)
+      const account = await accounts.logIn(username, password, asker)
       return {
         access_token: issueToken(app, account),
         token_type: 'Bearer' as const,
@@ -98,11 +84,8 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       '/account/register',
       { schema: registerSchema, onRequest: requireAccount('admin') },
       async (request, reply) => {
-        const { username, password, role } = request.body
-        const passwordHash = await inTurn(() => hashPassword(password))
-        const asker = await askerOf(request)
-        const account = await registerAccount(db, asker, { username, passwordHash, role })
-        if (account === undefined) throw new UsernameTaken()
+        const { username, role } = request.body
+        const account = await accounts.register(await askerOf(request), request.body)
         const created = { id: account.id, username, role, created_at: account.createdAt }
         return reply.code(201).send(asJson<Static<typeof Registered>>(created))
       },
@@ -114,9 +97,9 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       async (request, reply) => {
         const { current_password, new_password } = request.body
         const { name, jti: keptToken } = request.user
-        const account = await login(name, current_password, askerAs(name, request))
-        const newHash = await inTurn(() => hashPassword(new_password))
-        const asker = await askerOf(request)
+        const account = await accounts.check(name, current_password, askerAs(name, request))
+        const newHash = await accounts.hash(new_password)
+        const asker = await readerOf(request)
         const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
         // It was changed in the meantime: the given password is no longer the current one.
         if (!isChanged) throw new InvalidCredentials()
@@ -128,9 +111,7 @@ export function accountRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       '/account/:username/disable',
       { schema: disableSchema, onRequest: requireAccount('admin') },
       async (request, reply) => {
-        const account = await findAccount(db, request.params.username)
-        if (account === undefined) throw new NotFound('There is no account with this name')
-        await disableAccount(db, await askerOf(request), account)
+        await accounts.disable(await askerOf(request), request.params.username)
         return reply.code(204).send(null)
       },
     )

@@ -19,7 +19,7 @@ export const Settings = Type.Object({
     format: 'database-url',
   }),
   DATABASE_POOL_MAX: wholeNumber(
-    'pooled PostgreSQL connections per process; an api opens up to 12 more, a worker up to 13',
+    'pooled PostgreSQL connections per process; an api opens up to 16 more, a worker up to 13',
     20,
     4,
     500,
@@ -209,6 +209,11 @@ export const Settings = Type.Object({
       format: 'http-url',
     }),
   ),
+  CONSOLE_ENABLED: Type.Boolean({
+    description: 'whether role api serves /console, the operators’ pages',
+    default: true,
+    examples: [true],
+  }),
   DOCS_ENABLED: Type.Boolean({
     description: 'whether to serve /docs and /openapi.json',
     default: true,

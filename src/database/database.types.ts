@@ -362,6 +362,28 @@ export interface LoanopsAudit {
   subject: string;
 }
 
+export interface LoanopsBulk {
+  actor: string;
+  address: string | null;
+  claimed_until: Generated<Timestamp>;
+  created_at: Generated<Timestamp>;
+  decision: string;
+  ended_at: Timestamp | null;
+  filter: Json;
+  id: string;
+  note: string | null;
+  request_id: string | null;
+  status: Generated<string>;
+}
+
+export interface LoanopsBulkItem {
+  bulk_id: string;
+  item: Json;
+  number: number;
+  outcome: string | null;
+  reason: string | null;
+}
+
 export interface LoanopsCallback {
   about: string;
   attempts: Generated<number>;
@@ -405,6 +427,11 @@ export interface LoanopsCallbackReceiver {
 export interface LoanopsCallbackSubject {
   sequence: Int8;
   subject: string;
+}
+
+export interface LoanopsEndedLogin {
+  forget_at: Timestamp;
+  id: string;
 }
 
 export interface LoanopsLedgerPause {
@@ -606,10 +633,13 @@ export interface DB {
   "core.unjudged_payment": CoreUnjudgedPayment;
   "loanops.account": LoanopsAccount;
   "loanops.audit": LoanopsAudit;
+  "loanops.bulk": LoanopsBulk;
+  "loanops.bulk_item": LoanopsBulkItem;
   "loanops.callback": LoanopsCallback;
   "loanops.callback_attempt": LoanopsCallbackAttempt;
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
+  "loanops.ended_login": LoanopsEndedLogin;
   "loanops.ledger_pause": LoanopsLedgerPause;
   "loanops.ledger_share": LoanopsLedgerShare;
   "loanops.login_attempt": LoanopsLoginAttempt;

@@ -8,6 +8,7 @@ export function welcome(env: NodeJS.ProcessEnv, url: string): string {
 LoanOps is running.
 
   API            ${url}/api
+  Console        ${url}/console
   Documentation  ${url}/docs
   Internal token ${token}
   Administrator  ${ADMIN_USERNAME} / ${ADMIN_PASSWORD}

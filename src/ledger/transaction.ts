@@ -8,7 +8,7 @@ export type LedgerTransaction = {
   date: Day
   amount: number
   reversedOnDate?: Day
-  type?: { repayment?: boolean; disbursement?: boolean }
+  type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string }
 }
 

@@ -1,8 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { ORIGINS, type Origin } from '../engine/origin.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { matching, type OperationFilter } from './operation-filter.ts'
 import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
 import { trackingId, UnknownTrackingId } from './tracking-id.ts'
 
@@ -19,33 +21,32 @@ export async function findOperation(
   return rows[0]
 }
 
-export type ListQuery = {
-  external_id?: string
-  status?: string
-  operation_type?: string
-  limit: number
-  cursor?: string
-}
+type ListQuery = OperationFilter & { limit: number; cursor?: string }
 
 /** Newest first. */
-export async function listOperations(db: Database, query: ListQuery) {
-  const where: RawBuilder<unknown>[] = [sql`o.origin = 'api'`]
-  if (query.external_id !== undefined) where.push(sql`o.external_id = ${query.external_id}`)
-  if (query.operation_type !== undefined)
-    where.push(sql`o.operation_type = ${query.operation_type}`)
-  // A literal, so that the partial index on this status is used.
-  if (query.status !== undefined) where.push(sql`o.status = ${sql.lit(query.status)}`)
-  if (query.cursor !== undefined)
-    where.push(sql`o.seq < ${decodeCursor(query.cursor, ['bigint'])[0]}`)
+export async function listOperations(db: Database, { limit, cursor, ...filter }: ListQuery) {
+  const before = cursor === undefined ? null : (decodeCursor(cursor, ['bigint'])[0] ?? null)
   type Row = OperationRow & { seq: string } & ListColumns
+  // Each origin by itself, because its own indexes have its order.
+  const origins = filter.origin === undefined ? ORIGINS : [filter.origin]
+  const newestOf = (origin: Origin) => sql`
+    (select * from loanops.operation o
+      where ${matching({ ...filter, origin })} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
+      order by ${orderOf(origin, filter)} desc limit ${limit + 1})`
   const { rows } = await sql<Row>`
     select o.seq, ${recordColumns}, ${listColumns}
-      from (select * from loanops.operation o where ${sql.join(where, sql` and `)}
-             order by o.seq desc limit ${query.limit + 1}) o
-      join ops.operation v on v.seq = o.seq
+      from (select * from (${sql.join(origins.map(newestOf), sql` union all `)}) newest
+             order by seq desc limit ${limit + 1}) o
+      join loanops.operation_state v on v.seq = o.seq
      order by o.seq desc`.execute(db)
-  const { page, next_cursor } = pageOf(rows, query.limit, row => [row.seq])
+  const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
   return { operations: page.map(listItem), next_cursor }
+}
+
+/** Few are unfinished, and an index of them is not in this order: without the sum, PostgreSQL would search all for them. */
+function orderOf(origin: Origin, { status, waiting_for }: OperationFilter): RawBuilder<unknown> {
+  const isUnfinished = status === 'processing' || waiting_for !== undefined
+  return origin !== 'api' && isUnfinished ? sql`o.seq + 0` : sql`o.seq`
 }
 
 /** The whole operation, whoever asked for it. @throws UnknownTrackingId */

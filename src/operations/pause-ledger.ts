@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { FieldErrors } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 
 /** Times are null, and so is the reason, while the ledger is not paused. */
@@ -11,12 +12,17 @@ export type PauseState = {
   until: Date | null
 }
 
-/** Keeps every process from beginning a write at the ledger; if it is paused already, changes why and until when. */
-export function pauseLedger(
+/**
+ * Keeps every process from beginning a write at the ledger; if it is paused already, changes why and until when.
+ * @throws FieldErrors if it would end in the past
+ */
+export async function pauseLedger(
   db: Database,
   { reason, until }: { reason: string; until: Date | null },
   asker: Asker,
 ): Promise<PauseState> {
+  if (until !== null && until.getTime() <= Date.now())
+    throw new FieldErrors('INVALID_PAYLOAD', [{ path: '/until', message: 'must be in the future' }])
   return alone(db, async trx => {
     const changed = await changePause(trx, sql`reason = ${reason}, until = ${until}`)
     const { rows } = changed

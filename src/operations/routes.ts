@@ -130,7 +130,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
     })
 
     app.get('/ledger/operations', { schema: listSchema(catalogue) }, request =>
-      listOperations(db, request.query),
+      listOperations(db, { ...request.query, origin: 'api' }),
     )
   }
 }

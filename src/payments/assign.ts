@@ -3,6 +3,7 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { Conflict } from '../http/problem.ts'
 import { lockedPayment, stateInWords } from './locked-payment.ts'
+import { keepNote } from './note.ts'
 import { settle } from './settle.ts'
 
 const ASSIGNABLE = [
@@ -17,15 +18,23 @@ const ASSIGNABLE = [
   'awaiting_review',
 ]
 
-type Assignment = { gateway: string; paymentId: string; loan: string; asker: Asker }
+export const isAssignable = (reason: string | null) => ASSIGNABLE.includes(reason ?? '')
+
+type Assignment = {
+  gateway: string
+  paymentId: string
+  loan: string
+  note?: string | undefined
+  asker: Asker
+}
 
 /** Takes a payment out of suspense, to be posted to that loan by the next batch. */
-export function assign(db: Database, { gateway, paymentId, loan, asker }: Assignment) {
+export function assign(db: Database, { gateway, paymentId, loan, note, asker }: Assignment) {
   return db.transaction().execute(async trx => {
     const payment = await lockedPayment(trx, { gateway, paymentId })
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)
-    if (payment.state !== 'suspense' || !ASSIGNABLE.includes(payment.reason ?? ''))
+    if (payment.state !== 'suspense' || !isAssignable(payment.reason))
       throw new Conflict(`The payment is in state ${stateInWords(payment)}: it cannot be assigned`)
     await sql`
       update core.transaction
@@ -33,12 +42,13 @@ export function assign(db: Database, { gateway, paymentId, loan, asker }: Assign
              overruled = array_append(overruled, ${payment.reason}),
              posting_number = posting_number + ${payment.reason === 'reversed_at_ledger' ? 1 : 0}
        where id = ${payment.id}`.execute(trx)
+    if (note !== undefined) await keepNote(trx, payment, note, asker)
     await settle(trx, [payment])
     await audit(trx, {
       ...asker,
       action: 'payment.assign',
       subject: `${gateway}/${paymentId}`,
-      detail: { external_loan_id: loan, before: payment.loan, reason: payment.reason },
+      detail: { external_loan_id: loan, before: payment.loan, reason: payment.reason, note },
     })
   })
 }

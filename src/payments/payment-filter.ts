@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { IsoDay, oneOf } from '../http/fields.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { GATEWAYS } from './gateways/gateways.ts'
-import { KINDS, REASONS, STATES } from './payment-record.ts'
+import { KINDS, type Objection, REASONS, STATES } from './payment-record.ts'
 
 const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description })
@@ -21,7 +21,11 @@ export const paymentFilter = {
   to: Type.Optional(IsoDay),
 }
 const PaymentFilter = Type.Object(paymentFilter)
-export type PaymentFilter = Static<typeof PaymentFilter>
+export type PaymentFilter = Static<typeof PaymentFilter> & {
+  objection?: Objection
+  /** Leaves out what is in suspense. */
+  isOutsideSuspense?: boolean
+}
 
 /** A condition on the rows of `ops.payment p`, or of `core.transaction p` unless a state asks for the view. @throws FieldErrors */
 export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
@@ -39,6 +43,8 @@ export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<un
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
   if (state !== undefined) where.push(sql`p.state = ${sql.lit(state)}`)
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
+  if (filter.objection !== undefined) where.push(sql`p.objection = ${sql.lit(filter.objection)}`)
+  if (filter.isOutsideSuspense === true) where.push(sql`p.state <> 'suspense'`)
   if (from !== undefined) where.push(sql`p.paid_at >= ${startOf(from, 0)}`)
   if (to !== undefined) where.push(sql`p.paid_at < ${startOf(to, 1)}`)
   return sql.join(where, sql` and `)

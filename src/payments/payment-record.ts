@@ -54,6 +54,10 @@ export const REASONS = [
   'overpaid',
 ] as const
 
+/** What may speak against a posted payment. */
+export const OBJECTIONS = ['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'] as const
+export type Objection = (typeof OBJECTIONS)[number]
+
 /** The columns of `ops.payment`. */
 export const Payment = Type.Object({
   gateway: Type.String(),

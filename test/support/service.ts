@@ -28,6 +28,7 @@ export function testEnv(
     LOG_LEVEL: 'silent',
     // Takes a sixth of a start, so tests that need the contract turn it on.
     DOCS_ENABLED: 'false',
+    CONSOLE_ENABLED: 'false',
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     ...changes,
   }

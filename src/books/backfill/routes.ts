@@ -3,24 +3,20 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/actor.ts'
-import { audit } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
 import { closed, Id, nullable, oneOf, Text, Time } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
-import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
+import { NotFound } from '../../http/problem.ts'
 import { UUID } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
-import { accountFor } from './accounts.ts'
+import { askForBackfill } from './ask-for-backfill.ts'
 import { Backfill, GatewayState } from './record.ts'
-import { requestBackfill } from './request-backfill.ts'
 
 const tags = ['books']
 const IS_UUID = new RegExp(UUID)
-const MOST_DAYS = 62
-const DAY_MS = 86_400_000
 const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at,
   ended_at, last_error`
 
@@ -62,7 +58,8 @@ const itemSchema = {
 type Context = { db: Database; boss: PgBoss; config: Config }
 
 /** What the gateways themselves say: asked for, and how far it is known. */
-export function backfillRoutes({ db, boss, config }: Context): FastifyPluginAsyncTypebox {
+export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db } = context
   return async app => {
     app.get('/gateways', { schema: gatewaysSchema }, async () => {
       const { rows } = await sql<object>`
@@ -72,21 +69,8 @@ export function backfillRoutes({ db, boss, config }: Context): FastifyPluginAsyn
     })
 
     app.post('/gateways/:gateway/backfill', { schema: requestSchema }, async (request, reply) => {
-      const { from, to, lender = null } = request.body
-      const { gateway } = request.params
-      refuseWrong(config, request.params.gateway, request.body)
-      const account = accountFor(config, gateway, lender)
-      if (account === undefined)
-        throw new Conflict(
-          `There are no credentials for the API of ${gateway}${lender === null ? '' : ` and ${lender}`}`,
-        )
       const asker = await askerOf(request)
-      const backfill_id = await db.transaction().execute(async trx => {
-        const id = await requestBackfill(trx, boss, account, { from, to, lender })
-        const detail = { gateway, from, to, lender }
-        await audit(trx, { ...asker, action: 'gateway.backfill', subject: id, detail })
-        return id
-      })
+      const backfill_id = await askForBackfill(context, request.params.gateway, request.body, asker)
       return reply.code(202).send({ backfill_id })
     })
 
@@ -112,23 +96,4 @@ export function backfillRoutes({ db, boss, config }: Context): FastifyPluginAsyn
       return asJson<Static<typeof Backfill>>(rows[0])
     })
   }
-}
-
-type Wanted = { from: string; to: string; lender?: string }
-
-/** @throws NotFound, FieldErrors */
-function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Wanted): void {
-  if (!gateways.some(({ name }) => name === gateway))
-    throw new NotFound(`There is no gateway ${gateway}`)
-  const ms = Date.parse(wanted.to) - Date.parse(wanted.from)
-  const errors = [
-    ...(ms < 0 ? [{ path: '/to', message: 'must not be before from' }] : []),
-    ...(ms > MOST_DAYS * DAY_MS
-      ? [{ path: '/to', message: `must be at most ${MOST_DAYS} days after from` }]
-      : []),
-    ...(wanted.lender === undefined || lenders.has(wanted.lender)
-      ? []
-      : [{ path: '/lender', message: 'must be the code of a lender' }]),
-  ]
-  if (errors.length > 0) throw new FieldErrors('INVALID_PAYLOAD', errors)
 }

@@ -1,13 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { onRequestAsyncHookHandler } from 'fastify'
 import { askerOf } from '../../accounts/actor.ts'
-import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/fields.ts'
+import type { Portfolio } from '../portfolio.ts'
 import { MigrationId, ofOneMigration, Started } from '../record.ts'
-import { cancelRun } from './cancel-run.ts'
-import { retryRun } from './retry-run.ts'
-import { startRun } from './start-run.ts'
 
 /** More files than anybody names in one command. */
 const MAX_AFTER = 100
@@ -52,11 +48,8 @@ const cancelSchema = {
   response: { 202: Started },
 }
 
-/** @param patient a pool for long statements */
-export function runRoutes(
-  patient: Database,
-  limitLongCalls: onRequestAsyncHookHandler,
-): FastifyPluginAsyncTypebox {
+export function runRoutes(portfolio: Portfolio): FastifyPluginAsyncTypebox {
+  const { limitLongCalls } = portfolio
   return async app => {
     app.post('/migration/run', { schema: runSchema }, async (request, reply) => {
       const { migration_id, dry_run = false, skip_invalid = false, after = [] } = request.body
@@ -66,18 +59,18 @@ export function runRoutes(
         skipInvalid: skip_invalid,
         after,
       }
-      return reply.code(202).send(await startRun(patient, wanted, await askerOf(request)))
+      return reply.code(202).send(await portfolio.start(wanted, await askerOf(request)))
     })
 
     app.post(
       '/migration/:id/retry',
       { schema: retrySchema, onRequest: limitLongCalls },
       async (request, reply) =>
-        reply.code(202).send(await retryRun(patient, request.params.id, await askerOf(request))),
+        reply.code(202).send(await portfolio.retry(request.params.id, await askerOf(request))),
     )
 
     app.post('/migration/:id/cancel', { schema: cancelSchema }, async (request, reply) =>
-      reply.code(202).send(await cancelRun(patient, request.params.id, await askerOf(request))),
+      reply.code(202).send(await portfolio.cancel(request.params.id, await askerOf(request))),
     )
   }
 }

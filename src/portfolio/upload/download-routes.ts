@@ -1,14 +1,10 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { onRequestAsyncHookHandler } from 'fastify'
-import { askerOf } from '../../accounts/actor.ts'
-import { auditAlone } from '../../accounts/audit.ts'
-import type { Databases } from '../../database/database.ts'
-import { findLayout } from '../find-migration.ts'
-import { type Kinds, kindOf, kinds as known } from '../kinds/kinds.ts'
+import { readerOf } from '../../accounts/actor.ts'
+import { kindOf, kinds as known } from '../kinds/kinds.ts'
+import type { Portfolio } from '../portfolio.ts'
 import { MigrationTypeName, ofOneMigration } from '../record.ts'
-import { errorsCsv } from './errors-csv.ts'
 import { describeColumns, template } from './template.ts'
 
 const CSV = 'text/csv; charset=utf-8'
@@ -31,11 +27,8 @@ const errorsSchema = {
   response: { 200: Type.Unsafe<Readable>(Type.String()) },
 }
 
-export function downloadRoutes(
-  { db, patient }: Databases,
-  kinds: Kinds,
-  limitLongCalls: onRequestAsyncHookHandler,
-): FastifyPluginAsyncTypebox {
+export function downloadRoutes(portfolio: Portfolio): FastifyPluginAsyncTypebox {
+  const { kinds, limitLongCalls } = portfolio
   return async app => {
     app.get(
       '/migration/templates/:type.csv',
@@ -53,18 +46,11 @@ export function downloadRoutes(
       '/migration/:id/errors.csv',
       { schema: errorsSchema, onRequest: limitLongCalls },
       async (request, reply) => {
-        const layout = await findLayout(db, request.params.id)
-        const asker = await askerOf(request)
-        await auditAlone(db, {
-          ...asker,
-          action: 'migration.download',
-          subject: layout.id,
-          detail: { file: 'errors.csv' },
-        })
+        const errors = await portfolio.errors(request.params.id, await readerOf(request))
         return reply
           .type(CSV)
           .header('content-disposition', 'attachment; filename="errors.csv"')
-          .send(Readable.from(errorsCsv(patient, layout)))
+          .send(errors)
       },
     )
   }

@@ -1,17 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { onRequestAsyncHookHandler } from 'fastify'
 import { askerOf } from '../../accounts/actor.ts'
-import type { Databases } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import { findMigration } from '../find-migration.ts'
-import { type Kinds, kinds as known } from '../kinds/kinds.ts'
+import { kinds as known } from '../kinds/kinds.ts'
+import type { Portfolio } from '../portfolio.ts'
 import { MigrationTypeName, ofOneMigration, Uploaded } from '../record.ts'
-import { backgroundDeletion } from './background-deletion.ts'
-import { discard } from './discard.ts'
 import { firstErrors } from './first-errors.ts'
 import { describeColumns, template } from './template.ts'
-import { upload } from './upload.ts'
-import { takeUpload } from './upload-request.ts'
 
 const tags = ['migration']
 const description = [
@@ -42,25 +38,16 @@ const discardSchema = {
   params: ofOneMigration,
   response: { 204: Type.Null() },
 }
-export function uploadRoutes(
-  databases: Databases,
-  kinds: Kinds,
-  limitLongCalls: onRequestAsyncHookHandler,
-): FastifyPluginAsyncTypebox {
-  const { db } = databases
-  return async app => {
-    const deletion = backgroundDeletion(db, app.log)
-    app.addHook('onClose', deletion.stop)
 
+export function uploadRoutes(db: Database, portfolio: Portfolio): FastifyPluginAsyncTypebox {
+  const { limitLongCalls } = portfolio
+  return async app => {
     app.post(
       '/migration/upload',
       // The body is read part by part as it arrives, so there is nothing to validate before the handler.
       { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
-        const asker = await askerOf(request)
-        const id = await takeUpload(request, kinds, (kind, file) =>
-          upload(databases, kind, file, asker),
-        )
+        const id = await portfolio.upload(request, await askerOf(request))
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
       },
@@ -68,8 +55,7 @@ export function uploadRoutes(
 
     app.delete('/migration/:id', { schema: discardSchema }, async (request, reply) => {
       const { id } = request.params
-      await discard(db, id, await askerOf(request))
-      deletion.add(id)
+      await portfolio.discard(id, await askerOf(request))
       return reply.code(204).send(null)
     })
   }

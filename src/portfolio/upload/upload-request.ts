@@ -38,6 +38,26 @@ export async function takeFile<T>(
   })
 }
 
+/**
+ * Reads an upload whose fields of these names come before its `file`, as a form of a page sends them.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function takeFileAfter<T>(
+  request: FastifyRequest,
+  names: string[],
+  take: (fields: Record<string, string>, file: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  return readingParts(request, async parts => {
+    const fields: Record<string, string> = {}
+    for await (const part of parts) {
+      if (part.type === 'file') return await take(fields, lastPart(part.file, parts))
+      if (!names.includes(part.fieldname)) throw wrong(`/${part.fieldname}`, 'is not a known field')
+      fields[part.fieldname] = String(part.value)
+    }
+    throw wrong('/file', 'is required')
+  })
+}
+
 type Parts = AsyncGenerator<Multipart>
 
 async function readingParts<T>(

@@ -1,0 +1,58 @@
+import type { Database } from '../database/database.ts'
+import { NotFound } from '../http/problem.ts'
+import { type Account, findAccount, type Role } from './account.ts'
+import { openAttempts } from './attempts.ts'
+import { type Asker, auditAlone } from './audit.ts'
+import { disableAccount } from './change-account.ts'
+import { type Login, openLogin } from './login.ts'
+import { hashPassword } from './password.ts'
+import { registerAccount, UsernameTaken } from './register.ts'
+import { turns } from './turns.ts'
+
+/** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
+const MAX_CONCURRENT_HASHES = 1
+/** The last in the queue waits for about 3 s. */
+const MAX_WAITING = 100
+
+type NewAccount = { username: string; password: string; role: Role }
+
+/** What the API and the console do with accounts, at one pace: all hashes of a process take turns. */
+export type Accounts = {
+  /** Checks a password without logging in. */
+  check: Login
+  /** @param asker who asks before the account is known @throws InvalidCredentials, TooManyAttempts */
+  logIn: Login
+  /** @throws UsernameTaken */
+  register(asker: Asker, wanted: NewAccount): Promise<Account>
+  /** @throws NotFound */
+  disable(asker: Asker, username: string): Promise<void>
+  hash(password: string): Promise<string>
+}
+
+export function openAccounts(db: Database): Accounts {
+  const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING)
+  const check = openLogin(db, openAttempts(db), inTurn)
+  const hash = (password: string) => inTurn(() => hashPassword(password))
+
+  return {
+    check,
+    hash,
+    async logIn(username, password, asker) {
+      const account = await check(username, password, asker)
+      const actor = account.username
+      await auditAlone(db, { ...asker, actor, action: 'account.login', subject: actor })
+      return account
+    },
+    async register(asker, { username, password, role }) {
+      const passwordHash = await hash(password)
+      const account = await registerAccount(db, asker, { username, passwordHash, role })
+      if (account === undefined) throw new UsernameTaken()
+      return account
+    },
+    async disable(asker, username) {
+      const account = await findAccount(db, username)
+      if (account === undefined) throw new NotFound('There is no account with this name')
+      await disableAccount(db, asker, account)
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { Config } from '../config/config.ts'
+import type { Database } from '../database/database.ts'
+import { Unavailable } from '../database/unavailable.ts'
+import { LedgerTrouble } from '../ledger/answer.ts'
+import type { Ledger } from '../ledger/client.ts'
+import type { Slots } from '../ledger/slots.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import { foundPayment } from '../payments/find-payments.ts'
+import type { PaymentName } from '../payments/locked-payment.ts'
+import { countFound } from './count-found.ts'
+import { ALWAYS, type PostedPayment, postedTo } from './posted-payments.ts'
+import { type Finding, readRepayments } from './read-repayments.ts'
+import { recordFindings } from './record-findings.ts'
+
+export type CheckContext = {
+  db: Database
+  config: Pick<Config, 'LEDGER_TIMEZONE'>
+  ledger: Ledger
+  slots: Slots
+  metrics: Metrics
+}
+
+/**
+ * Reads a posted payment's repayment back from the ledger.
+ * @returns the payment as it is then
+ * @throws NotFound, Unavailable
+ */
+export async function checkPayment(context: CheckContext, name: PaymentName) {
+  const { db, config, metrics } = context
+  const { id, payment } = await foundPayment(db, name)
+  const { state, kind, external_loan_id: loan } = payment
+  if (state !== 'posted' || loan === null) return payment
+  const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
+  const findings = await readNow(
+    context,
+    loan,
+    posted.filter(one => one.id === id),
+  )
+  countFound(metrics)(await db.transaction().execute(trx => recordFindings(trx, findings)))
+  return (await foundPayment(db, { ...name, kind })).payment
+}
+
+async function readNow(
+  { ledger, slots }: CheckContext,
+  loan: string,
+  payments: PostedPayment[],
+): Promise<Finding[]> {
+  try {
+    return await slots.run('live', () => readRepayments(ledger, loan, payments))
+  } catch (error) {
+    if (error instanceof LedgerTrouble)
+      throw new Unavailable('the ledger does not tell what it holds')
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { closed, IsoDay } from '../../http/fields.ts'
+import { FieldErrors } from '../../http/problem.ts'
+import { paymentFilter } from '../../payments/payment-filter.ts'
+
+export const MOST_DAYS = 366
+const DEFAULT_DAYS = 31
+const { lender, gateway } = paymentFilter
+/** Of which days; by default the last month. */
+export const DaysQuery = Type.Object(
+  {
+    from: Type.Optional({
+      ...IsoDay,
+      description: `${IsoDay.description}; ${DEFAULT_DAYS} days up to the last one where it is left out`,
+    }),
+    to: Type.Optional({
+      ...IsoDay,
+      description: `${IsoDay.description}; today where it is left out`,
+    }),
+    lender,
+    gateway,
+  },
+  closed,
+)
+/** Fills in the days that are left out. @throws FieldErrors if they are too many, or in the wrong order */
+export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
+  const { from = null, to = null } = query
+  const { rows } = await sql<{ from: string; to: string; days: number }>`
+    select since::text as from, until::text as to, until - since + 1 as days
+      from (select coalesce(${to}::date, core.day_of(now())) as until) u
+     cross join lateral (select coalesce(${from}::date, until - ${DEFAULT_DAYS - 1}::integer) as since) s`.execute(
+    db,
+  )
+  const [range] = rows
+  if (range === undefined) throw new Error('there is no time zone')
+  const refuse = (path: string, message: string) =>
+    new FieldErrors('INVALID_QUERY', [{ path, message }])
+  if (range.days < 1) throw refuse('/from', `must not be after ${range.to}`)
+  if (range.days > MOST_DAYS) throw refuse('/to', `must be less than ${MOST_DAYS} days after from`)
+  return { ...query, from: range.from, to: range.to }
+}

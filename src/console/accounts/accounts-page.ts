@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { ROLES } from '../../accounts/account.ts'
+import { askerAs, requireRole } from '../../accounts/actor.ts'
+import { NewPassword, Username } from '../../accounts/credentials.ts'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { closed, oneOf } from '../../http/fields.ts'
+import type { Html } from '../frame/html.ts'
+import { donePath } from '../frame/notice.ts'
+import type { List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import type { PageContext } from '../page-context.ts'
+
+const registerSchema = {
+  body: Type.Object({ username: Username, password: NewPassword, role: oneOf(ROLES) }, closed),
+}
+const disableSchema = { params: Type.Object({ username: Type.String() }) }
+const PATH = '/console/accounts'
+
+type Row = {
+  id: string
+  username: string
+  role: string
+  created_at: Date
+  disabled_at: Date | null
+  last_login_at: Date | null
+}
+
+/** Who may log in; for administrators only. */
+export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { accounts } = context
+  return async app => {
+    app.addHook('onRequest', async request => requireRole(request.user, 'admin'))
+    await app.register(listRoutes(accountList(context)))
+
+    app.post('/accounts', { schema: registerSchema }, async (request, reply) => {
+      await accounts.register(askerAs(request.user.name, request), request.body)
+      return reply.redirect(donePath(PATH, 'registered'), 303)
+    })
+
+    app.post('/accounts/:username/disable', { schema: disableSchema }, async (request, reply) => {
+      await accounts.disable(askerAs(request.user.name, request), request.params.username)
+      return reply.redirect(donePath(PATH, 'disabled'), 303)
+    })
+  }
+}
+
+function accountList({ db, formats }: PageContext): List<Record<string, never>, Row> {
+  return {
+    path: '/accounts',
+    title: 'Accounts',
+    filters: {},
+    cursor: ['uuid'],
+    empty: 'Accounts would be here.',
+    columns: [
+      {
+        name: 'username',
+        title: 'Username',
+        cell: ({ username }) =>
+          html`<a href="/console/audit?actor=${encodeURIComponent(username)}">${username}</a>`,
+      },
+      { name: 'role', title: 'Role' },
+      { name: 'created_at', title: 'Created', cell: row => formats.time(row.created_at) },
+      { name: 'last_login_at', title: 'Last login', cell: row => formats.time(row.last_login_at) },
+      {
+        name: 'disabled_at',
+        title: 'Disabled',
+        cell: row => (row.disabled_at === null ? disableForm(row) : formats.time(row.disabled_at)),
+      },
+    ],
+    async load({ limit, cursor }) {
+      const before = cursor === undefined ? null : decodeCursor(cursor, ['uuid'])[0]
+      const { rows } = await sql<Row>`
+        select a.id, a.username, a.role, a.created_at, a.disabled_at,
+               (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at
+          from loanops.account a
+         where ${before ?? null}::uuid is null or a.id < ${before ?? null}
+         order by a.id desc limit ${limit + 1}`.execute(db)
+      const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
+      return { rows: page, next_cursor }
+    },
+    below: registerForm,
+  }
+}
+
+function disableForm({ username }: Row): Html {
+  return html`<form class="inline" method="post" action="${PATH}/${encodeURIComponent(username)}/disable">
+<button type="submit" class="secondary outline">Disable</button></form>`
+}
+
+function registerForm(): Html {
+  return html`<h2>New account</h2>
+<form class="box" method="post" action="${PATH}">
+<label>Username <input name="username" required pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" maxlength="100" autocomplete="off" autocapitalize="none"></label>
+<label>Password <input name="password" type="password" required minlength="12" maxlength="256" autocomplete="new-password" aria-describedby="password-rule"></label>
+<small id="password-rule">12 to 256 characters</small>
+<label>Role <select name="role">
+<option value="viewer">viewer: looks at everything but accounts</option>
+<option value="operator">operator: also decides and acts</option>
+<option value="admin">admin: also manages accounts</option>
+</select></label>
+<button type="submit">Register</button>
+</form>`
+}

@@ -1,0 +1,39 @@
+// Shows how much of a file has been sent. Without it, the form is sent as any other.
+for (const form of document.querySelectorAll('form[data-upload]')) {
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    const progress = form.querySelector('progress')
+    const status = form.querySelector('[role=status]')
+    const button = form.querySelector('button')
+    const request = new XMLHttpRequest()
+    progress.hidden = false
+    button.disabled = true
+    request.upload.addEventListener('progress', ({ loaded, total }) => {
+      progress.max = total
+      progress.value = loaded
+      const percent = Math.floor((100 * loaded) / total)
+      status.textContent = loaded < total ? `${percent} % sent` : 'Sent; the rows are being checked'
+    })
+    request.addEventListener('load', () => {
+      if (request.status < 400 && request.responseURL !== form.action) {
+        location.assign(request.responseURL)
+        return
+      }
+      const page = new DOMParser().parseFromString(request.responseText, 'text/html')
+      if (request.status < 400) {
+        document.querySelector('main').replaceWith(page.querySelector('main'))
+        return
+      }
+      button.disabled = false
+      progress.hidden = true
+      status.textContent = page.querySelector('[role=alert]')?.textContent ?? 'The upload failed'
+    })
+    request.addEventListener('error', () => {
+      button.disabled = false
+      progress.hidden = true
+      status.textContent = 'The connection was lost: send the file again'
+    })
+    request.open('POST', form.action)
+    request.send(new FormData(form))
+  })
+}

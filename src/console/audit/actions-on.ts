@@ -1,0 +1,24 @@
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { type Formats, words } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { detailOf } from './audit-page.ts'
+
+const MOST_SHOWN = 50
+
+type Action = { at: Date; actor: string; action: string; detail: Record<string, unknown> }
+
+/** Who did what to it, and why: newest first. */
+export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
+  const { rows } = await sql<Action>`
+    select at, actor, action, detail from ops.audit
+     where subject = ${subject} order by at desc limit ${MOST_SHOWN}`.execute(db)
+  if (rows.length === 0) return nothing
+  return html`<h2>Who decided what</h2><ul>${rows.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>`
+}
+
+/** "payment assign by asha.rao: “named by the branch”". */
+export function inWords({ actor, action, detail }: Omit<Action, 'at'>): Html {
+  return html`<strong>${words(action).replace('.', ' ')}</strong> by ${actor}${Object.keys(detail).length === 0 ? nothing : html`: ${detailOf(detail)}`}`
+}

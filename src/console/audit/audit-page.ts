@@ -1,0 +1,89 @@
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import type { PageContext } from '../page-context.ts'
+import { subjectLink } from './subject-link.ts'
+
+const text = Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$' }))
+const filters = { actor: text, action: text, subject: text }
+
+type Row = {
+  id: string
+  at: Date
+  actor: string
+  caller: string | null
+  action: string
+  subject: string
+  address: string | null
+  request_id: string | null
+  detail: Record<string, unknown>
+}
+
+/** Who did what. */
+export const auditPage = (context: PageContext) => listRoutes(auditList(context))
+
+function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
+  return {
+    path: '/audit',
+    title: 'Audit',
+    filters,
+    cursor: ['uuid'],
+    empty: 'Logins and everything that operators do would be here.',
+    columns: [
+      { name: 'at', title: 'At', cell: row => formats.time(row.at) },
+      { name: 'actor', title: 'Actor' },
+      { name: 'caller', title: 'Caller' },
+      { name: 'action', title: 'Action' },
+      {
+        name: 'subject',
+        title: 'Subject',
+        isId: true,
+        cell: row => subjectLink(row.action, row.subject),
+      },
+      { name: 'detail', title: 'Detail', isId: true, cell: row => detailOf(row.detail) },
+      { name: 'address', title: 'Address' },
+      { name: 'request_id', title: 'Request', isId: true },
+    ],
+    async load({ limit, cursor, ...filter }) {
+      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
+      const { rows } = await sql<Row>`
+        select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
+          from ops.audit
+         where ${matching(filter)}
+           and ${before === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${before}), ${before}::uuid)`}
+         order by at desc, id desc limit ${limit + 1}`.execute(db)
+      const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
+      return { rows: page, next_cursor }
+    },
+    count: filter => countUpTo(db, sql`select from ops.audit where ${matching(filter)}`),
+  }
+}
+
+function matching({
+  actor,
+  action,
+  subject,
+}: {
+  actor?: string
+  action?: string
+  subject?: string
+}) {
+  const where = [sql`true`]
+  if (actor !== undefined) where.push(sql`actor = ${actor}`)
+  if (action !== undefined) where.push(sql`action = ${action}`)
+  if (subject !== undefined) where.push(sql`subject = ${subject}`)
+  return sql.join(where, sql` and `)
+}
+
+/** A note first; the rest as names and values. */
+export function detailOf({ note, ...others }: Record<string, unknown>) {
+  const rest = Object.entries(others)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+  const quoted = typeof note === 'string' ? [`“${note}”`] : []
+  return html`${[...quoted, ...rest].join('; ')}`
+}

@@ -1,0 +1,26 @@
+import { html } from 'hono/html'
+import type { Content } from '../frame/html.ts'
+
+const PAGES: Record<string, (subject: string) => string> = {
+  operation: subject => `/console/operations/${encodeURIComponent(subject)}`,
+  payment: subject => paymentPath(subject),
+  migration: subject => `/console/portfolio/${encodeURIComponent(subject)}`,
+  bulk: subject => `/console/bulk/${subject}`,
+  callback: subject =>
+    subject === 'callbacks'
+      ? '/console/callbacks'
+      : `/console/callbacks/${encodeURIComponent(subject)}`,
+}
+
+/** What was acted on, as a link to its page. */
+export function subjectLink(action: string, subject: string): Content {
+  const path = PAGES[action.split('.', 1)[0] ?? '']?.(subject)
+  return path === undefined ? subject : html`<a href="${path}">${subject}</a>`
+}
+
+/** @param subject `<gateway>/<payment id>` */
+function paymentPath(subject: string): string {
+  const slash = subject.indexOf('/')
+  const id = subject.slice(slash + 1)
+  return `/console/payments/${encodeURIComponent(subject.slice(0, slash))}/${encodeURIComponent(id)}`
+}

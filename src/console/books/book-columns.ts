@@ -1,0 +1,49 @@
+import { html } from 'hono/html'
+import { BUCKETS, type Bucket } from '../../books/reconciliation/buckets.ts'
+import type { findDays } from '../../books/reconciliation/find-days.ts'
+import { amount, count, words } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
+import { capital } from '../lists/filter-form.ts'
+import type { Column } from '../lists/list.ts'
+
+type Day = Awaited<ReturnType<typeof findDays>>[number]
+
+/** Each figure leads to the payments that it counts. */
+export const bookColumns: Column<Day>[] = [
+  { name: 'day', title: 'Day' },
+  { name: 'lender', title: 'Lender' },
+  { name: 'gateway', title: 'Gateway', cell: ({ gateway }) => words(gateway) },
+  {
+    name: 'captured',
+    title: 'Captured',
+    isNumber: true,
+    cell: ({ captured, currency }) =>
+      captured === null ? 'no statement' : inWords(captured, currency),
+  },
+  ...BUCKETS.map(bucket => ({
+    name: bucket,
+    title: capital(words(bucket)),
+    isNumber: true,
+    cell: (day: Day) => figure(day, bucket),
+  })),
+  {
+    name: 'balanced',
+    title: 'Balanced',
+    cell: ({ balanced }) =>
+      balanced
+        ? html`<span class="good">balanced</span>`
+        : html`<span class="bad">not balanced</span>`,
+  },
+]
+
+function figure({ day, lender, gateway, currency, buckets }: Day, bucket: Bucket): Html | null {
+  const found = buckets[bucket]
+  if (found.payments === 0) return null
+  const query = new URLSearchParams({ day, lender, gateway, bucket })
+  return html`<a href="/console/books/payments?${query.toString()}">${inWords(found, currency)}</a>`
+}
+
+const inWords = (
+  { payments, amount: sum }: { payments: number; amount: string },
+  currency: string | null,
+) => `${count(payments)}: ${amount(sum, currency)}`

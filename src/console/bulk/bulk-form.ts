@@ -1,0 +1,16 @@
+import { html } from 'hono/html'
+import type { Role } from '../../accounts/account.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { type About, DECISION_NAMES, DECISIONS } from './decisions.ts'
+
+/** Asks about all that match the filter of a list; the count comes first. */
+export function bulkForm(about: About, filter: object, role: Role): Html {
+  if (role === 'viewer') return nothing
+  const names = DECISION_NAMES.filter(name => DECISIONS[name].about === about)
+  return html`<h2>All that match</h2>
+<form class="box" action="/console/bulk">
+${Object.entries(filter).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label>Decision <select name="decision">${names.map(name => html`<option value="${name}">${DECISIONS[name].label}</option>`)}</select></label>
+${about === 'payments' ? html`<label>Note <input name="note" maxlength="1000"></label>` : nothing}
+<button type="submit" class="secondary">Count them first</button></form>`
+}

@@ -1,0 +1,106 @@
+import type { Asker } from '../../accounts/audit.ts'
+import type { WorkerContext } from '../../engine/feature.ts'
+import { cancelOperation } from '../../operations/cancel.ts'
+import { resolveOperation } from '../../operations/resolve.ts'
+import { parseTrackingId } from '../../operations/tracking-id.ts'
+import { assign } from '../../payments/assign.ts'
+import type { Kind } from '../../payments/payment-record.ts'
+import { resolve } from '../../payments/resolve.ts'
+
+export type About = 'operations' | 'payments'
+/** An operation by its tracking id; a payment by its name, with the loan that it names. */
+export type Item = { tracking_id: string } | PaymentItem
+type PaymentItem = { gateway: string; id: string; kind: Kind; loan: string | null }
+type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
+type Made = { note: string | null; asker: Asker }
+
+type Decision = {
+  about: About
+  label: string
+  /** What will happen to each. */
+  effect: string
+  needsNote: boolean
+  decide(context: Context, item: Item, made: Made): Promise<unknown>
+}
+
+/** What can be decided about all that match a filter; each is decided as if alone. */
+export const DECISIONS = {
+  'operations.retry': onOperation(
+    'retry: try again',
+    'looked up at the ledger, and tried again if it is not there',
+    (context, item, { asker }) =>
+      resolveOperation(context.db, context.boss, parseTrackingId(item), 'retry', asker),
+  ),
+  'operations.failed': onOperation(
+    'failed: give them up',
+    'looked up at the ledger, and failed for good if it is not there',
+    (context, item, { asker }) =>
+      resolveOperation(context.db, context.boss, parseTrackingId(item), 'failed', asker),
+  ),
+  'operations.cancel': onOperation(
+    'cancel: those never attempted',
+    'cancelled for good, if it was never attempted',
+    (context, item, { asker }) => cancelOperation(context, parseTrackingId(item), asker),
+  ),
+  'payments.assign': onPayment(
+    'assign: each to the loan that it names',
+    'assigned to the loan that it names, for the next batch to post',
+    false,
+    ({ db }, { gateway, id, loan }, { note, asker }) =>
+      assign(db, { gateway, paymentId: id, loan: loan ?? '', note: note ?? undefined, asker }),
+  ),
+  'payments.handled': onPayment(
+    'handled: they were booked by hand',
+    'handled: it was booked by hand',
+    true,
+    (context, item, made) => settleAs('handled', context, item, made),
+  ),
+  'payments.dismiss': onPayment(
+    'dismiss: nothing is to be booked',
+    'dismissed: nothing is booked',
+    true,
+    (context, item, made) => settleAs('dismiss', context, item, made),
+  ),
+} satisfies Record<string, Decision>
+
+export type DecisionName = keyof typeof DECISIONS
+export const DECISION_NAMES = Object.keys(DECISIONS) as DecisionName[]
+
+function onOperation(
+  label: string,
+  effect: string,
+  decide: (context: Context, trackingId: string, made: Made) => Promise<unknown>,
+): Decision {
+  return {
+    about: 'operations',
+    label,
+    effect,
+    needsNote: false,
+    decide: (context, item, made) =>
+      decide(context, 'tracking_id' in item ? item.tracking_id : '', made),
+  }
+}
+
+function onPayment(
+  label: string,
+  effect: string,
+  needsNote: boolean,
+  decide: (context: Context, item: PaymentItem, made: Made) => Promise<unknown>,
+): Decision {
+  return {
+    about: 'payments',
+    label,
+    effect,
+    needsNote,
+    decide: (context, item, made) => decide(context, item as PaymentItem, made),
+  }
+}
+
+function settleAs(
+  outcome: 'handled' | 'dismiss',
+  { db, ledger }: Context,
+  { gateway, id, kind }: PaymentItem,
+  { note, asker }: Made,
+) {
+  return resolve(db, ledger, { gateway, paymentId: id, kind }, { outcome, note: note ?? '' }, asker)
+}

@@ -1,0 +1,40 @@
+import { type RawBuilder, sql } from 'kysely'
+import {
+  matching as matchingOperations,
+  type OperationFilter,
+} from '../../operations/operation-filter.ts'
+import { matching as matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
+import type { DecisionName } from './decisions.ts'
+
+export type BulkFilter = OperationFilter & PaymentFilter
+
+/** A query for what matches the filter and can be decided so at all; each row's `item` says what it is. */
+export function matchingItems(
+  decision: DecisionName,
+  filter: BulkFilter,
+  timeZone: string,
+): RawBuilder<unknown> {
+  if (decision.startsWith('operations.'))
+    return sql`
+      select jsonb_build_object('tracking_id', o.operation_type || '|' || o.id) as item
+        from loanops.operation o
+       where o.status = 'processing' and ${matchingOperations({ ...filter, time_zone: timeZone })} and ${CAN_BE[decision] ?? sql`true`}
+       order by o.seq`
+  return sql`
+    select jsonb_build_object('gateway', p.gateway, 'id', p.gateway_payment_id, 'kind', p.kind, 'loan', p.external_loan_id) as item
+      from core.transaction p
+     where ${matchingPayments(filter, timeZone)} and ${CAN_BE[decision] ?? sql`true`}
+     order by p.id`
+}
+
+const IS_HELD = sql`(p.state = 'suspense' or p.objection is not null)`
+const HANGS = sql`(o.unknown_since is not null or o.waiting_for in ('ledger_approval', 'ledger_credentials'))`
+
+const CAN_BE: Partial<Record<DecisionName, RawBuilder<unknown>>> = {
+  'operations.retry': HANGS,
+  'operations.failed': HANGS,
+  'operations.cancel': sql`o.attempts = 0`,
+  'payments.assign': sql`p.kind = 'payment' and p.state = 'suspense' and p.external_loan_id is not null`,
+  'payments.handled': IS_HELD,
+  'payments.dismiss': IS_HELD,
+}

@@ -1,0 +1,65 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { askerAs } from '../../accounts/actor.ts'
+import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
+import {
+  replayCallbacks,
+  resendCallback,
+  resumeCallbacks,
+} from '../../callbacks/replay-callbacks.ts'
+import { CALLBACK_TYPES } from '../../config/setting-formats.ts'
+import { closed, oneOf, Time } from '../../http/fields.ts'
+import { UUID } from '../../ids.ts'
+import { answerPage } from '../frame/answer.ts'
+import { count } from '../frame/formats.ts'
+import { donePath } from '../frame/notice.ts'
+import type { PageContext } from '../page-context.ts'
+
+const Replay = Type.Object(
+  {
+    from: Time,
+    to: Time,
+    state: Type.Optional(oneOf(CALLBACK_STATES)),
+    type: Type.Optional(oneOf(CALLBACK_TYPES)),
+  },
+  closed,
+)
+const resendSchema = { params: Type.Object({ id: Type.String({ pattern: UUID }) }) }
+
+/** Sends callbacks again: one, those of a time, or all that a 410 has held up. */
+export function callbackActions({ db }: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post('/callbacks/:id/resend', { schema: resendSchema }, async (request, reply) => {
+      const { id } = request.params
+      await resendCallback(db, id, askerAs(request.user.name, request))
+      return reply.redirect(donePath(`/console/callbacks/${id}`, 'resent'), 303)
+    })
+
+    app.get('/callbacks/replay', { schema: { querystring: Replay } }, async (request, reply) => {
+      const asker = askerAs(request.user.name, request)
+      const callbacks = await replayCallbacks(db, { ...request.query, dry_run: true }, asker)
+      const body = confirmation(request.query, callbacks)
+      return answerPage(request, reply, { title: 'Replay callbacks', body })
+    })
+
+    app.post('/callbacks/replay', { schema: { body: Replay } }, async (request, reply) => {
+      await replayCallbacks(db, request.body, askerAs(request.user.name, request))
+      return reply.redirect(donePath('/console/callbacks', 'replayed'), 303)
+    })
+
+    app.post('/callbacks/resume', async (request, reply) => {
+      await resumeCallbacks(db, askerAs(request.user.name, request))
+      return reply.redirect(donePath('/console/callbacks', 'resumed'), 303)
+    })
+  }
+}
+
+function confirmation(replay: Static<typeof Replay>, callbacks: number) {
+  const { from, to, state = 'failed', type } = replay
+  return html`<h1>Replay callbacks</h1>
+<p><strong>${count(callbacks)}</strong> ${state} callbacks ${type === undefined ? '' : `of the type ${type} `}from ${from} to ${to} will be sent again, under the same ids.</p>
+<form class="box" method="post" action="/console/callbacks/replay">
+${Object.entries({ ...replay, state }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<button type="submit">Replay ${count(callbacks)}</button> <a href="/console/callbacks">Do nothing</a></form>`
+}

@@ -1,0 +1,70 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { findCallback } from '../../callbacks/find-callbacks.ts'
+import { closed, oneOf } from '../../http/fields.ts'
+import { UUID } from '../../ids.ts'
+import { actionsOn } from '../audit/actions-on.ts'
+import { answerPage } from '../frame/answer.ts'
+import { facts } from '../frame/facts.ts'
+import { live, refreshLink } from '../frame/live.ts'
+import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { table } from '../lists/table.ts'
+import type { PageContext } from '../page-context.ts'
+import { callbackState } from './callbacks-page.ts'
+import { subjectOf } from './subject-of.ts'
+
+const schema = {
+  params: Type.Object({ id: Type.String({ pattern: UUID }) }),
+  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
+}
+
+type Callback = Awaited<ReturnType<typeof findCallback>>
+
+/** One callback with its body and each attempt to deliver it. */
+export function callbackPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/callbacks/:id', { schema }, async (request, reply) => {
+      const { id } = request.params
+      const callback = await findCallback(db, id)
+      const actions = await actionsOn(db, id, formats)
+      const body = html`<h1>${callback.type}</h1>
+${doneNotice(request.query.done)}
+${live(request.url, request.query, html`${factsOf(callback)}<p class="bar">${refreshLink(request.url)}</p>${attemptsOf(callback)}${actions}`)}
+${
+  request.user.role === 'viewer'
+    ? ''
+    : html`<h2>Actions</h2><form class="box" method="post" action="/console/callbacks/${id}/resend">
+<p>Sends it again under the same id, whatever became of it.</p><button type="submit">Resend</button></form>`
+}
+<h2>Body</h2><pre tabindex="0">${JSON.stringify(callback.body, null, 2)}</pre>`
+      return answerPage(request, reply, { title: `${callback.type} ${id}`, body })
+    })
+  }
+
+  function factsOf(callback: Callback) {
+    return facts([
+      ['State', callbackState(callback.state)],
+      ['Subject', subjectOf(callback.subject)],
+      ['Next try', callback.next_try_at === null ? null : formats.time(callback.next_try_at)],
+      ['Last error', callback.last_error],
+      ['Created', formats.time(callback.created_at)],
+      ['Delivered', callback.delivered_at === null ? null : formats.time(callback.delivered_at)],
+      ['Callback id', callback.callback_id],
+    ])
+  }
+
+  function attemptsOf({ attempts }: Callback) {
+    if (attempts.length === 0) return html`<p class="hint">It has not been sent yet.</p>`
+    type Attempt = Callback['attempts'][number]
+    const columns = [
+      { name: 'attempt', title: 'Attempt', isNumber: true },
+      { name: 'started_at', title: 'Began', cell: (row: Attempt) => formats.time(row.started_at) },
+      { name: 'ended_at', title: 'Ended', cell: (row: Attempt) => formats.time(row.ended_at) },
+      { name: 'http_status', title: 'Status', isNumber: true },
+      { name: 'error', title: 'Error', isId: true },
+      { name: 'answer', title: 'Answer', isId: true },
+    ]
+    return html`<h2>Attempts</h2>${table(columns, attempts, 'Attempts to deliver it')}`
+  }
+}

@@ -1,0 +1,70 @@
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
+import { listCallbacks, matching } from '../../callbacks/find-callbacks.ts'
+import { CALLBACK_TYPES } from '../../config/setting-formats.ts'
+import { oneOf, Time } from '../../http/fields.ts'
+import type { Html } from '../frame/html.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { Column, List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import type { PageContext } from '../page-context.ts'
+import { replayForms } from './replay-forms.ts'
+import { subjectOf } from './subject-of.ts'
+
+const filters = {
+  state: Type.Optional(oneOf(CALLBACK_STATES)),
+  type: Type.Optional(oneOf(CALLBACK_TYPES)),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$' })),
+  from: Type.Optional(Time),
+  to: Type.Optional(Time),
+}
+
+export type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
+
+/** What was reported to the LOS. */
+export const callbacksPage = (context: PageContext) => listRoutes(callbackList(context))
+
+function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
+  const { db } = context
+  return {
+    path: '/callbacks',
+    title: 'Callbacks',
+    filters,
+    cursor: ['bigint'],
+    empty: 'No callback matches. With CALLBACK_URL set, what ended would be reported here.',
+    columns: callbackColumns(context),
+    async load(query) {
+      const { callbacks, next_cursor } = await listCallbacks(db, query)
+      return { rows: callbacks, next_cursor }
+    },
+    count: filter => countUpTo(db, sql`select from ops.callback where ${matching(filter)}`),
+    below: (filter, request) => replayForms(filter, request.user.role),
+  }
+}
+
+function callbackColumns({ formats }: PageContext): Column<CallbackRow>[] {
+  return [
+    {
+      name: 'callback_id',
+      title: 'Callback',
+      isId: true,
+      cell: row => html`<a href="/console/callbacks/${row.callback_id}">${row.type}</a>`,
+    },
+    { name: 'subject', title: 'Subject', isId: true, cell: row => subjectOf(row.subject) },
+    { name: 'state', title: 'State', cell: row => callbackState(row.state) },
+    { name: 'attempts', title: 'Attempts', isNumber: true },
+    { name: 'next_try_at', title: 'Next try', cell: row => formats.time(row.next_try_at) },
+    { name: 'last_status', title: 'Last status', isNumber: true },
+    { name: 'last_error', title: 'Last error', isId: true },
+    { name: 'created_at', title: 'Created', cell: row => formats.time(row.created_at) },
+    { name: 'delivered_at', title: 'Delivered', cell: row => formats.time(row.delivered_at) },
+    { name: 'type', title: 'Type', isExportOnly: true },
+  ]
+}
+
+export function callbackState(state: string): Html {
+  const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'
+  return html`<span class="${look}">${state}</span>`
+}

@@ -1,0 +1,18 @@
+import { html } from 'hono/html'
+import type { Content } from '../frame/html.ts'
+import { clientPath, loanPath } from '../timeline/subject-path.ts'
+
+/** A callback's subject, such as `loan:L-1001`, as a link to its page. */
+export function subjectOf(subject: string): Content {
+  const [kind = '', ...rest] = subject.split(':')
+  const id = rest.join(':')
+  const path = PATHS[kind]?.(id)
+  return path === undefined ? subject : html`<a href="${path}">${subject}</a>`
+}
+
+const PATHS: Record<string, (id: string) => string> = {
+  loan: loanPath,
+  client: clientPath,
+  migration: id => `/console/portfolio/${encodeURIComponent(id)}`,
+  payment: id => `/console/payments/${id.split('/').map(encodeURIComponent).join('/')}`,
+}

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { openDatabase } from '../database/database.ts'
+import { closeQuery } from '../http/validator.ts'
+import { serveAssets } from './frame/assets.ts'
+import { errorPage, noPage } from './frame/errors.ts'
+import { openFormats } from './frame/formats.ts'
+import { readForms } from './frame/forms.ts'
+import { answerInTime, withinPatience } from './frame/in-time.ts'
+import type { PageContext } from './page-context.ts'
+import { PAGES } from './pages.ts'
+import { refuseCrossOrigin } from './session/cross-origin.ts'
+import { sessionRoutes } from './session/routes.ts'
+import { readSessions, requireSession } from './session/session.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Served without a login. */
+    isPublic?: boolean
+    /** A form that viewers may send too. */
+    isForViewers?: boolean
+    /** A transfer, which takes as long as it takes. */
+    takesLong?: boolean
+  }
+  interface FastifyRequest {
+    /** By `performance.now()`; in the console only. */
+    startedAt: number
+  }
+}
+
+/** Pages must not take the connections that calls need, and are read by a few people only. */
+const CONNECTIONS = 4
+/** A page that takes longer is not worth waiting for. */
+const STATEMENT_MS = 3_000
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ')
+
+type Context = Omit<PageContext, 'formats'>
+
+/** The operators' pages, in a scope of their own. @param finish what to do once all routes are there */
+export function consoleRoutes(
+  context: Context,
+  finish: (scope: FastifyInstance) => void,
+): FastifyPluginAsync {
+  const { config } = context
+  return async app => {
+    const db = openDatabase(config.DATABASE_URL, {
+      max: CONNECTIONS,
+      name: 'loanops-console',
+      onError: error => app.log.error({ err: error }, 'database'),
+      statementMs: STATEMENT_MS,
+    })
+    app.addHook('onClose', () => db.destroy())
+    app.decorateRequest('startedAt', 0)
+    app.addHook('onRoute', route => {
+      route.schema = { ...route.schema, hide: true }
+      closeQuery(route)
+      answerInTime(route)
+    })
+    readForms(app)
+    app.addHook('onRequest', sendHeaders)
+    app.addHook('onRequest', refuseCrossOrigin)
+    await readSessions(app, db, config)
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.routeOptions.config.isPublic === true) return
+      await withinPatience(requireSession(request, reply, config), request.startedAt)
+    })
+    app.setErrorHandler(errorPage)
+    app.setNotFoundHandler(noPage)
+    await serveAssets(app)
+    await app.register(sessionRoutes({ ...context, db }))
+    const formats = openFormats(config.LEDGER_TIMEZONE)
+    for (const page of PAGES) await app.register(page({ ...context, db, formats }))
+    finish(app)
+  }
+}
+
+async function sendHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  request.startedAt = performance.now()
+  reply.header('content-security-policy', POLICY)
+  // With `no-referrer`, our own forms would be sent as `Origin: null`.
+  reply.header('referrer-policy', 'same-origin')
+}

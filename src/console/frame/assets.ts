@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fastifyStatic } from '@fastify/static'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { closed } from '../../http/fields.ts'
+
+const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
+const own = resolve(import.meta.dirname, '../assets')
+
+/** By the last part of their URL. */
+const FILES = {
+  'htmx.js': resolve(dirname(installed('htmx.org')), 'htmx.min.js'),
+  'pico.css': installed('@picocss/pico/css/pico.min.css'),
+  'console.css': resolve(own, 'console.css'),
+  'upload.js': resolve(own, 'upload.js'),
+  'icon.svg': resolve(own, 'icon.svg'),
+}
+
+/** The URLs change with the files, so that browsers may keep what they have. */
+export const ASSETS = {
+  htmx: versioned('htmx.js'),
+  pico: versioned('pico.css'),
+  style: versioned('console.css'),
+  upload: versioned('upload.js'),
+  icon: versioned('icon.svg'),
+}
+
+export async function serveAssets(app: FastifyInstance): Promise<void> {
+  const schema = { querystring: Type.Object({ v: Type.Optional(Type.String()) }, closed) }
+  await app.register(fastifyStatic, { root: own, serve: false, immutable: true, maxAge: '365d' })
+  for (const [name, file] of Object.entries(FILES))
+    app.get(`/assets/${name}`, { schema, config: { isPublic: true } }, async (_, reply) =>
+      reply.sendFile(basename(file), dirname(file)),
+    )
+}
+
+function versioned(name: keyof typeof FILES): string {
+  const hash = createHash('sha256').update(readFileSync(FILES[name])).digest('base64url')
+  return `/console/assets/${name}?v=${hash.slice(0, 12)}`
+}

@@ -1,0 +1,65 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { html } from 'hono/html'
+import { Unauthenticated } from '../../accounts/actor.ts'
+import { type FieldError, problemOf } from '../../http/problem.ts'
+import { isSafe } from '../session/cross-origin.ts'
+import { answerPage } from './answer.ts'
+import { type Html, nothing } from './html.ts'
+import { live } from './live.ts'
+
+type Problem = { status: number; detail: string; fields?: FieldError[] | undefined }
+
+/** Answers every error of the console with a page that says what to do. */
+export async function errorPage(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof Unauthenticated) return toLogin(request, reply)
+  const problem = problemOf(error)
+  if (problem.status >= 500) request.log.error({ err: error }, 'request failed')
+  if (problem.status === 503) reply.header('retry-after', 1)
+  return answerProblem(request, reply, problem)
+}
+
+export async function noPage(request: FastifyRequest, reply: FastifyReply) {
+  const detail = 'There is no such page. Search for an id, or choose a page above.'
+  return answerProblem(request, reply, { status: 404, detail })
+}
+
+function toLogin(request: FastifyRequest, reply: FastifyReply) {
+  // After a form, the page that it was on is not known.
+  const next = isSafe(request) ? `?next=${encodeURIComponent(request.url)}` : ''
+  const isPart = request.headers['hx-request'] !== undefined
+  // htmx follows a 303 itself, and would show the login inside the page.
+  if (isPart) return reply.code(401).header('hx-redirect', '/console/login').send('')
+  return reply.redirect(`/console/login${next === '?next=%2Fconsole' ? '' : next}`, 303)
+}
+
+async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
+  reply.code(problem.status)
+  if (request.headers['hx-request'] !== undefined) return answerPart(request, reply, problem)
+  const title = STATUS_CODES[problem.status] ?? 'Error'
+  const body = html`<h1>${problem.status < 500 ? 'That did not work' : 'Out of order'}</h1>
+${alert(problem)}
+<p>${isSafe(request) ? nothing : html`<a href="${refererOf(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
+<p><small>${problem.status} ${title} · request ${request.id}</small></p>`
+  return answerPage(request, reply, { title, body })
+}
+
+/** htmx puts errors into the page, so they take the place of what they could not refresh, and go on trying. */
+async function answerPart(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
+  const part = live(request.url, {}, alert(problem))
+  return reply.type('text/html; charset=utf-8').send(String(await part))
+}
+
+function alert({ status, detail, fields }: Problem): Html {
+  const advice = status === 503 ? '. Try again in a few seconds.' : ''
+  return html`<div class="alert" role="alert"><p>${detail}${advice}</p>${
+    fields === undefined
+      ? nothing
+      : html`<ul>${fields.map(({ path, message }) => html`<li><strong>${path.slice(1)}</strong> ${message}</li>`)}</ul>`
+  }</div>`
+}
+
+function refererOf({ headers: { referer = '' } }: FastifyRequest): string {
+  const path = URL.canParse(referer) ? new URL(referer) : undefined
+  return path?.pathname.startsWith('/console') ? `${path.pathname}${path.search}` : '/console'
+}

@@ -1,0 +1,50 @@
+import { html } from 'hono/html'
+import { type Html, nothing } from './html.ts'
+
+/** More than any currency or any amount that we store has. */
+const MOST_DECIMALS = 20
+const amounts = new Intl.NumberFormat('en-IN', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: MOST_DECIMALS,
+})
+const counts = new Intl.NumberFormat('en-IN')
+
+export type Formats = ReturnType<typeof openFormats>
+
+/** How values look on a page: times in the ledger's time zone. */
+export function openFormats(timeZone: string) {
+  const times = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: '2-digit',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+  return {
+    /** A time as the ledger's office reads it; in UTC on hover. */
+    time(value: Date | string | null | undefined): Html {
+      if (value === null || value === undefined) return nothing
+      const iso = new Date(value).toISOString()
+      return html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace('Z', ' UTC')}">${times.format(new Date(value))}</time>`
+    },
+  }
+}
+
+/** With every digit, grouped as in India: INR 1,23,456.50. */
+export function amount(value: string | null, currency: string | null = null): string {
+  if (value === null) return ''
+  // As text: a double would round it.
+  const grouped = amounts.format(value as `${number}`)
+  return currency === null ? grouped : `${currency} ${grouped}`
+}
+
+export function count(value: number | string | null): string {
+  return value === null ? '' : counts.format(Number(value))
+}
+
+/** An identifier in words: `no_loan_named` is "no loan named". */
+export function words(name: string | null): string {
+  return (name ?? '').replaceAll('_', ' ')
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import { FieldErrors } from '../../http/problem.ts'
+
+/** Reads what HTML forms send, and nothing else. */
+export function readForms(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<string>(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_: unknown, body: string) => fieldsOf(new URLSearchParams(body)),
+  )
+  // A form sends the fields that were left empty too.
+  app.addHook('preValidation', async request => {
+    request.query = filled(request.query as Record<string, unknown>)
+    if (
+      request.body !== null &&
+      typeof request.body === 'object' &&
+      request.isMultipart?.() !== true
+    )
+      request.body = filled(request.body as Record<string, unknown>)
+  })
+}
+
+function fieldsOf(params: URLSearchParams): Record<string, string> {
+  const fields = Object.fromEntries(params)
+  const isStorable = [...params].every(pair => pair.every(text => !text.includes('\0')))
+  if (isStorable) return fields
+  throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must not contain NUL' }])
+}
+
+function filled(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+}

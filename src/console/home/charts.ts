@@ -1,0 +1,42 @@
+import { html } from 'hono/html'
+import { count } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import type { Bucket, History } from './history.ts'
+
+const WIDTH = 370
+const HEIGHT = 60
+const LABELS = 12
+
+/** What came and what ended in the last hours, as pictures with their numbers in words. */
+export function charts(history: History | null): Html {
+  if (history === null) return nothing
+  const { buckets, acceptedLastMinute, finishedLastMinute } = history
+  return html`<div class="tiles">
+${tile('Accepted per minute', acceptedLastMinute, '/console/operations', chart(buckets, 'accepted'))}
+${tile('Finished per minute', finishedLastMinute, '/console/operations?status=success', chart(buckets, 'finished'))}
+${tile('Failed in six hours', sumOf(buckets, 'failed'), '/console/operations?status=failed', chart(buckets, 'failed'))}
+</div>`
+}
+
+function tile(title: string, figure: number, href: string, picture: Html): Html {
+  return html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}">${count(figure)}</a></p>${picture}</section>`
+}
+
+type Series = 'accepted' | 'finished' | 'failed'
+
+function chart(buckets: Bucket[], series: Series): Html {
+  const highest = Math.max(1, ...buckets.map(bucket => bucket[series]))
+  const step = WIDTH / Math.max(1, buckets.length)
+  const label = `${series} in steps of ten minutes over six hours: ${count(sumOf(buckets, series))}, at most ${count(highest)} in one step`
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT + LABELS}" role="img" aria-label="${label}">
+${buckets.map((bucket, i) => {
+  const height = Math.round((HEIGHT * bucket[series]) / highest)
+  return html`<rect class="${series}" x="${(i * step).toFixed(1)}" y="${HEIGHT - height}" width="${(step - 1).toFixed(1)}" height="${height}"></rect>`
+})}
+<text x="0" y="${HEIGHT + LABELS - 2}">6 h ago</text><text x="${WIDTH}" y="${HEIGHT + LABELS - 2}" text-anchor="end">now</text>
+</svg>`
+}
+
+function sumOf(buckets: Bucket[], series: Series): number {
+  return buckets.reduce((sum, bucket) => sum + bucket[series], 0)
+}

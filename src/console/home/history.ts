@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+
+const HOURS = 6
+const BUCKET_MINUTES = 10
+/** Of what ended, the newest are counted: more take longer than a page may. */
+const MOST_ENDED = 100_000
+
+export type Bucket = { at: Date; accepted: number; finished: number; failed: number }
+export type History = { buckets: Bucket[]; acceptedLastMinute: number; finishedLastMinute: number }
+
+/** What came and what ended, in steps of ten minutes. Ids begin with their time, so that an index finds the steps. */
+export async function loadHistory(db: Database): Promise<History> {
+  const { rows } = await sql<Bucket>`
+    with step as (
+      select at, at + make_interval(mins => ${BUCKET_MINUTES}) as until
+        from generate_series(date_bin('${sql.raw(String(BUCKET_MINUTES))} minutes', now(), timestamptz 'epoch')
+                               - make_interval(hours => ${HOURS}), now(), make_interval(mins => ${BUCKET_MINUTES})) at
+    ), ended as (
+      select date_bin('${sql.raw(String(BUCKET_MINUTES))} minutes', processed_at, timestamptz 'epoch') as at,
+             count(*)::integer as finished, (count(*) filter (where is_failed))::integer as failed
+        from (select processed_at, status = 'failed' as is_failed from loanops.operation
+               where status <> 'processing' and purged_at is null
+                 and processed_at > now() - make_interval(hours => ${HOURS + 1})
+               order by processed_at desc limit ${MOST_ENDED}) newest
+       group by 1
+    )
+    select step.at, greatest(coalesce(after.seq, last.seq, 0) - coalesce(before.seq, after.seq, last.seq, 0), 0)::integer as accepted,
+           coalesce(ended.finished, 0) as finished, coalesce(ended.failed, 0) as failed
+      from step
+      left join lateral (select seq from loanops.operation where id >= ${firstId('step.at')} order by id limit 1) before on true
+      left join lateral (select seq from loanops.operation where id >= ${firstId('step.until')} order by id limit 1) after on true
+     cross join (select max(seq) + 1 as seq from loanops.operation) last
+      left join ended using (at)
+     order by step.at`.execute(db)
+  return { buckets: rows, ...(await lastMinute(db)) }
+}
+
+/** The lowest UUIDv7 of a time. */
+function firstId(time: string) {
+  return sql.raw(
+    `(lpad(to_hex(floor(extract(epoch from ${time}) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
+  )
+}
+
+async function lastMinute(db: Database) {
+  const { rows } = await sql<{ acceptedLastMinute: number; finishedLastMinute: number }>`
+    select (select count(*)::integer from (
+              select from loanops.operation where id >= ${firstId("now() - interval '1 minute'")}
+               limit ${MOST_ENDED}) accepted) as "acceptedLastMinute",
+           (select count(*)::integer from (
+              select from loanops.operation
+               where status <> 'processing' and purged_at is null and processed_at > now() - interval '1 minute'
+               limit ${MOST_ENDED}) ended) as "finishedLastMinute"`.execute(db)
+  return rows[0] ?? { acceptedLastMinute: 0, finishedLastMinute: 0 }
+}

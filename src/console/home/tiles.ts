@@ -1,0 +1,79 @@
+import { html } from 'hono/html'
+import { count, type Formats, words } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { MOST_COUNTED } from '../lists/count.ts'
+import type { Runs } from './last-runs.ts'
+import { ledgerTile } from './ledger-tile.ts'
+import type { Group, State } from './state.ts'
+
+export function tiles(state: State, formats: Formats): Html {
+  const { backlog, suspense, objections, callbacks, receiver, behind, runs } = state
+  return html`<div class="tiles">
+${ledgerTile(state, formats)}
+${figures('Unfinished operations', backlog, 'Nothing is unfinished.', ({ name }) => [
+  name === null ? 'under way' : `waits for ${words(name)}`,
+  `/console/operations?${name === null ? 'status=processing' : `waiting_for=${name}`}`,
+])}
+${figures('Payments in suspense', suspense, 'No payment is in suspense.', ({ name }) => [
+  words(name),
+  `/console/payments?${new URLSearchParams(name === null ? { state: 'suspense' } : { state: 'suspense', reason: name })}`,
+])}
+${figures(
+  'Posted payments with an objection',
+  objections,
+  'Nothing speaks against what is posted.',
+  ({ name }) => [words(name), `/console/payments?objection=${name}`],
+)}
+${figures('Events that no batch has read', behind, 'Every event has been read.', ({ name }) => [name ?? '', '/console/sources'])}
+${figures('Callbacks', callbacks, '', ({ name }) => [name ?? '', `/console/callbacks?state=${name}`], html`<p>${receiverInWords(receiver)}</p>`)}
+${runs === null ? unread('Last runs') : runsTile(runs, formats)}
+</div>`
+}
+
+type Link = [label: string, href: string]
+
+function figures(
+  title: string,
+  groups: Group[] | null,
+  empty: string,
+  link: (group: Group) => Link,
+  more: Html = nothing,
+): Html {
+  if (groups === null) return unread(title)
+  return html`<section class="tile"><h2>${title}</h2>
+${groups.length === 0 ? html`<p>${empty}</p>` : nothing}
+<dl class="figures">${groups.map(group => {
+    const [label, href] = link(group)
+    return html`<dt>${label}</dt><dd><a href="${href}" aria-label="${label}: ${bounded(group.count)}">${bounded(group.count)}</a></dd>`
+  })}</dl>${more}</section>`
+}
+
+const unread = (title: string) =>
+  html`<section class="tile"><h2>${title}</h2><p class="wait">It could not be read in time.</p></section>`
+
+const bounded = (n: number) => (n > MOST_COUNTED ? `more than ${count(MOST_COUNTED)}` : count(n))
+
+const RECEIVER: Record<string, string> = {
+  up: 'The receiver answers.',
+  down: 'The receiver is down: it is probed until it answers.',
+  stopped: 'The receiver answered 410: nothing is sent until callbacks are resumed.',
+}
+
+const receiverInWords = (state: string | null) =>
+  state === null ? 'No callbacks are sent: CALLBACK_URL is not set.' : (RECEIVER[state] ?? state)
+
+function runsTile({ batch, readback, backfill, migration }: Runs, formats: Formats): Html {
+  const line = (
+    title: string,
+    run: { status: string; at: Date } | null,
+    path: string,
+    figure: string,
+  ) =>
+    html`<dt>${title} ${run === null ? nothing : html`<small>${formats.time(run.at)}</small>`}</dt><dd><a href="${path}">${run === null ? 'none yet' : figure}</a></dd>`
+  return html`<section class="tile"><h2>Last runs</h2><dl class="figures">
+${line('Batch', batch, '/console/batches', `${batch?.status}, ${count(batch?.posted ?? 0)} posted`)}
+${line('Read-back', readback, '/console/readbacks', `${readback?.status}, ${count(readback?.found ?? 0)} found`)}
+${line('Fetch', backfill, '/console/backfills', `${backfill?.status}, ${count(backfill?.missed ?? 0)} missed`)}
+${migration === null ? nothing : html`<dt>Portfolio of ${migration.type}</dt><dd><a href="/console/portfolio/${migration.id}">${count(migration.done)} of ${count(migration.valid_rows)}</a></dd>`}
+</dl></section>`
+}

@@ -1,0 +1,24 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+
+/** Beyond this, nobody needs the number. */
+export const MOST_COUNTED = 1_000
+const PATIENCE_MS = 800
+const CANCELLED = '57014'
+
+/** @param rows a query @returns how many there are, at most one more than are counted; null if that takes too long */
+export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promise<number | null> {
+  try {
+    return await db.transaction().execute(async trx => {
+      await sql`select set_config('statement_timeout', ${String(PATIENCE_MS)}, true)`.execute(trx)
+      const { rows: counted } = await sql<{ count: number }>`
+        select count(*)::integer as count from (${rows} limit ${MOST_COUNTED + 1}) found`.execute(
+        trx,
+      )
+      return counted[0]?.count ?? 0
+    })
+  } catch (error) {
+    if ((error as { code?: string }).code === CANCELLED) return null
+    throw error
+  }
+}

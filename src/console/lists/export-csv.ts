@@ -1,0 +1,30 @@
+import { csvLine, escapeFormula } from '../../portfolio/upload/csv-line.ts'
+import type { Column, Found, Range } from './list.ts'
+import { textOf } from './table.ts'
+
+/** At most this many rows are in memory at a time. */
+const ROWS_AT_ONCE = 500
+/** Without it, Excel reads UTF-8 as Windows-1252. */
+const BOM = '\ufeff'
+
+/** Every row that matches, page by page. */
+export async function* exportCsv<Row extends object>(
+  columns: Column<Row>[],
+  load: (range: Range) => Promise<Found<Row>>,
+): AsyncGenerator<string> {
+  const names = columns.map(({ name }) => name)
+  yield BOM + csvLine(names, ',')
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const range = { limit: ROWS_AT_ONCE, ...(cursor === undefined ? {} : { cursor }) }
+    const { rows, next_cursor } = await load(range)
+    yield rows
+      .map(row =>
+        csvLine(
+          names.map(name => escapeFormula(textOf(row, name))),
+          ',',
+        ),
+      )
+      .join('')
+    cursor = next_cursor
+  }
+}

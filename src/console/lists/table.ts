@@ -1,0 +1,30 @@
+import { html } from 'hono/html'
+import { type Html, nothing } from '../frame/html.ts'
+import type { Column } from './list.ts'
+
+/** On a narrow screen, each row becomes a block with the titles beside its values. */
+export function table<Row extends object>(all: Column<Row>[], rows: Row[], caption: string): Html {
+  const columns = all.filter(({ isExportOnly }) => !isExportOnly)
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="list">
+<thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col" ${kind(isNumber)}>${title}</th>`)}</tr></thead>
+<tbody>${rows.map(row => html`<tr>${columns.map(column => cell(column, row))}</tr>`)}</tbody>
+</table></div>`
+}
+
+function cell<Row extends object>(
+  { name, title, isNumber, isId, ...column }: Column<Row>,
+  row: Row,
+) {
+  const content = column.cell === undefined ? textOf(row, name) : column.cell(row)
+  return html`<td data-title="${title}" ${isId ? html`class="id"` : kind(isNumber)}>${content}</td>`
+}
+
+/** The value as text, also for an export. */
+export function textOf(row: object, name: string): string {
+  const value: unknown = (row as Record<string, unknown>)[name]
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const kind = (isNumber = false) => (isNumber ? html`class="number"` : nothing)

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { countUpTo } from './count.ts'
+import type { Column, List } from './list.ts'
+import { textOf } from './table.ts'
+
+type Row = Record<string, unknown>
+type ViewList = {
+  path: string
+  title: string
+  empty: string
+  /** Of the schema `ops`. */
+  view: string
+  /** The view's column with a UUIDv7: newest first. */
+  key: string
+  columns: Column<Row>[]
+}
+
+/** A list without filters of what a view of `ops` has. */
+export function viewList(
+  db: Database,
+  { view, key, ...list }: ViewList,
+): List<Record<never, never>, Row> {
+  const from = sql.table(`ops.${view}`)
+  return {
+    ...list,
+    filters: {},
+    cursor: ['uuid'],
+    async load({ limit, cursor }: { limit: number; cursor?: string }) {
+      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
+      const { rows } = await sql<Row>`
+        select * from ${from}
+         where ${before === undefined ? sql`true` : sql`${sql.ref(key)} < ${before}`}
+         order by ${sql.ref(key)} desc limit ${limit + 1}`.execute(db)
+      const { page, next_cursor } = pageOf(rows, limit, row => [textOf(row, key)])
+      return { rows: page, next_cursor }
+    },
+    count: () => countUpTo(db, sql`select from ${from}`),
+  }
+}

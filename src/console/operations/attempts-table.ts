@@ -1,0 +1,40 @@
+import { html } from 'hono/html'
+import type { Formats } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
+import { table } from '../lists/table.ts'
+
+type Attempt = {
+  attempt: number
+  times?: number
+  started_at: string
+  ended_at: string | null
+  method?: string | null
+  path?: string | null
+  http_status: number | null
+  outcome: string | null
+}
+
+/** What was tried at the ledger. */
+export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
+  if (attempts.length === 0)
+    return html`<p class="hint">Nothing has been tried at the ledger yet.</p>`
+  const columns = [
+    { name: 'attempt', title: 'Attempt', isNumber: true },
+    { name: 'times', title: 'Times', isNumber: true },
+    { name: 'started_at', title: 'Began', cell: (row: Attempt) => formats.time(row.started_at) },
+    { name: 'ended_at', title: 'Ended', cell: (row: Attempt) => formats.time(row.ended_at) },
+    {
+      name: 'path',
+      title: 'Call',
+      isId: true,
+      cell: (row: Attempt) => [row.method, row.path].filter(Boolean).join(' '),
+    },
+    { name: 'http_status', title: 'Status', isNumber: true },
+    {
+      name: 'outcome',
+      title: 'Outcome',
+      cell: (row: Attempt) => (row.outcome ?? 'under way').replaceAll('_', ' '),
+    },
+  ]
+  return html`<h2>Attempts at the ledger</h2>${table(columns, attempts, 'Attempts at the ledger')}`
+}

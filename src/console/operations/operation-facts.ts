@@ -1,0 +1,46 @@
+import { html } from 'hono/html'
+import type { operationWithAttempts } from '../../operations/find.ts'
+import { facts } from '../frame/facts.ts'
+import type { Formats } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { subjectPath } from '../timeline/subject-path.ts'
+import { statusOf, utc } from './operations-page.ts'
+import { WAYS_OUT } from './ways-out.ts'
+
+export type Operation = Awaited<ReturnType<typeof operationWithAttempts>>
+
+export function operationFacts(operation: Operation, formats: Formats): Html {
+  const { tracking_id, operation_type, external_id, predecessor, waiting_for } = operation
+  const wayOut = waiting_for === null ? undefined : WAYS_OUT[waiting_for]
+  return html`${facts([
+    ['Status', statusOf(operation)],
+    ['Why it waits', wayOut ?? null],
+    [
+      'Waits for',
+      predecessor === null
+        ? null
+        : html`<a href="/console/operations/${encodeURIComponent(predecessor)}">${predecessor}</a>`,
+    ],
+    ['Next try', operation.next_try_at === null ? null : formats.time(operation.next_try_at)],
+    ['Error', operation.error_message],
+    ['Error code', operation.error_code],
+    ['Last error', operation.last_error],
+    ['Tracking id', tracking_id],
+    [
+      'Loan or client',
+      html`<a href="${subjectPath(operation_type, external_id)}">${external_id}</a>`,
+    ],
+    ['Accepted', formats.time(operation.accepted_at)],
+    ['Ended', operation.processed_at === null ? null : formats.time(utc(operation.processed_at))],
+    ['Came from', operation.origin],
+    ['Caller', operation.caller],
+    ['Request', operation.request_id],
+  ])}
+${json('What was asked for', operation.data)}
+${json('The ledger’s answer', operation.success_response ?? operation.failure_response)}`
+}
+
+function json(title: string, value: object | null): Html {
+  if (value === null) return nothing
+  return html`<details><summary>${title}</summary><pre tabindex="0">${JSON.stringify(value, null, 2)}</pre></details>`
+}

@@ -1,0 +1,19 @@
+import { Type } from '@sinclair/typebox'
+import { ORIGINS } from '../../engine/origin.ts'
+import { ExternalId, IsoDay, oneOf, Text } from '../../http/fields.ts'
+import { WAITING_REASONS } from '../../operations/operation-filter.ts'
+import { STATUSES } from '../../operations/record.ts'
+
+const MOST_OF_A_CODE = 200
+/** By what the console lists operations. */
+export const operationFilters = {
+  external_id: Type.Optional(ExternalId),
+  status: Type.Optional(oneOf(STATUSES)),
+  waiting_for: Type.Optional(oneOf(WAITING_REASONS)),
+  operation_type: Type.Optional(
+    Type.String({ pattern: '^[A-Z][A-Z_]{0,39}$', description: 'an operation’s name' }),
+  ),
+  origin: Type.Optional(oneOf(ORIGINS)),
+  error_code: Type.Optional(Text(MOST_OF_A_CODE, 'error.msg.loan.not.found')),
+  failed_on: Type.Optional(IsoDay),
+}

@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { askerAs } from '../../accounts/actor.ts'
+import { closed, oneOf } from '../../http/fields.ts'
+import { cancelOperation } from '../../operations/cancel.ts'
+import { operationWithAttempts } from '../../operations/find.ts'
+import { Outcome, resolveOperation } from '../../operations/resolve.ts'
+import { parseTrackingId, TrackingId } from '../../operations/tracking-id.ts'
+import { actionsOn } from '../audit/actions-on.ts'
+import { answerPage } from '../frame/answer.ts'
+import { live, refreshLink } from '../frame/live.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import type { PageContext } from '../page-context.ts'
+import { attemptsTable } from './attempts-table.ts'
+import { operationFacts } from './operation-facts.ts'
+import { operationForms } from './operation-forms.ts'
+
+const params = Type.Object({ tracking_id: TrackingId })
+const pageSchema = {
+  params,
+  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
+}
+const resolveSchema = { params, body: Type.Object({ outcome: Outcome }, closed) }
+const cancelSchema = { params }
+
+const pathOf = (trackingId: string) => `/console/operations/${encodeURIComponent(trackingId)}`
+
+/** One operation: what it is, why it waits, what was tried, and the way out. */
+export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, boss, onFinal, formats } = context
+  return async app => {
+    app.get('/operations/:tracking_id', { schema: pageSchema }, async (request, reply) => {
+      const { tracking_id } = request.params
+      const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
+      const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
+${doneNotice(request.query.done)}
+${live(
+  request.url,
+  request.query,
+  html`${operationFacts(operation, formats)}
+<p class="bar">${refreshLink(request.url)}</p>
+${attemptsTable(operation.attempts, formats)}
+${actionsOn(db, tracking_id, formats)}`,
+)}
+${operationForms(operation, request.user.role)}`
+      return answerPage(request, reply, { title: tracking_id, body })
+    })
+
+    app.post(
+      '/operations/:tracking_id/resolve',
+      { schema: resolveSchema },
+      async (request, reply) => {
+        const { tracking_id } = request.params
+        const asker = askerAs(request.user.name, request)
+        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
+        return reply.redirect(donePath(pathOf(tracking_id), 'resolved'), 303)
+      },
+    )
+
+    app.post(
+      '/operations/:tracking_id/cancel',
+      { schema: cancelSchema },
+      async (request, reply) => {
+        const { tracking_id } = request.params
+        const asker = askerAs(request.user.name, request)
+        await cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker)
+        return reply.redirect(donePath(pathOf(tracking_id), 'cancelled'), 303)
+      },
+    )
+  }
+}

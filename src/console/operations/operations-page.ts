@@ -1,0 +1,89 @@
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { listOperations } from '../../operations/find.ts'
+import { matching, type OperationFilter } from '../../operations/operation-filter.ts'
+import { bulkForm } from '../bulk/bulk-form.ts'
+import { words } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { Column, List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import type { PageContext } from '../page-context.ts'
+import { subjectPath } from '../timeline/subject-path.ts'
+import { failuresByReason } from './failures.ts'
+import { operationFilters } from './operation-filters.ts'
+
+export type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
+
+/** Every operation, newest first, with the reason why it is not done yet. */
+export const operationsPage = (context: PageContext) => listRoutes(operationList(context))
+
+function operationList(context: PageContext): List<typeof operationFilters, OperationItem> {
+  const { db, config } = context
+  const inZone = (filter: OperationFilter) => ({ ...filter, time_zone: config.LEDGER_TIMEZONE })
+  return {
+    path: '/operations',
+    title: 'Operations',
+    filters: operationFilters,
+    cursor: ['bigint'],
+    empty:
+      'No operation matches. What the LOS submits, and what payments and files become, would be here.',
+    columns: operationColumns(context),
+    async load(query) {
+      const { operations, next_cursor } = await listOperations(db, { ...query, ...inZone(query) })
+      return { rows: operations, next_cursor }
+    },
+    count: filter =>
+      countUpTo(db, sql`select from loanops.operation o where ${matching(inZone(filter))}`),
+    above: filter => failuresByReason(db, inZone(filter)),
+    below: (filter, request) => bulkForm('operations', filter, request.user.role),
+  }
+}
+
+function operationColumns({ formats }: PageContext): Column<OperationItem>[] {
+  return [
+    {
+      name: 'tracking_id',
+      title: 'Operation',
+      isId: true,
+      cell: row =>
+        html`<a href="/console/operations/${encodeURIComponent(row.tracking_id)}">${row.operation_type}</a>`,
+    },
+    {
+      name: 'external_id',
+      title: 'Loan or client',
+      isId: true,
+      cell: row =>
+        html`<a href="${subjectPath(row.operation_type, row.external_id)}">${row.external_id}</a>`,
+    },
+    { name: 'status', title: 'Status', cell: row => statusOf(row) },
+    { name: 'attempts', title: 'Attempts', isNumber: true },
+    { name: 'next_try_at', title: 'Next try', cell: row => formats.time(row.next_try_at) },
+    {
+      name: 'error_message',
+      title: 'Error',
+      isId: true,
+      cell: row => row.error_message ?? row.last_error,
+    },
+    { name: 'error_code', title: 'Error code', isExportOnly: true },
+    { name: 'accepted_at', title: 'Accepted', cell: row => formats.time(row.accepted_at) },
+    { name: 'processed_at', title: 'Ended', cell: row => formats.time(utc(row.processed_at)) },
+    { name: 'caller', title: 'Caller', isExportOnly: true },
+    { name: 'waiting_for', title: 'Waits for', isExportOnly: true },
+    { name: 'last_error', title: 'Last error', isExportOnly: true },
+  ]
+}
+
+/** The API's own form lacks the zone. */
+export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
+
+export function statusOf({
+  status,
+  waiting_for,
+}: Pick<OperationItem, 'status' | 'waiting_for'>): Html {
+  if (status === 'success') return html`<span class="good">success</span>`
+  if (status === 'failed') return html`<span class="bad">failed</span>`
+  return waiting_for === null
+    ? html`processing`
+    : html`<span class="wait">waits for ${words(waiting_for)}</span>`
+}

@@ -1,0 +1,29 @@
+import type { PgBoss } from 'pg-boss'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Config } from '../config/config.ts'
+import type { Database } from '../database/database.ts'
+import type { OnFinal } from '../engine/finish.ts'
+import type { Catalogue } from '../engine/operation.ts'
+import type { Ledger } from '../ledger/client.ts'
+import type { Slots } from '../ledger/slots.ts'
+import type { Health } from '../ops/health.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import type { Portfolio } from '../portfolio/portfolio.ts'
+import type { Formats } from './frame/formats.ts'
+
+/** What pages are made of. */
+export type PageContext = {
+  /** Of the console, so that pages do not take the connections that calls need. */
+  db: Database
+  boss: PgBoss
+  config: Config
+  catalogue: Catalogue
+  accounts: Accounts
+  ledger: Ledger
+  slots: Slots
+  health: Health
+  metrics: Metrics
+  onFinal: OnFinal
+  portfolio: Portfolio
+  formats: Formats
+}

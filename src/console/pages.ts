@@ -1,0 +1,50 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { accountsPage } from './accounts/accounts-page.ts'
+import { auditPage } from './audit/audit-page.ts'
+import { booksPage } from './books/books-page.ts'
+import { bucketPage } from './books/bucket-page.ts'
+import { bulkPages } from './bulk/bulk-pages.ts'
+import { callbackActions } from './callbacks/callback-actions.ts'
+import { callbackPage } from './callbacks/callback-page.ts'
+import { callbacksPage } from './callbacks/callbacks-page.ts'
+import { homePage } from './home/home-page.ts'
+import { operationPage } from './operations/operation-page.ts'
+import { operationsPage } from './operations/operations-page.ts'
+import type { PageContext } from './page-context.ts'
+import { paymentActions } from './payments/payment-actions.ts'
+import { paymentPage } from './payments/payment-page.ts'
+import { paymentsPage } from './payments/payments-page.ts'
+import { migrationActions } from './portfolio/migration-actions.ts'
+import { migrationPage } from './portfolio/migration-page.ts'
+import { portfolioPage } from './portfolio/portfolio-page.ts'
+import { gatewayActions } from './runs/gateway-actions.ts'
+import { runsPages } from './runs/runs-pages.ts'
+import { sourcesPage } from './runs/sources-page.ts'
+import { searchPage } from './search/search-page.ts'
+import { timelinePage } from './timeline/timeline-page.ts'
+
+/** Every page, in the order of the navigation. */
+export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
+  homePage,
+  searchPage,
+  timelinePage,
+  operationsPage,
+  operationPage,
+  paymentsPage,
+  paymentPage,
+  paymentActions,
+  booksPage,
+  bucketPage,
+  bulkPages,
+  portfolioPage,
+  migrationPage,
+  migrationActions,
+  callbacksPage,
+  callbackPage,
+  callbackActions,
+  runsPages,
+  gatewayActions,
+  sourcesPage,
+  auditPage,
+  accountsPage,
+]

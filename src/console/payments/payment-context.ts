@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+
+export type PaymentContext = {
+  note: string | null
+  notedBy: string | null
+  tries: number
+  /** The tracking id of its last repayment. */
+  repayment: string | null
+  /** Refunds and chargebacks of it. */
+  against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
+  statement: {
+    status: string
+    amount: string
+    currency: string
+    captured_at: string
+    source: string
+  } | null
+}
+
+/** What else is known about a payment. */
+export async function paymentContext(
+  db: Database,
+  id: string,
+  { gateway, gateway_payment_id }: { gateway: string; gateway_payment_id: string },
+): Promise<PaymentContext> {
+  const { rows } = await sql<PaymentContext>`
+    select t.note, t.noted_by as "notedBy", t.tries,
+           (select o.operation_type || '|' || o.id from loanops.operation o where o.id = t.operation_id) as repayment,
+           (select coalesce(json_agg(json_build_object('gateway', a.gateway, 'gateway_payment_id', a.gateway_payment_id, 'kind', a.kind)), '[]')
+              from core.transaction a
+             where a.of_payment_id = t.gateway_payment_id and a.gateway = t.gateway and a.kind <> 'payment') as against,
+           (select json_build_object('status', s.status, 'amount', s.amount::text, 'currency', s.currency,
+                                     'captured_at', s.captured_at, 'source', s.source)
+              from ops.statement s
+             where s.gateway = ${gateway} and s.gateway_payment_id = ${gateway_payment_id} limit 1) as statement
+      from core.transaction t where t.id = ${id}`.execute(db)
+  return (
+    rows[0] ?? {
+      note: null,
+      notedBy: null,
+      tries: 0,
+      repayment: null,
+      against: [],
+      statement: null,
+    }
+  )
+}

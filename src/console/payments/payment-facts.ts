@@ -1,0 +1,67 @@
+import { html } from 'hono/html'
+import { facts } from '../frame/facts.ts'
+import { amount, type Formats, words } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { WAYS_OUT } from '../operations/ways-out.ts'
+import { loanPath } from '../timeline/subject-path.ts'
+import type { PaymentContext } from './payment-context.ts'
+import { type PaymentItem, paymentPath, stateOf } from './payments-page.ts'
+import { REASONS_IN_WORDS } from './reasons-in-words.ts'
+
+export function paymentFacts(payment: PaymentItem, around: PaymentContext, formats: Formats): Html {
+  const { external_loan_id: loan, reason, objection, waiting_for, of_payment_id: of } = payment
+  const { statement, against } = around
+  return html`${facts([
+    ['State', stateOf(payment)],
+    ['Why', REASONS_IN_WORDS[objection ?? reason ?? ''] ?? WAYS_OUT[waiting_for ?? ''] ?? null],
+    ['Detail', payment.detail],
+    ['Next try', payment.next_try_at === null ? null : formats.time(payment.next_try_at)],
+    ['Amount', amount(payment.amount, payment.currency)],
+    ['Loan', loan === null ? null : html`<a href="${loanPath(loan)}">${loan}</a>`],
+    ['Note', around.note === null ? null : html`“${around.note}”, by ${around.notedBy}`],
+    ['Lender', payment.lender],
+    ['Gateway', words(payment.gateway)],
+    ['Paid', payment.paid_at === null ? null : formats.time(payment.paid_at)],
+    ['Received', formats.time(payment.received_at)],
+    ['Posted', payment.posted_at === null ? null : formats.time(payment.posted_at)],
+    ['Transaction at the ledger', payment.ledger_transaction_id],
+    [
+      'Repayment',
+      around.repayment === null
+        ? null
+        : html`<a href="/console/operations/${encodeURIComponent(around.repayment)}">${around.repayment}</a>`,
+    ],
+    ['Verified', payment.verified ? 'yes' : 'no'],
+    [
+      'Of the payment',
+      of === null
+        ? null
+        : html`<a href="${paymentPath({ gateway: payment.gateway, gateway_payment_id: of, kind: 'payment' })}">${of}</a>`,
+    ],
+    [
+      'Refunds and disputes',
+      against.length === 0
+        ? null
+        : html`${against.map(one => html`<a href="${paymentPath(one)}">${one.kind} ${one.gateway_payment_id}</a> `)}`,
+    ],
+    [
+      'The gateway says',
+      statement === null
+        ? null
+        : html`${statement.status}, ${amount(statement.amount, statement.currency)}, ${formats.time(statement.captured_at)} (${statement.source})`,
+    ],
+    ['First event', `${payment.raw_table} ${payment.raw_id}`],
+  ])}
+${hints(payment.hints)}`
+}
+
+function hints(values: object | null): Html {
+  const known = Object.entries(values ?? {}).filter(([, value]) => value !== null)
+  if (known.length === 0) return nothing
+  return html`<details open><summary>Hints in the payload</summary>${facts(
+    known.map(([name, value]) => [
+      words(name),
+      typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]),
+  )}</details>`
+}

@@ -1,0 +1,59 @@
+import { html } from 'hono/html'
+import type { Role } from '../../accounts/account.ts'
+import { isAssignable } from '../../payments/assign.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { type PaymentItem, paymentPath } from './payments-page.ts'
+
+/** What can be decided about a payment as it is. */
+export function paymentForms(payment: PaymentItem, role: Role): Html {
+  if (role === 'viewer') return nothing
+  const { state, kind, reason, objection } = payment
+  const [path = '', query] = paymentPath(payment).split('?')
+  const action = (verb: string) => `${path}/${verb}${query === undefined ? '' : `?${query}`}`
+  const canResolve = state === 'suspense' || objection !== null
+  return html`<h2>Actions</h2><div class="forms">
+${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment) : nothing}
+${canResolve ? resolveForm(action('resolve'), payment) : nothing}
+<form method="post" action="${action('note')}"><h3>Note for others</h3>
+<label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
+<button type="submit" class="secondary">Save note</button></form>
+${state === 'posted' ? checkForm(action('check')) : nothing}
+</div>`
+}
+
+function assignForm(action: string, { external_loan_id: loan }: PaymentItem): Html {
+  return html`<form method="post" action="${action}"><h3>Assign to a loan</h3>
+<label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
+<label>Note <input name="note" maxlength="1000" placeholder="How you know"></label>
+<p><small>The next batch posts it to this loan.</small></p>
+<button type="submit">Assign</button></form>`
+}
+
+function resolveForm(action: string, payment: PaymentItem): Html {
+  const { kind, state, amount, external_loan_id: loan } = payment
+  const canPost = kind === 'payment' && state === 'suspense'
+  return html`<form method="post" action="${action}"><h3>${state === 'suspense' ? 'Resolve' : 'Clear the objection'}</h3>
+<label>Outcome <select name="outcome">
+${canPost ? html`<option value="post">post: book this amount to this loan</option>` : nothing}
+<option value="handled">handled: it was booked by hand</option>
+<option value="dismiss">dismiss: nothing is to be booked</option>
+</select></label>
+<label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
+${
+  canPost
+    ? html`<fieldset><legend>For <code>post</code></legend>
+<label>Loan <input name="external_loan_id" maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
+<label>Amount <input name="amount" inputmode="decimal" pattern="\\d+(\\.\\d{1,2})?" value="${amount ?? ''}"></label>
+<label>Paid on <input name="paid_on" placeholder="05 March 2026"></label>
+<small>The day as 05 March 2026 or 2026-03-05; at most the captured amount.</small></fieldset>`
+    : nothing
+}
+<label>Transaction at the ledger <input name="ledger_transaction_id" inputmode="numeric" pattern="[1-9]\\d{0,17}"></label>
+<small>For <code>handled</code>, if you know it; it is looked up.</small>
+<button type="submit">Resolve</button></form>`
+}
+
+function checkForm(action: string): Html {
+  return html`<form method="post" action="${action}"><h3>Compare with the ledger</h3>
+<p>Reads its repayment back now.</p><button type="submit" class="secondary">Check</button></form>`
+}

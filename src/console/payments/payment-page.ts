@@ -1,0 +1,66 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { closed, oneOf } from '../../http/fields.ts'
+import { listQuery } from '../../http/list-query.ts'
+import { findAttempts } from '../../payments/find-attempts.ts'
+import { findEvents } from '../../payments/find-events.ts'
+import { foundPayment } from '../../payments/find-payments.ts'
+import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
+import { actionsOn } from '../audit/actions-on.ts'
+import { answerPage } from '../frame/answer.ts'
+import { live, refreshLink } from '../frame/live.ts'
+import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { capital } from '../lists/filter-form.ts'
+import { attemptsTable } from '../operations/attempts-table.ts'
+import type { PageContext } from '../page-context.ts'
+import { eventList } from './event-list.ts'
+import { paymentContext } from './payment-context.ts'
+import { paymentFacts } from './payment-facts.ts'
+import { paymentForms } from './payment-forms.ts'
+
+const schema = {
+  params,
+  querystring: Type.Object(
+    {
+      ...kindQuery.properties,
+      bodies: Type.Optional(oneOf(['true'])),
+      cursor: listQuery('bigint', 'uuid', 'name').cursor,
+      refresh: Type.Optional(oneOf(['off'])),
+      done: DoneQuery,
+    },
+    closed,
+  ),
+}
+
+/** One payment: what it is, why it is not posted, each event down to its bytes, and what can be decided about it. */
+export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/payments/:gateway/:gateway_payment_id', { schema }, async (request, reply) => {
+      const { gateway, gateway_payment_id: paymentId } = request.params
+      const { kind, bodies, cursor, refresh, done } = request.query
+      const name = { gateway, paymentId, ...(kind && { kind }) }
+      const { id, payment } = await foundPayment(db, name)
+      const withBodies = bodies === 'true'
+      const [events, attempts, around, actions] = await Promise.all([
+        findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
+        findAttempts(db, id),
+        paymentContext(db, id, payment),
+        actionsOn(db, `${gateway}/${paymentId}`, formats),
+      ])
+      const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
+${doneNotice(done)}
+${live(
+  request.url,
+  // Whoever reads bytes does not want them to move.
+  withBodies ? { refresh: 'off' } : { refresh },
+  html`${paymentFacts(payment, around, formats)}
+<p class="bar">${refreshLink(request.url)}</p>
+${attempts.length === 0 ? '' : attemptsTable(attempts, formats)}${actions}`,
+)}
+${paymentForms(payment, request.user.role)}
+${eventList(events, { withBodies, url: request.url }, formats)}`
+      return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
+    })
+  }
+}

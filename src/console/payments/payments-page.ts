@@ -1,0 +1,111 @@
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { findPayments } from '../../payments/find-payments.ts'
+import { matching, type PaymentFilter } from '../../payments/payment-filter.ts'
+import { bulkForm } from '../bulk/bulk-form.ts'
+import { amount, words } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { Column, List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import type { PageContext } from '../page-context.ts'
+import { loanPath } from '../timeline/subject-path.ts'
+import { paymentFilters } from './payment-filters.ts'
+import { suspenseByReason } from './suspense-by-reason.ts'
+import { suspenseFirst } from './suspense-first.ts'
+
+export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][number]
+
+/** Payments, refunds and chargebacks: what is in suspense first. */
+export const paymentsPage = (context: PageContext) => listRoutes(paymentList(context))
+
+function paymentList(context: PageContext): List<typeof paymentFilters, PaymentItem> {
+  const { db, config } = context
+  const zone = config.LEDGER_TIMEZONE
+  return {
+    path: '/payments',
+    title: 'Payments',
+    filters: paymentFilters,
+    cursor: ['name', 'uuid'],
+    empty: 'No payment matches. What the gateways report would be here.',
+    columns: paymentColumns(context),
+    load: query => suspenseFirst(query, one => findPayments(db, one, zone)),
+    count: filter => countPayments(db, filter, zone),
+    above: filter => suspenseByReason(db, filter),
+    below: (filter, request) => bulkForm('payments', filter, request.user.role),
+  }
+}
+
+function countPayments(db: PageContext['db'], filter: PaymentFilter, zone: string) {
+  const { state = '' } = filter
+  // States that only the view can tell apart.
+  const from = ['waiting', 'posting'].includes(state) ? 'ops.payment' : 'core.transaction'
+  return countUpTo(db, sql`select from ${sql.table(from)} p where ${matching(filter, zone)}`)
+}
+
+export function paymentPath({
+  gateway,
+  gateway_payment_id,
+  kind,
+}: Pick<PaymentItem, 'gateway' | 'gateway_payment_id' | 'kind'>): string {
+  const query = kind === 'payment' ? '' : `?kind=${kind}`
+  return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(gateway_payment_id)}${query}`
+}
+
+function paymentColumns({ formats }: PageContext): Column<PaymentItem>[] {
+  return [
+    {
+      name: 'gateway_payment_id',
+      title: 'Payment',
+      isId: true,
+      cell: row => html`<a href="${paymentPath(row)}">${row.gateway_payment_id}</a>`,
+    },
+    { name: 'state', title: 'State', cell: stateOf },
+    {
+      name: 'amount',
+      title: 'Amount',
+      isNumber: true,
+      cell: row => amount(row.amount, row.currency),
+    },
+    {
+      name: 'external_loan_id',
+      title: 'Loan',
+      isId: true,
+      cell: row =>
+        row.external_loan_id === null
+          ? null
+          : html`<a href="${loanPath(row.external_loan_id)}">${row.external_loan_id}</a>`,
+    },
+    { name: 'lender', title: 'Lender' },
+    { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+    { name: 'kind', title: 'Kind' },
+    { name: 'paid_at', title: 'Paid', cell: row => formats.time(row.paid_at) },
+    { name: 'posted_at', title: 'Posted', cell: row => formats.time(row.posted_at) },
+    ...[
+      'currency',
+      'reason',
+      'objection',
+      'waiting_for',
+      'next_try_at',
+      'verified',
+      'ledger_transaction_id',
+      'of_payment_id',
+      'received_at',
+      'detail',
+      'raw_table',
+      'raw_id',
+    ].map(name => ({ name, title: name, isExportOnly: true })),
+  ]
+}
+
+export function stateOf({
+  state,
+  reason,
+  objection,
+  waiting_for,
+}: Pick<PaymentItem, 'state' | 'reason' | 'objection' | 'waiting_for'>): Html {
+  const why = objection ?? reason ?? waiting_for
+  const look =
+    state === 'suspense' || objection !== null ? 'bad' : state === 'posted' ? 'good' : 'wait'
+  return html`<span class="${look}">${state}${why === null ? '' : `: ${words(why)}`}</span>`
+}

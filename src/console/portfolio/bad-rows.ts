@@ -1,0 +1,52 @@
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { count } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { MOST_COUNTED } from '../lists/count.ts'
+import { table } from '../lists/table.ts'
+import { loanPath } from '../timeline/subject-path.ts'
+
+const MOST_SHOWN = 100
+const MOST_REASONS = 8
+
+type BadRow = {
+  line: number
+  external_loan_id: string | null
+  state: string
+  reason: string | null
+}
+
+/** The first rows that are invalid, failed or were stopped; enough of them to group them by their reason. */
+export async function findBadRows(db: Database, id: string): Promise<BadRow[]> {
+  const { rows } = await sql<BadRow>`
+    select line, loan_external_id as external_loan_id, state, reason from loanops.migration_row
+     where migration_id = ${id} and state in ('invalid', 'failed', 'stopped')
+     order by line limit ${MOST_COUNTED}`.execute(db)
+  return rows
+}
+
+export function badRows(id: string, rows: BadRow[]): Html {
+  if (rows.length === 0) return nothing
+  const groups = [...Map.groupBy(rows, row => row.reason ?? '')]
+    .map(([reason, of]) => ({ reason, rows: of.length }))
+    .sort((a, b) => b.rows - a.rows)
+  const columns = [
+    { name: 'line', title: 'Line', isNumber: true },
+    { name: 'state', title: 'State' },
+    {
+      name: 'external_loan_id',
+      title: 'Loan',
+      isId: true,
+      cell: (row: BadRow) =>
+        row.external_loan_id === null
+          ? null
+          : html`<a href="${loanPath(row.external_loan_id)}">${row.external_loan_id}</a>`,
+    },
+    { name: 'reason', title: 'Reason', isId: true },
+  ]
+  return html`<h2>Rows with errors</h2>
+<p class="bar"><a href="/console/portfolio/${id}/errors.csv" download>Export CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
+<dl class="figures box">${groups.slice(0, MOST_REASONS).map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MOST_COUNTED ? '+' : ''}</dd>`)}</dl>
+${table(columns, rows.slice(0, MOST_SHOWN), 'Rows with errors')}`
+}

@@ -1,0 +1,86 @@
+import { fastifyMultipart } from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { askerAs } from '../../accounts/actor.ts'
+import { closed, oneOf } from '../../http/fields.ts'
+import { kindOf } from '../../portfolio/kinds/kinds.ts'
+import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/record.ts'
+import { template } from '../../portfolio/upload/template.ts'
+import { donePath } from '../frame/notice.ts'
+import type { PageContext } from '../page-context.ts'
+
+const CSV = 'text/csv; charset=utf-8'
+const runSchema = {
+  params,
+  body: Type.Optional(Type.Object({ skip_invalid: Type.Optional(oneOf(['true', 'on'])) }, closed)),
+}
+
+const pathOf = (id: string) => `/console/portfolio/${id}`
+const askerFor = (request: FastifyRequest) => askerAs(request.user.name, request)
+
+/** Uploads files, and runs them. */
+export function migrationActions({ portfolio }: PageContext): FastifyPluginAsyncTypebox {
+  const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+  return async app => {
+    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+
+    app.post('/portfolio/upload', long, async (request, reply) => {
+      const id = await portfolio.upload(request, askerFor(request))
+      return reply.redirect(donePath(pathOf(id), 'uploaded'), 303)
+    })
+
+    for (const verb of ['run', 'dry-run'] as const)
+      app.post(`/portfolio/:id/${verb}`, { schema: runSchema }, async (request, reply) => {
+        const { id } = request.params
+        const skipInvalid = request.body?.skip_invalid !== undefined
+        const wanted = { migrationId: id, isDryRun: verb === 'dry-run', skipInvalid, after: [] }
+        await portfolio.start(wanted, askerFor(request))
+        return reply.redirect(donePath(pathOf(id), 'started'), 303)
+      })
+
+    app.post('/portfolio/:id/retry', { schema: { params }, ...long }, async (request, reply) => {
+      const { id } = request.params
+      await portfolio.retry(id, askerFor(request))
+      return reply.redirect(donePath(pathOf(id), 'started'), 303)
+    })
+
+    app.post('/portfolio/:id/cancel', { schema: { params } }, async (request, reply) => {
+      const { id } = request.params
+      await portfolio.cancel(id, askerFor(request))
+      return reply.redirect(donePath(pathOf(id), 'cancelled'), 303)
+    })
+
+    app.post('/portfolio/:id/discard', { schema: { params } }, async (request, reply) => {
+      await portfolio.discard(request.params.id, askerFor(request))
+      return reply.redirect(donePath('/console/portfolio', 'discarded'), 303)
+    })
+
+    await app.register(downloads(portfolio))
+  }
+}
+
+function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypebox {
+  const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+  const templateSchema = { params: Type.Object({ type: MigrationTypeName }) }
+  return async app => {
+    app.get(
+      '/portfolio/templates/:type.csv',
+      { schema: templateSchema },
+      async (request, reply) => {
+        const { type } = request.params
+        return reply
+          .type(CSV)
+          .header('content-disposition', `attachment; filename="${type}.csv"`)
+          .send(template(kindOf(portfolio.kinds.values(), type)))
+      },
+    )
+
+    app.get('/portfolio/:id/errors.csv', { schema: { params }, ...long }, async (request, reply) =>
+      reply
+        .type(CSV)
+        .header('content-disposition', 'attachment; filename="errors.csv"')
+        .send(await portfolio.errors(request.params.id, askerFor(request))),
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { listMigrations } from '../../portfolio/find-migration.ts'
+import { kinds } from '../../portfolio/kinds/kinds.ts'
+import { MigrationStatus, MigrationTypeName } from '../../portfolio/record.ts'
+import type { Html } from '../frame/html.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import type { PageContext } from '../page-context.ts'
+
+const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
+
+type Row = Awaited<ReturnType<typeof listMigrations>>['migrations'][number]
+
+/** Uploaded files and their runs. */
+export const portfolioPage = (context: PageContext) => listRoutes(migrationList(context))
+
+function migrationList({ db, formats }: PageContext): List<typeof filters, Row> {
+  const number = (name: string, title: string) => ({ name, title, isNumber: true })
+  return {
+    path: '/portfolio',
+    title: 'Portfolio',
+    filters,
+    cursor: ['uuid'],
+    empty: 'No file matches. Uploaded files and their runs would be here.',
+    columns: [
+      {
+        name: 'migration_id',
+        title: 'File',
+        cell: row =>
+          html`<a href="/console/portfolio/${row.migration_id}">${row.type}, ${formats.time(row.uploaded_at)}</a>`,
+      },
+      {
+        name: 'status',
+        title: 'Status',
+        cell: row =>
+          html`${row.status}${row.status === 'running' && row.is_dry_run ? ' (dry run)' : ''}`,
+      },
+      number('rows', 'Rows'),
+      number('valid_rows', 'Valid'),
+      number('invalid_rows', 'Invalid'),
+      number('done', 'Done'),
+      number('failed', 'Failed'),
+      number('stopped', 'Stopped'),
+      { name: 'started_at', title: 'Began', cell: row => formats.time(row.started_at) },
+      { name: 'ended_at', title: 'Ended', cell: row => formats.time(row.ended_at) },
+      { name: 'type', title: 'Type', isExportOnly: true },
+      { name: 'uploaded_at', title: 'Uploaded', isExportOnly: true },
+    ],
+    async load(query) {
+      const { migrations, next_cursor } = await listMigrations(db, query)
+      return { rows: migrations, next_cursor }
+    },
+    count: ({ type = null, status = null }) =>
+      countUpTo(
+        db,
+        sql`select from ops.migration where (${type}::text is null or type = ${type}) and (${status}::text is null or status = ${status})`,
+      ),
+    below: (_, request) => (request.user.role === 'viewer' ? null : uploadForm()),
+  }
+}
+
+/** The type comes before the file, which is read as it arrives. */
+function uploadForm(): Html {
+  return html`<h2>Upload a file</h2>
+<form class="box" method="post" action="/console/portfolio/upload" enctype="multipart/form-data" data-upload>
+<label>Type <select name="type">${kinds.map(({ type }) => html`<option value="${type}">${type}</option>`)}</select></label>
+<label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
+<p><small>CSV with a header row, at most 1 GiB. Every row is checked; nothing is written to the ledger. Templates:
+${kinds.map(({ type }) => html`<a href="/console/portfolio/templates/${type}.csv" download>${type}</a> `)}</small></p>
+<progress hidden aria-label="Sent"></progress><p role="status"></p>
+<button type="submit">Upload</button></form>`
+}

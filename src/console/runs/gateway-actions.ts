@@ -1,0 +1,77 @@
+import { fastifyMultipart } from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { html } from 'hono/html'
+import { askerAs } from '../../accounts/actor.ts'
+import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
+import { statementColumns as columns } from '../../books/statements/statement-columns.ts'
+import { uploadStatement } from '../../books/statements/upload-statement.ts'
+import { closed } from '../../http/fields.ts'
+import { FieldErrors } from '../../http/problem.ts'
+import { template } from '../../portfolio/upload/template.ts'
+import { takeFileAfter } from '../../portfolio/upload/upload-request.ts'
+import { answerPage } from '../frame/answer.ts'
+import { count } from '../frame/formats.ts'
+import { localTime } from '../frame/local-time.ts'
+import { donePath } from '../frame/notice.ts'
+import { table } from '../lists/table.ts'
+import type { PageContext } from '../page-context.ts'
+
+const text = Type.String({ maxLength: 40 })
+const backfillSchema = {
+  body: Type.Object({ gateway: text, from: text, to: text, lender: Type.Optional(text) }, closed),
+}
+const askerFor = (request: FastifyRequest) => askerAs(request.user.name, request)
+
+/** Has a gateway asked what it captured, or takes its report as a file. */
+export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, config, portfolio } = context
+  const { gateways, lenders, LEDGER_TIMEZONE: timeZone } = config
+  return async app => {
+    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+
+    app.post('/backfills', { schema: backfillSchema }, async (request, reply) => {
+      const { gateway, lender } = request.body
+      const at = (field: 'from' | 'to') =>
+        localTime(request.body[field], timeZone, field).toISOString()
+      const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
+      await askForBackfill(context, gateway, wanted, askerFor(request))
+      return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
+    })
+
+    const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+    app.post('/statements', long, async (request, reply) => {
+      const uploaded = await takeFileAfter(request, ['gateway', 'lender'], (fields, file) => {
+        const { gateway = '', lender = '' } = fields
+        if (!gateways.some(({ name }) => name === gateway)) throw unknown('gateway')
+        if (!lenders.has(lender)) throw unknown('lender')
+        return uploadStatement(db, { gateway, lender, timeZone }, file, askerFor(request))
+      })
+      return answerPage(request, reply, { title: 'Uploaded report', body: resultOf(uploaded) })
+    })
+
+    app.get('/statements/template.csv', async (_, reply) =>
+      reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="statement.csv"')
+        .send(template({ columns })),
+    )
+  }
+}
+
+const unknown = (name: string) =>
+  new FieldErrors('INVALID_PAYLOAD', [{ path: `/${name}`, message: 'is not known' }])
+
+type Uploaded = Awaited<ReturnType<typeof uploadStatement>>
+
+function resultOf({ rows, valid_rows, invalid_rows, errors }: Uploaded) {
+  const shown = [
+    { name: 'line', title: 'Line', isNumber: true },
+    { name: 'reason', title: 'Reason', isId: true },
+  ]
+  return html`<h1>Uploaded report</h1>
+<p class="notice" role="status">Of ${count(rows)} rows, ${count(valid_rows)} are kept and ${count(invalid_rows)} are invalid.</p>
+${errors.length === 0 ? '' : table(shown, errors, 'Invalid rows')}
+<p><a href="/console/backfills">Fetches from gateways</a></p>`
+}

@@ -1,0 +1,25 @@
+import { html } from 'hono/html'
+import type { Role } from '../../accounts/account.ts'
+import type { Config } from '../../config/config.ts'
+import { type Html, nothing } from '../frame/html.ts'
+
+/** What can be asked of a gateway, or told in its place. */
+export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
+  if (role === 'viewer') return nothing
+  const choice = html`<label>Gateway <select name="gateway">${gateways.map(({ name }) => html`<option value="${name}">${name}</option>`)}</select></label>`
+  const codes = [...lenders.keys()].map(code => html`<option value="${code}">${code}</option>`)
+  return html`<h2>Actions</h2><div class="forms">
+<form method="post" action="/console/backfills"><h3>Fetch from a gateway</h3>${choice}
+<label>Lender <select name="lender"><option value="">those of the gateway’s own account</option>${codes}</select></label>
+<label>From <input type="datetime-local" name="from" required></label>
+<label>To <input type="datetime-local" name="to" required></label>
+<p><small>In the ledger’s time zone, at most 62 days. What the webhooks did not bring is stored.</small></p>
+<button type="submit" class="secondary">Fetch</button></form>
+<form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
+<label>Lender <select name="lender">${codes}</select></label>
+<label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
+<p><small>Each day of its valid rows then counts as complete. <a href="/console/statements/template.csv" download>Template</a></small></p>
+<progress hidden aria-label="Sent"></progress><p role="status"></p>
+<button type="submit" class="secondary">Upload</button></form>
+</div>`
+}

@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Formats } from '../frame/formats.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import { viewList } from '../lists/view-list.ts'
+import type { PageContext } from '../page-context.ts'
+import { gatewayForms } from './gateway-forms.ts'
+
+const number = (name: string, title: string) => ({ name, title, isNumber: true })
+const time = (formats: Formats, name: string, title: string) => ({
+  name,
+  title,
+  cell: (row: Record<string, unknown>) => formats.time(row[name] as Date | null),
+})
+const lastError = { name: 'last_error', title: 'Last error', isId: true }
+
+/** Batches, read-backs and fetches, newest first. */
+export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    for (const list of [batches, readbacks])
+      await app.register(listRoutes(viewList(context.db, list(context.formats))))
+    const fetches = viewList(context.db, backfills(context.formats))
+    await app.register(
+      listRoutes({
+        ...fetches,
+        below: (_, request) => gatewayForms(context.config, request.user.role),
+      }),
+    )
+  }
+}
+
+const batches = (formats: Formats) => ({
+  path: '/batches',
+  title: 'Batches',
+  view: 'batch_run',
+  key: 'batch_id',
+  empty: 'Each pass that posts payments would be here.',
+  columns: [
+    time(formats, 'started_at', 'Began'),
+    time(formats, 'ended_at', 'Ended'),
+    { name: 'status', title: 'Status' },
+    { name: 'trigger', title: 'Started by' },
+    number('discovered', 'Sources found'),
+    number('transformed', 'Events read'),
+    number('posted', 'Posted'),
+    number('suspended', 'In suspense'),
+    number('failed', 'Failed'),
+    lastError,
+    { name: 'batch_id', title: 'Batch', isId: true },
+  ],
+})
+
+const readbacks = (formats: Formats) => ({
+  path: '/readbacks',
+  title: 'Read-backs',
+  view: 'readback_run',
+  key: 'run_id',
+  empty: 'Each comparison of what was posted with the ledger would be here.',
+  columns: [
+    time(formats, 'started_at', 'Began'),
+    time(formats, 'ended_at', 'Ended'),
+    { name: 'status', title: 'Status' },
+    number('loans', 'Loans'),
+    number('payments', 'Payments'),
+    number('reversed', 'Reversed'),
+    number('missing', 'Missing'),
+    number('differing', 'Differing'),
+    number('failed', 'Loans not read'),
+    lastError,
+  ],
+})
+
+const backfills = (formats: Formats) => ({
+  path: '/backfills',
+  title: 'Fetches from gateways',
+  view: 'backfill',
+  key: 'backfill_id',
+  empty: 'Each fetch of what a gateway says it captured would be here.',
+  columns: [
+    { name: 'gateway', title: 'Gateway' },
+    { name: 'lender', title: 'Lender' },
+    time(formats, 'from', 'From'),
+    time(formats, 'to', 'To'),
+    { name: 'status', title: 'Status' },
+    number('fetched', 'Fetched'),
+    number('missed', 'Missed'),
+    time(formats, 'ended_at', 'Ended'),
+    lastError,
+  ],
+})

@@ -1,0 +1,79 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { UUID } from '../../ids.ts'
+import { paymentPath } from '../payments/payments-page.ts'
+import { clientPath, loanPath } from '../timeline/subject-path.ts'
+
+/** More of one kind are as many as anybody reads. */
+const MOST_OF_A_KIND = 20
+const IS_UUID = new RegExp(UUID)
+
+export type Hit = { title: string; path: string }
+
+/** Everything that has exactly this id. */
+export async function searchFor(db: Database, q: string): Promise<Hit[]> {
+  const hits = await Promise.all([
+    operations(db, q),
+    subjects(db, q),
+    payments(db, q),
+    ...(IS_UUID.test(q.toLowerCase()) ? [byUuid(db, q.toLowerCase())] : []),
+  ])
+  return hits.flat()
+}
+
+async function operations(db: Database, q: string): Promise<Hit[]> {
+  const { rows } = await sql<{ id: string }>`
+    select operation_type || '|' || id as id from loanops.operation
+     where operation_type || '|' || id::text = ${q}
+    union
+    (select operation_type || '|' || id from loanops.operation
+      where data ->> 'utr_payment_id' = ${q} limit ${MOST_OF_A_KIND})`.execute(db)
+  return rows.map(({ id }) => ({
+    title: `Operation ${id}`,
+    path: `/console/operations/${encodeURIComponent(id)}`,
+  }))
+}
+
+/** Loans and clients that an operation or a payment has named. */
+async function subjects(db: Database, q: string): Promise<Hit[]> {
+  const anyOf = (condition: RawBuilder<unknown>) =>
+    sql`exists (select from loanops.operation where external_id = ${q} and ${condition})`
+  const { rows } = await sql<{ isLoan: boolean; isClient: boolean }>`
+    select ${anyOf(sql`operation_type not like 'CLIENT\\_%'`)}
+           or exists (select from core.transaction where external_loan_id = ${q}) as "isLoan",
+           ${anyOf(sql`operation_type like 'CLIENT\\_%'`)} as "isClient"`.execute(db)
+  const [found] = rows
+  return [
+    ...(found?.isLoan ? [{ title: `Loan ${q}`, path: loanPath(q) }] : []),
+    ...(found?.isClient ? [{ title: `Client ${q}`, path: clientPath(q) }] : []),
+  ]
+}
+
+async function payments(db: Database, q: string): Promise<Hit[]> {
+  const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
+    select gateway, gateway_payment_id, kind from core.transaction
+     where gateway_payment_id = ${q} order by gateway, kind limit ${MOST_OF_A_KIND}`.execute(db)
+  return rows.map(row => ({
+    title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
+    path: paymentPath(row),
+  }))
+}
+
+async function byUuid(db: Database, id: string): Promise<Hit[]> {
+  const { rows } = await sql<{ kind: string; id: string }>`
+    select 'migration' as kind, id::text from loanops.migration where id = ${id}
+    union all select 'callback', id::text from loanops.callback where id = ${id}
+    union all select 'operation', operation_type || '|' || id::text from loanops.operation where id = ${id}
+    union all select 'batch', id::text from core.batch_run where id = ${id}`.execute(db)
+  return rows.map(({ kind, id: found }) => ({
+    title: `${kind} ${found}`,
+    path: PATHS[kind]?.(found) ?? '/console',
+  }))
+}
+
+const PATHS: Record<string, (id: string) => string> = {
+  migration: id => `/console/portfolio/${id}`,
+  callback: id => `/console/callbacks/${id}`,
+  operation: id => `/console/operations/${encodeURIComponent(id)}`,
+  batch: () => '/console/batches',
+}

@@ -1,0 +1,34 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { closed } from '../../http/fields.ts'
+import { answerPage } from '../frame/answer.ts'
+import type { PageContext } from '../page-context.ts'
+import { searchFor } from './search-for.ts'
+
+const schema = {
+  querystring: Type.Object(
+    { q: Type.Optional(Type.String({ maxLength: 300, pattern: '^[^\\u0000]*$' })) },
+    closed,
+  ),
+}
+
+/** One box for any id. A single hit is opened at once. */
+export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/search', { schema }, async (request, reply) => {
+      const q = request.query.q?.trim() ?? ''
+      const hits = q === '' ? [] : await searchFor(db, q)
+      const [only] = hits
+      if (only !== undefined && hits.length === 1) return reply.redirect(only.path, 303)
+      const body = html`<h1>Search</h1>
+${
+  hits.length === 0
+    ? html`<p class="hint">${q === '' ? 'Enter an id.' : html`Nothing has the id <strong>${q}</strong>.`}
+The box finds tracking ids, external ids of loans and clients, payment ids, bank references (UTR), migration ids and callback ids, as a whole.</p>`
+    : html`<ul>${hits.map(({ title, path }) => html`<li><a href="${path}">${title}</a></li>`)}</ul>`
+}`
+      return answerPage(request, reply, { title: 'Search', body })
+    })
+  }
+}

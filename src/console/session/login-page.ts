@@ -1,0 +1,43 @@
+import type { FastifyRequest } from 'fastify'
+import { html } from 'hono/html'
+import { type Html, nothing } from '../frame/html.ts'
+import { nextPath } from './next-path.ts'
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** @param trouble why the last try failed */
+export function loginPage(request: FastifyRequest, next: string, trouble?: string): Html {
+  return html`<section class="login">
+<h1>Log in to LoanOps</h1>
+${trouble === undefined ? nothing : html`<p class="alert" role="alert">${trouble}</p>`}
+${hintsFor(request)}
+<form method="post" action="/console/login">
+<input type="hidden" name="next" value="${nextPath(next)}">
+<label>Username <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256" autofocus></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>
+<button type="submit">Log in</button>
+</form>
+</section>`
+}
+
+function hintsFor(request: FastifyRequest): Html[] {
+  const hints: Html[] = []
+  if (cameFromLogin(request))
+    hints.push(html`<p class="alert" role="alert">The password was right, but the browser has not kept the cookie.
+Allow cookies for this address. If the page is served over plain HTTP behind a proxy that says HTTPS, open it over HTTPS.</p>`)
+  if (request.protocol === 'http' && !LOOPBACK.test(request.hostname))
+    hints.push(html`<p class="hint">This page came over plain HTTP: anybody on the network can read the password. Open it over HTTPS,
+and set TRUST_PROXY if a proxy ends HTTPS before LoanOps.</p>`)
+  return hints
+}
+
+/** A login that succeeded leads away from its page: whoever comes from there and has no cookie has lost it. */
+function cameFromLogin({ method, headers }: FastifyRequest): boolean {
+  const { referer } = headers
+  return (
+    method === 'GET' &&
+    referer !== undefined &&
+    URL.canParse(referer) &&
+    new URL(referer).pathname === '/console/login'
+  )
+}

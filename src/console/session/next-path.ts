@@ -1,0 +1,10 @@
+/** Where a login leads: only to pages of the console, whatever the URL asks for. */
+export function nextPath(wanted: string | undefined): string {
+  if (wanted === undefined || !URL.canParse(wanted, OWN)) return '/console'
+  // As a browser would read it: `//host`, `/\host` and `/console/../..` lead elsewhere.
+  const { origin, pathname, search } = new URL(wanted, OWN)
+  const isOurs = origin === OWN && /^\/console(\/|$)/.test(pathname)
+  return isOurs && !/^\/console\/log(in|out)/.test(pathname) ? `${pathname}${search}` : '/console'
+}
+
+const OWN = 'http://console.invalid'

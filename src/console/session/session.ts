@@ -1,0 +1,67 @@
+import { fastifyCookie } from '@fastify/cookie'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { accessTokens, type Claims } from '../../accounts/access-token.ts'
+import type { Account } from '../../accounts/account.ts'
+import { refuseViewer, verified } from '../../accounts/actor.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { newId } from '../../ids.ts'
+import { keepToken, tokenIn } from './cookie.ts'
+import { isSafe } from './cross-origin.ts'
+
+/** A cookie that nobody uses for this long is worth nothing any more. */
+const IDLE_SECONDS = 1_800
+/** A working day: even a page that refreshes itself is not open to passers-by for ever. */
+const LONGEST_SECONDS = 12 * 3_600
+/** How much of its life a token has left when it is replaced. */
+const RENEW_BELOW = 0.75
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000)
+const ttlSeconds = ({ JWT_TTL_SECONDS }: Config) => Math.min(JWT_TTL_SECONDS, IDLE_SECONDS)
+
+/** Reads the console's tokens from its cookie, in this scope only: the API must not accept what browsers send by themselves. */
+export async function readSessions(app: FastifyInstance, db: Database, config: Config) {
+  await app.register(fastifyCookie)
+  await app.register(
+    accessTokens(db, config, {
+      audience: 'loanops-console',
+      ttlSeconds: ttlSeconds(config),
+      // A request without the cookie fails like one with a wrong one.
+      extractToken: request => tokenIn(request) ?? 'none',
+    }),
+  )
+}
+
+export function beginSession(request: FastifyRequest, reply: FastifyReply, account: Account): void {
+  const { id: sub, username: name, role, tokenGeneration: gen } = account
+  const claims = { sub, name, role, gen, jti: newId(), began: nowSeconds() }
+  keepToken(request, reply, request.server.jwt.sign(claims))
+}
+
+/** @throws Unauthenticated; MayOnlyLook for a viewer who would change something */
+export async function requireSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  config: Config,
+): Promise<void> {
+  const claims = await verified(request)
+  if (!isSafe(request) && request.routeOptions.config.isForViewers !== true) refuseViewer(claims)
+  const { began = 0, iat } = claims as Claims & { iat: number }
+  const ttl = ttlSeconds(config)
+  const isWorn = iat + ttl - nowSeconds() < ttl * RENEW_BELOW
+  if (!isWorn || nowSeconds() - began > LONGEST_SECONDS) return
+  const { sub, name, role, gen, jti } = claims
+  keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
+}
+
+/** Ends a login in every process, whatever copies of its cookie there are. */
+export async function endSession(db: Database, config: Config, { jti }: Claims): Promise<void> {
+  // A token that was being issued at this moment may live for a whole time more.
+  const forgetAfter = 2 * ttlSeconds(config)
+  await sql`
+    with forgotten as (delete from loanops.ended_login where forget_at < now())
+    insert into loanops.ended_login (id, forget_at)
+    values (${jti}, now() + make_interval(secs => ${forgetAfter}))
+    on conflict do nothing`.execute(db)
+}

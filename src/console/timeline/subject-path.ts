@@ -1,0 +1,8 @@
+export const loanPath = (externalId: string) => `/console/loans/${encodeURIComponent(externalId)}`
+export const clientPath = (externalId: string) =>
+  `/console/clients/${encodeURIComponent(externalId)}`
+
+/** The page of the loan or client that an operation works on. */
+export function subjectPath(operationType: string, externalId: string): string {
+  return operationType.startsWith('CLIENT_') ? clientPath(externalId) : loanPath(externalId)
+}

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import type { FastifyBaseLogger, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { type Asker, auditAlone } from '../accounts/audit.ts'
+import type { Config } from '../config/config.ts'
+import { type Database, openDatabase } from '../database/database.ts'
+import type { Catalogue } from '../engine/operation.ts'
+import { atMost } from '../http/connections.ts'
+import { findLayout } from './find-migration.ts'
+import { type Kinds, migrationKinds } from './kinds/kinds.ts'
+import { cancelRun } from './run/cancel-run.ts'
+import { retryRun } from './run/retry-run.ts'
+import { type RunRequest, type RunState, startRun } from './run/start-run.ts'
+import { backgroundDeletion } from './upload/background-deletion.ts'
+import { discard } from './upload/discard.ts'
+import { errorsCsv } from './upload/errors-csv.ts'
+import { upload } from './upload/upload.ts'
+import { takeUpload } from './upload/upload-request.ts'
+
+/** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
+const LONG_STATEMENT_MS = 15 * 60_000
+const LONG_UPLOADS_AT_ONCE = 4
+/** A pool of their own, because a run, retry, cancel or download must not wait for an upload to finish. */
+const LONG_RUN_CALLS_AT_ONCE = 2
+
+/** What the API and the console do with uploaded files. */
+export type Portfolio = {
+  kinds: Kinds
+  /** For uploads, downloads and retries, by whichever way they come. */
+  limitLongCalls: onRequestAsyncHookHandler
+  /** @returns the migration's id */
+  upload(request: FastifyRequest, asker: Asker): Promise<string>
+  start(wanted: RunRequest, asker: Asker): Promise<RunState>
+  retry(id: string, asker: Asker): Promise<RunState>
+  cancel(id: string, asker: Asker): Promise<RunState>
+  discard(id: string, asker: Asker): Promise<void>
+  /** The rows that are invalid, failed or were stopped, as CSV. */
+  errors(id: string, asker: Asker): Promise<Readable>
+  close(): Promise<void>
+}
+
+type Context = { db: Database; config: Config; catalogue: Catalogue; limits: { longCalls: number } }
+
+export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfolio {
+  const { db, config, catalogue, limits } = context
+  const kinds = migrationKinds(catalogue)
+  const patient = (max: number) =>
+    openDatabase(config.DATABASE_URL, {
+      max,
+      name: 'loanops-migration',
+      onError: error => log.error({ err: error }, 'database'),
+      statementMs: LONG_STATEMENT_MS,
+    })
+  const forUploads = patient(LONG_UPLOADS_AT_ONCE)
+  const forRuns = patient(LONG_RUN_CALLS_AT_ONCE)
+  const deletion = backgroundDeletion(db, log)
+
+  return {
+    kinds,
+    limitLongCalls: atMost(limits.longCalls, 'uploads, downloads or retries are in progress'),
+    upload: (request, asker) =>
+      takeUpload(request, kinds, (kind, file) =>
+        upload({ db, patient: forUploads }, kind, file, asker),
+      ),
+    start: (wanted, asker) => startRun(forRuns, wanted, asker),
+    retry: (id, asker) => retryRun(forRuns, id, asker),
+    cancel: (id, asker) => cancelRun(forRuns, id, asker),
+    async discard(id, asker) {
+      await discard(db, id, asker)
+      deletion.add(id)
+    },
+    async errors(id, asker) {
+      const layout = await findLayout(db, id)
+      const detail = { file: 'errors.csv' }
+      await auditAlone(db, { ...asker, action: 'migration.download', subject: layout.id, detail })
+      return Readable.from(errorsCsv(forRuns, layout))
+    },
+    async close() {
+      await deletion.stop()
+      await Promise.all([forUploads.destroy(), forRuns.destroy()])
+    },
+  }
+}

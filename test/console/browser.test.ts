@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { ElementHandle, Page } from 'puppeteer-core'
+import t from 'tap'
+import { ADMIN, OPERATOR } from '../support/admin.ts'
+import { openBrowser } from '../support/browser.ts'
+import { startWithConsole } from '../support/console.ts'
+import { fillConsole, runBatch } from '../support/console-data.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { caller } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+const FILE = `loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,`
+/** Colours that fade from one scheme to the other are measured only once they have. */
+const STILL = { name: 'prefers-reduced-motion', value: 'reduce' }
+const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+/** Whatever in a page would be run as code, and dies unseen under the policy. */
+const EVALUATED = /hx-on|hx-vals="js:|hx-confirm="js:|hx-trigger="[^"]*\[|javascript:|style="/
+
+t.test('the console in a real browser', async t => {
+  const { url, db } = await startWithConsole(t)
+  const call = caller(url)
+  await fillConsole(url)
+  await call(
+    'POST',
+    '/api/webhooks/gateway_a?lender=LENDER_02',
+    capturedA({ id: 'pay_markup', notes: { order: MARKUP, external_loan_id: MARKUP } }),
+  )
+  await runBatch(url)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const page = await browser.newPage()
+  const complaints: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on('pageerror', error => complaints.push(`${page.url()}: ${error}`))
+  const go = (path: string) => page.goto(url + path, { waitUntil: 'load' })
+
+  t.test('a failed login says so, and the next one leads to the page that was wanted', async t => {
+    await go('/console/payments?state=suspense')
+    await logIn(page, { ...OPERATOR, password: 'not the right one' })
+    t.match(await textOf(page, '[role=alert]'), /username or the password is wrong/)
+    // Chromium calls any answer of 401 an error.
+    complaints.length = 0
+    await logIn(page, OPERATOR)
+    t.equal(new URL(page.url()).search, '?state=suspense')
+  })
+
+  t.test(
+    'an operator brings a payment from suspense to the ledger with the keyboard alone',
+    async t => {
+      await go('/console/payments/gateway_a/pay_nobody')
+      await page.focus('form[action$="/assign"] [name=external_loan_id]')
+      await page.keyboard.type('L-1001')
+      await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+      t.match(await textOf(page, '[role=status]'), /assigned/)
+      await go('/console')
+      await page.focus('form[action="/console/batch"] button')
+      await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+      await until(async () => {
+        await go('/console/payments/gateway_a/pay_nobody')
+        return (await textOf(page, '.facts')).includes('posted')
+      })
+    },
+  )
+
+  t.test('a page refreshes itself until that is stopped', async t => {
+    await go('/console/payments?loan=L-1001')
+    t.notMatch(await textOf(page, '#live'), /pay_later/)
+    const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
+    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+    await runBatch(url)
+    await page.waitForFunction('document.body.innerText.includes("pay_later")')
+    await go('/console/payments?loan=L-1001&refresh=off')
+    t.equal(await page.$('[hx-get]'), null)
+  })
+
+  t.test('a file becomes a portfolio', async t => {
+    await go('/console/portfolio')
+    await page.select('form[data-upload] [name=type]', 'repayments')
+    const file = join(t.testdir({ 'repayments.csv': FILE }), 'repayments.csv')
+    const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
+    await input?.uploadFile(file)
+    await Promise.all([page.waitForNavigation(), page.click('form[data-upload] button')])
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form[action$="/run"] button:not([formaction])'),
+    ])
+    await page.waitForFunction('document.querySelector(".facts")?.innerText.includes("completed")')
+    t.match(await textOf(page, '.facts'), /Done\s*1/)
+  })
+
+  t.test(
+    'every page is accessible, fits a phone, and runs nothing that came from outside',
+    async t => {
+      await logOut(page)
+      await logIn(page, ADMIN)
+      for (const path of [
+        ...PAGES,
+        '/console/payments/gateway_a/pay_markup?bodies=true',
+        `/console/loans/${encodeURIComponent(MARKUP)}`,
+        `/console/search?q=${encodeURIComponent(MARKUP)}`,
+      ]) {
+        await go(path)
+        await page.evaluate(AXE)
+        t.same(await violations(page), [], path)
+        await page.emulateMediaFeatures([STILL, { name: 'prefers-color-scheme', value: 'dark' }])
+        t.same(await violations(page, { runOnly: ['color-contrast'] }), [], `${path} in the dark`)
+        await page.emulateMediaFeatures([STILL])
+        await page.setViewport({ width: 375, height: 800 })
+        t.equal(
+          await page.evaluate('document.documentElement.scrollWidth'),
+          375,
+          `${path} on a phone`,
+        )
+        await page.setViewport({ width: 1280, height: 800 })
+        t.notMatch(await page.title(), /^\d$/, path)
+        const html = await page.content()
+        t.notMatch(html, EVALUATED, path)
+        t.ok(html.length < 500_000, path)
+        t.equal((html.match(/<h1/g) ?? []).length, 1, path)
+      }
+      t.equal(await page.evaluate('document.documentElement.lang'), 'en')
+    },
+  )
+
+  t.test('without JavaScript, the pages display, and their forms work', async t => {
+    await page.setJavaScriptEnabled(false)
+    await go('/console')
+    await page.type('form[action="/console/pause"] [name=reason]', 'close of business')
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form[action="/console/pause"] button'),
+    ])
+    const { rows } = await db
+      .selectFrom('loanops.ledger_pause')
+      .select('reason')
+      .execute()
+      .then(rows => ({ rows }))
+    t.same(rows, [{ reason: 'close of business' }])
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form[action="/console/resume"] button'),
+    ])
+  })
+
+  t.test('no page has made the browser complain', async t => {
+    t.same(complaints, [])
+  })
+})
+
+const PAGES = [
+  '/console',
+  '/console/operations',
+  '/console/operations?status=failed',
+  '/console/payments',
+  '/console/payments/gateway_a/pay_posted',
+  '/console/loans/L-1001?ledger=now',
+  '/console/clients/C-1001',
+  '/console/books?from=2026-02-01&to=2026-02-28',
+  '/console/portfolio',
+  '/console/backfills',
+  '/console/callbacks',
+  '/console/audit',
+  '/console/accounts',
+  '/console/batches',
+  '/console/sources',
+  '/console/search',
+  '/console/bulk?decision=payments.dismiss&note=x&state=suspense',
+]
+
+async function logIn(page: Page, { username, password }: { username: string; password: string }) {
+  await page.type('[name=username]', username)
+  await page.type('[name=password]', password)
+  await Promise.all([page.waitForNavigation(), page.click('main button')])
+}
+
+async function logOut(page: Page) {
+  await Promise.all([page.waitForNavigation(), page.click('form[action="/console/logout"] button')])
+}
+
+async function textOf(page: Page, selector: string): Promise<string> {
+  const element = `document.querySelector(${JSON.stringify(selector)})`
+  return String(await page.evaluate(`${element}?.innerText ?? ''`))
+}
+
+async function violations(page: Page, options = {}): Promise<string[]> {
+  const found = await page.evaluate(`axe.run(${JSON.stringify(options)})`)
+  const { violations: all } = found as { violations: { id: string; nodes: { html: string }[] }[] }
+  return all.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+}

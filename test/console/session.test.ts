@@ -1,0 +1,169 @@
+import t from 'tap'
+import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
+import { browser, cookieIn, loggedIn, startWithConsole, VIEWER } from '../support/console.ts'
+import { startTestService } from '../support/service.ts'
+
+t.test('the console’s logins', async t => {
+  const service = await startWithConsole(t, { TRUST_PROXY: '127.0.0.1' })
+  const { url, anybody, operator, viewer, admin, call } = service
+
+  t.test('without a login, a page redirects to the login, which leads back', async t => {
+    const { status, headers } = await anybody('/console/payments?reason=no_loan_named')
+    t.equal(status, 303)
+    const login = headers.get('location') ?? ''
+    t.match(login, /^\/console\/login\?next=/)
+    const form = { ...OPERATOR, next: new URL(login, url).searchParams.get('next') ?? '' }
+    const answer = await anybody('/console/login', form)
+    t.equal(answer.status, 303)
+    t.equal(answer.headers.get('location'), '/console/payments?reason=no_loan_named')
+  })
+
+  t.test('a part of a page that asks without a login makes the whole page go there', async t => {
+    const { headers } = await anybody('/console', undefined, { 'hx-request': 'true' })
+    t.equal(headers.get('hx-redirect'), '/console/login')
+  })
+
+  t.test('a login leads to no page outside the console', async t => {
+    for (const next of [
+      'https://evil.example',
+      '//evil.example',
+      '/\\evil.example',
+      '/console/../docs',
+      'javascript:1',
+    ]) {
+      const { headers } = await anybody('/console/login', { ...OPERATOR, next })
+      t.equal(headers.get('location'), '/console', next)
+    }
+  })
+
+  t.test('scripts cannot read the cookie, and other sites’ forms do not send it', async t => {
+    const { headers } = await anybody('/console/login', OPERATOR)
+    const [cookie = ''] = headers.getSetCookie()
+    t.match(cookie, /; HttpOnly/)
+    t.match(cookie, /; SameSite=Lax/)
+    t.notMatch(cookie, /; Secure/)
+  })
+
+  t.test('over HTTPS, the cookie is sent over HTTPS only', async t => {
+    const { headers } = await anybody('/console/login', OPERATOR, { 'x-forwarded-proto': 'https' })
+    t.match(headers.getSetCookie()[0], /^__Host-[^;]+;.*Path=\/;.*Secure/)
+  })
+
+  t.test('the cookie opens nothing under /api', async t => {
+    const { headers } = await anybody('/console/login', ADMIN)
+    const cookie = cookieIn(headers)
+    const token = cookie.split('=')[1]
+    const wanted = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
+    for (const sent of [{ cookie }, { authorization: `Bearer ${token}` }])
+      t.equal(
+        (
+          await call(
+            'POST',
+            '/api/account/register',
+            wanted,
+            sent as object as Record<string, string>,
+          )
+        ).status,
+        401,
+      )
+    t.equal((await fetch(`${url}/api/payments`, { headers: { cookie } })).status, 401)
+  })
+
+  t.test('a token of the API does not open the console', async t => {
+    const { authorization } = await bearer(call, OPERATOR)
+    const cookie = `loanops=${authorization.slice('Bearer '.length)}`
+    t.equal((await browser(url, cookie)('/console')).status, 303)
+  })
+
+  t.test('a logout ends the login on the server', async t => {
+    const browse = await loggedIn(url, OPERATOR)
+    t.equal((await browse('/console')).status, 200)
+    t.equal((await browse('/console/logout', {})).headers.get('location'), '/console/login')
+    t.equal((await browse('/console')).status, 303)
+    t.equal((await operator('/console')).status, 200, 'another login of the account goes on')
+  })
+
+  t.test('a change of the password ends the login', async t => {
+    const credentials = { username: 'changer', password: 'the first pass phrase' }
+    await admin('/console/accounts', { ...credentials, role: 'operator' })
+    const browse = await loggedIn(url, credentials)
+    const change = {
+      current_password: credentials.password,
+      new_password: 'the second pass phrase',
+    }
+    await call('POST', '/api/account/password', change, await bearer(call, credentials))
+    t.equal((await browse('/console')).status, 303)
+  })
+
+  t.test('another site can make the browser change nothing', async t => {
+    const login = { ...OPERATOR }
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'null', 'sec-fetch-site': 'same-origin' },
+    ])
+      t.equal(
+        (await anybody('/console/login', login, headers)).status,
+        403,
+        JSON.stringify(headers),
+      )
+    for (const headers of [
+      {},
+      { origin: url },
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+    ])
+      t.equal(
+        (await anybody('/console/login', login, headers)).status,
+        303,
+        JSON.stringify(headers),
+      )
+  })
+
+  t.test('behind our proxy, the origin is the one that the browser sees', async t => {
+    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'ops.example' }
+    const sent = (origin: string) => anybody('/console/login', OPERATOR, { ...forwarded, origin })
+    t.equal((await sent('https://ops.example')).status, 303)
+    t.equal((await sent('http://ops.example')).status, 403)
+  })
+
+  t.test('a viewer may only look', async t => {
+    t.equal((await viewer('/console')).status, 200)
+    t.equal((await viewer('/console/pause', { reason: 'because' })).status, 403)
+    const authorization = await bearer(call, VIEWER)
+    t.equal((await call('POST', '/api/ledger/resume', undefined, authorization)).status, 403)
+  })
+
+  t.test('every page has a policy that allows nothing inline and no frame', async t => {
+    for (const path of ['/console/login', '/console', '/console/none', '/console/assets/htmx.js']) {
+      const { headers } = await operator(path)
+      t.match(
+        headers.get('content-security-policy'),
+        /default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'/,
+      )
+      t.equal(headers.get('x-content-type-options'), 'nosniff')
+      t.equal(headers.get('referrer-policy'), 'same-origin')
+    }
+  })
+
+  t.test('a login says when the browser has lost the cookie', async t => {
+    const headers = { referer: `${url}/console/login?next=%2Fconsole` }
+    t.match((await anybody('/console/login', undefined, headers)).text, /has not kept the cookie/)
+  })
+
+  t.test('failed logins count towards the throttle of the API', async t => {
+    const wrong = { ...VIEWER, password: 'not the right one' }
+    for (let i = 0; i < 5; i++) t.equal((await anybody('/console/login', wrong)).status, 401)
+    const refused = await anybody('/console/login', VIEWER)
+    t.equal(refused.status, 429)
+    t.ok(Number(refused.headers.get('retry-after')) > 0)
+    t.equal((await call('POST', '/api/account/login', VIEWER)).status, 429)
+  })
+})
+
+t.test('CONSOLE_ENABLED=false serves no console', async t => {
+  const { url } = await startTestService(t, { CONSOLE_ENABLED: 'false', ROLE: 'api' })
+  t.equal((await fetch(`${url}/console/login`)).status, 404)
+})

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs'
+import { type Browser, launch } from 'puppeteer-core'
+
+const ARGUMENTS = ['--lang=en-US', '--no-sandbox', '--disable-dev-shm-usage']
+
+/** A real browser: the one from npm on Linux, elsewhere the one that CHROMIUM_PATH names. */
+export async function openBrowser(): Promise<Browser> {
+  const { path, args } = await chromium()
+  return launch({
+    executablePath: path,
+    // Headless Chromium takes its locale from here, and Intl cannot read POSIX's.
+    env: { ...process.env, LANG: 'en_US.UTF-8' },
+    args: [...args, ...ARGUMENTS],
+    headless: 'shell',
+  })
+}
+
+async function chromium(): Promise<{ path: string; args: string[] }> {
+  const own = process.env.CHROMIUM_PATH
+  if (own !== undefined && own !== '') {
+    if (!existsSync(own)) throw new Error(`CHROMIUM_PATH: there is no ${own}`)
+    return { path: own, args: [] }
+  }
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error(
+      'The browser from npm runs on Linux x64 only: install Chrome and set CHROMIUM_PATH',
+    )
+  // Unpacks the libraries that it needs too.
+  process.env.AWS_LAMBDA_JS_RUNTIME = 'nodejs22.x'
+  const { default: packed } = await import('@sparticuz/chromium')
+  return { path: await packed.executablePath(), args: packed.args }
+}
