@@ -1,6 +1,6 @@
 import { fastifyHelmet } from '@fastify/helmet'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
@@ -15,19 +15,15 @@ import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/console.ts'
 import type { Database } from './database/database.ts'
-import { Unavailable } from './database/unavailable.ts'
 import type { Watch } from './database/watch.ts'
 import type { OnFinal } from './engine/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
-import { clientError } from './http/client-error.ts'
-import { limitConnections } from './http/connections.ts'
-import { readJsonBodies } from './http/json-body.ts'
 import { httpLimits } from './http/limits.ts'
 import { otherMethods } from './http/other-methods.ts'
-import { errorHandler, notFound } from './http/problem.ts'
+import { notFound } from './http/problem.ts'
+import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
-import { closeQuery, validator } from './http/validator.ts'
-import { newId } from './ids.ts'
+import { closeQuery } from './http/validator.ts'
 import type { Ledger } from './ledger/client.ts'
 import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
@@ -37,6 +33,7 @@ import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs.ts'
 import type { Health } from './ops/health.ts'
+import { measureRequests } from './ops/measure-requests.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
 import type { Traces } from './ops/traces.ts'
@@ -100,9 +97,16 @@ export async function buildApi(
   log: FastifyBaseLogger,
   limits = httpLimits,
 ): Promise<FastifyInstance> {
-  const app = openServer(config, log, limits)
-  refuseWhileStopping(app)
-  measure(app, services.metrics)
+  const { INTERNAL_TOKEN, TRUST_PROXY } = config
+  const app = openServer(
+    {
+      loggerInstance: log,
+      frameworkErrors: unreadablePath(requireInternalToken(INTERNAL_TOKEN), trackingPathRefusal),
+      trustProxy: TRUST_PROXY.length > 0 ? TRUST_PROXY : false,
+    },
+    limits,
+  )
+  measureRequests(app, services.metrics)
   services.traces.watch(app)
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }
@@ -139,53 +143,6 @@ export async function buildApi(
       await app.register(consoleRoutes(context, refuseOtherMethods), { prefix: '/console' })
   }
   return app
-}
-
-function openServer(config: Config, log: FastifyBaseLogger, limits: Limits): FastifyInstance {
-  const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
-  const app: FastifyInstance = fastify({
-    loggerInstance: log,
-    ...serverLimits,
-    clientErrorHandler: clientError,
-    frameworkErrors: unreadablePath(
-      requireInternalToken(config.INTERNAL_TOKEN),
-      trackingPathRefusal,
-    ),
-    trustProxy: config.TRUST_PROXY.length > 0 ? config.TRUST_PROXY : false,
-    genReqId: newId,
-    // A line per request costs much and says little; errors are logged, everything else is counted.
-    logController: new LogController({ disableRequestLogging: true }),
-    // Fastify's own answer while closing is not problem+json; `refuseWhileStopping` sends one that is.
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-  })
-  limitConnections(app, { connections, keptAlive })
-  readJsonBodies(app)
-  app.setValidatorCompiler(validator)
-  app.setErrorHandler(errorHandler)
-  app.setNotFoundHandler(notFound)
-  return app
-}
-
-function refuseWhileStopping(app: FastifyInstance): void {
-  let isStopping = false
-  app.addHook('preClose', async () => {
-    isStopping = true
-  })
-  app.addHook('onRequest', async () => {
-    if (isStopping) throw new Unavailable('it is stopping')
-  })
-}
-
-function measure(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const labels = {
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
-      status: reply.statusCode,
-    }
-    metrics.httpSeconds.observe(labels, reply.elapsedTime / 1_000)
-  })
 }
 
 async function callersRoutes(app: FastifyInstance, context: Context): Promise<void> {

@@ -1,0 +1,44 @@
+import { type FastifyInstance, type FastifyServerOptions, fastify, LogController } from 'fastify'
+import { Unavailable } from '../database/unavailable.ts'
+import { newId } from '../ids.ts'
+import { clientError } from './client-error.ts'
+import { limitConnections } from './connections.ts'
+import { readJsonBodies } from './json-body.ts'
+import type { httpLimits } from './limits.ts'
+import { errorHandler, notFound } from './problem.ts'
+import { validator } from './validator.ts'
+
+type Options = Pick<FastifyServerOptions, 'loggerInstance' | 'frameworkErrors' | 'trustProxy'>
+
+/** A server without routes, which answers every refusal as a problem. */
+export function openServer(options: Options, limits: typeof httpLimits): FastifyInstance {
+  const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
+  const app: FastifyInstance = fastify({
+    ...options,
+    ...serverLimits,
+    clientErrorHandler: clientError,
+    genReqId: newId,
+    // A line per request costs much and says little; errors are logged, everything else is counted.
+    logController: new LogController({ disableRequestLogging: true }),
+    // Fastify's own answer while closing is not problem+json; `refuseWhileStopping` sends one that is.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+  })
+  limitConnections(app, { connections, keptAlive })
+  readJsonBodies(app)
+  app.setValidatorCompiler(validator)
+  app.setErrorHandler(errorHandler)
+  app.setNotFoundHandler(notFound)
+  refuseWhileStopping(app)
+  return app
+}
+
+function refuseWhileStopping(app: FastifyInstance): void {
+  let isStopping = false
+  app.addHook('preClose', async () => {
+    isStopping = true
+  })
+  app.addHook('onRequest', async () => {
+    if (isStopping) throw new Unavailable('it is stopping')
+  })
+}
