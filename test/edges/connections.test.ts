@@ -120,11 +120,14 @@ t.test('a waiting caller that disconnects makes room for another one', async t =
     await call('GET', `${path}?wait=1`)
     return performance.now() - from > 900
   }
+  const port = Number(new URL(url).port)
   const gone: Socket[] = []
   await until(async () => {
-    const socket = await connected(Number(new URL(url).port))
+    const socket = await connected(port)
     void answerOn(socket, `${path}?wait=30`)
     gone.push(socket)
+    // A new connection's request takes longer to arrive than one on a connection that is open.
+    await answerOn(await connected(port))
     return !(await waitsASecond())
   }, 'the only place is taken')
   for (const socket of gone) socket.destroy()
