@@ -5,7 +5,7 @@ import type { Lane, Slots } from '../ledger/slots.ts'
 import { type Claim, claimKey, startClaims } from './claim.ts'
 
 /** A start waits for the previous commit as well as its own, and slots become free in bursts. */
-const COMMITS_AHEAD = 3
+const COMMITS_AHEAD = 6
 /** How many of the last attempts and commits the averages reflect. */
 const AVERAGED = 8
 /** Until the first attempts show otherwise, the ledger is assumed to be slow. */

@@ -9,7 +9,7 @@ import { sweepUploads } from '../upload/sweep-uploads.ts'
 import { feed } from './feed.ts'
 
 /** How often a worker checks for runs, even when idle: a new run starts within this time, and a feed lasts longer. */
-const EVERY_MS = 500
+const EVERY_MS = 200
 /** How long a run rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
