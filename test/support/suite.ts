@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 /** These take longest, mostly by waiting: begun first, they do not run on when all others have ended. */
 const LONGEST = [
   'operations/pause',
+  'console/browser',
   'books/backfill-schedule',
   'payments/fates',
   'engine/unknown',
@@ -18,10 +19,10 @@ const LONGEST = [
   'engine/failing-ledger',
   'portfolio/kill',
   'engine/order',
-  'edges/connections',
   'payments/dead-worker',
   'engine/first-answers',
   'payments/crash-points',
+  'books/crash-points',
   'books/backfill-crash-points',
   'callbacks/crash-points',
   'engine/crash-points',
