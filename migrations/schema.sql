@@ -39,6 +39,16 @@ CREATE INDEX backfill_running ON core.backfill USING btree (gateway, account, id
 CREATE INDEX backfill_scheduled ON core.backfill USING btree (gateway, account, window_to) WHERE ((trigger = 'schedule'::text) AND (status = 'completed'::text));
 CREATE UNIQUE INDEX backfill_one_scheduled ON core.backfill USING btree (gateway, account) WHERE ((trigger = 'schedule'::text) AND (status = 'running'::text));
 
+create table core.backfill_pending (
+  backfill_id uuid not null,
+  source text not null,
+  raw_id uuid not null,
+  payment_id text,
+  is_verified boolean not null
+);
+CREATE INDEX backfill_pending_event ON core.backfill_pending USING btree (backfill_id, source, raw_id);
+CREATE INDEX backfill_pending_payment ON core.backfill_pending USING btree (backfill_id, payment_id) WHERE (payment_id IS NOT NULL);
+
 create table core.balanced_day (
   day date not null,
   lender text not null,
@@ -373,6 +383,7 @@ CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHE
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_undated ON core.transaction USING btree (received_at) WHERE (paid_at IS NULL);
+CREATE INDEX transaction_unreadable ON core.transaction USING btree (((hints ->> 'payment_id'::text))) WHERE (problem = 'unreadable'::text);
 CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE ((state = 'waiting'::text) AND (unconfirmed IS NULL));
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
 CREATE CONSTRAINT TRIGGER report_new_payment AFTER INSERT ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.state = ANY (ARRAY['suspense'::text, 'returned'::text]))) EXECUTE FUNCTION core.report_payment();
@@ -417,6 +428,7 @@ create table loanops.audit (
   caller text,
   constraint audit_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_action ON loanops.audit USING btree (action, at);
 CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
 CREATE INDEX audit_at ON loanops.audit USING btree (at);
 CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
@@ -433,11 +445,10 @@ create table loanops.bulk (
   status text default 'running'::text not null,
   created_at timestamp with time zone default now() not null,
   ended_at timestamp with time zone,
-  claimed_until timestamp with time zone default now() not null,
   constraint bulk_pkey PRIMARY KEY (id),
   constraint bulk_status_check CHECK ((status = ANY (ARRAY['running'::text, 'stopped'::text, 'completed'::text])))
 );
-CREATE INDEX bulk_running ON loanops.bulk USING btree (claimed_until) WHERE (status = 'running'::text);
+CREATE INDEX bulk_running ON loanops.bulk USING btree (id) WHERE (status = 'running'::text);
 
 create table loanops.bulk_item (
   bulk_id uuid not null,
@@ -664,12 +675,15 @@ create table loanops.operation (
 CREATE INDEX operation_external_id ON loanops.operation USING btree (external_id, seq);
 CREATE INDEX operation_failed ON loanops.operation USING btree (seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_failed_at ON loanops.operation USING btree (processed_at) WHERE (status = 'failed'::text);
+CREATE INDEX operation_failed_by_code ON loanops.operation USING btree (COALESCE((response #>> '{errors,0,userMessageGlobalisationCode}'::text[]), (response ->> 'userMessageGlobalisationCode'::text)), seq) WHERE (status = 'failed'::text);
+CREATE INDEX operation_failed_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_in_trouble ON loanops.operation USING btree (waiting_for) WHERE ((status = 'processing'::text) AND (waiting_for IS NOT NULL));
 CREATE INDEX operation_not_of_payment ON loanops.operation USING btree (accepted_at) WHERE (origin <> 'payment'::text);
 CREATE INDEX operation_of_api ON loanops.operation USING btree (seq) WHERE (origin = 'api'::text);
 CREATE INDEX operation_of_api_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'api'::text);
 CREATE INDEX operation_of_api_failed ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'failed'::text));
 CREATE INDEX operation_of_api_processing ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'processing'::text));
+CREATE INDEX operation_of_migration_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'migration'::text);
 CREATE INDEX operation_of_others ON loanops.operation USING btree (origin, seq) WHERE (origin <> 'api'::text);
 CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at) WHERE ((status <> 'processing'::text) AND (purged_at IS NULL));
 CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));

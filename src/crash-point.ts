@@ -10,12 +10,11 @@ export const CRASH_POINTS = [
   'remember.committed',
   'write.unsent',
   'write.answered',
-  'finish.recorded',
   'finish.committed',
   'wake.client-done',
   'stop.handing-back',
 ] as const
-/** The same for a payment, from its webhook to the end of its repayment. */
+/** Where a process can die while it handles a payment, from its webhook to the end of its repayment. */
 export const PAYMENT_CRASH_POINTS = [
   'webhook.committed',
   'events.saved',
@@ -26,7 +25,7 @@ export const PAYMENT_CRASH_POINTS = [
   'posting.recorded',
   'batch.unended',
 ] as const
-/** The same of a run that reads payments back. */
+/** Where a process can die during a run that reads payments back. */
 export const READBACK_CRASH_POINTS = [
   'readback.claimed',
   'readback.read',
@@ -34,22 +33,24 @@ export const READBACK_CRASH_POINTS = [
   'readback.recorded',
   'readback.unended',
 ] as const
-/** The same of a callback. */
+/** Where a process can die while it delivers a callback. */
 export const CALLBACK_CRASH_POINTS = [
   'callback.numbered',
   'callback.claimed',
   'callback.answered',
   'callback.recorded',
 ] as const
-/** The same of a fetch from a gateway. */
+/** Where a process can die during a fetch from a gateway. */
 export const BACKFILL_CRASH_POINTS = [
   'backfill.claimed',
   'backfill.kept',
   'backfill.part-done',
   'backfill.unended',
 ] as const
-/** The same of what a gateway is asked to confirm. */
+/** Where a process can die while it asks a gateway to confirm an event. */
 export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.kept'] as const
+/** Where a process can die during a bulk decision. */
+export const BULK_CRASH_POINTS = ['bulk.decided', 'bulk.recorded'] as const
 const ALL_CRASH_POINTS = [
   ...CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
@@ -57,6 +58,7 @@ const ALL_CRASH_POINTS = [
   ...CALLBACK_CRASH_POINTS,
   ...BACKFILL_CRASH_POINTS,
   ...CONFIRM_CRASH_POINTS,
+  ...BULK_CRASH_POINTS,
 ]
 export type CrashPoint = (typeof ALL_CRASH_POINTS)[number]
 

@@ -1,6 +1,8 @@
 /** How callers write a day. It is passed on to the ledger unchanged, with `locale: en`. */
 export const DATE_FORMAT = 'dd MMMM yyyy'
 
+export const DAY_MS = 86_400_000
+
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`)

@@ -1,4 +1,4 @@
-export type PublicError = {
+type PublicError = {
   type: string
   message: string
   code: string | undefined

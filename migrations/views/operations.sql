@@ -1,6 +1,6 @@
 create or replace view ops.ledger_pause as
 select reason, since, until from loanops.ledger_pause where until is null or until > now();
-comment on view ops.ledger_pause is 'The pause of writes at the ledger, while there is one';
+comment on view ops.ledger_pause is 'The pause of writes to the ledger, while there is one';
 
 -- Of every operation, repayments included.
 create or replace view loanops.operation_state as

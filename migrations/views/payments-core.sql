@@ -20,6 +20,13 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
+-- Whether an operator had an unreadable event about this payment booked, before a readable one came: it may be the same money.
+create or replace function core.is_booked_unread(wanted_gateway text, payment_id text) returns boolean language sql stable as $$
+  select exists (select from core.transaction t
+                  where t.problem = 'unreadable' and t.hints ->> 'payment_id' = payment_id and t.gateway = wanted_gateway
+                    and t.decision in ('post', 'handled'))
+$$;
+
 -- Sums up the events of each of these payments, refunds and chargebacks, without those that do not count.
 create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
@@ -57,6 +64,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          case when bool_and(all_outside) then null
               when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
                 or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
+                or kind = 'payment' and bool_or(status = 'captured') and core.is_booked_unread(wanted_gateway, gateway_payment_id)
                 or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
               when min(external_loan_id) filter (where status = 'captured')
                      <> max(external_loan_id) filter (where status = 'captured')
@@ -114,14 +122,14 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
     select r.id, f.state, f.reason, n.loan
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-       cross join lateral core.said_of_refund(r, p.is_captured) e
-       cross join lateral (
+     cross join lateral core.said_of_refund(r, p.is_captured) e
+     cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
-       cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
+     cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
        is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
        decision => r.decision, unconfirmed => r.unconfirmed) f
-       where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
+     where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
        and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
   )
   update core.transaction t
@@ -137,16 +145,16 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
   with found as materialized (
     select p.id, f.state, f.reason, f.objection
       from core.transaction p
-       cross join lateral (
+     cross join lateral (
        -- Also where an operator has dealt with the refund itself: the money was given back all the same.
        select max(r.kind) as held_by from core.refunds_of(p) r) r
-       cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
+     cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
        unconfirmed => p.unconfirmed,
        objection => case when p.state in ('posting', 'posted') or p.decision is not null
-                      then (select o.objection from core.objections_to(p) o limit 1) end) f
-       where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
+                         then (select o.objection from core.objections_to(p) o limit 1) end) f
+     where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )
   update core.transaction t

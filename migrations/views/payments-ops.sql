@@ -16,50 +16,51 @@ select p.*,
        (select s.utr from core.statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as utr
   from (
-select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
-       t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
-       t.received_at, t.posted_at,
-       case when t.state = 'waiting' then case when t.unconfirmed is not null then 'gateway'
-                                               when exists (select from ops.ledger_pause) then 'paused' else 'batch' end
-         end as waiting_for,
-       -- A payment that is held for another reason is not tried again while that lasts.
-       case when t.reason = 'not_at_gateway' then (select min(q.next_ask_at) from core.questions_about(t) q)
-            when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
-       case when t.state = 'posted' then t.difference
-            when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
-            else t.refused_detail end as detail,
-       t.hints,
-       t.id,
-       t.objection
-  from core.transaction t
- where t.state <> 'posting'
-union all
-select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency, t.paid_at,
-       -- A payment that may have arrived at the ledger is not waiting to be posted.
-       case when o.claimed_by is null and o.unknown_since is null
-                 and (o.waiting_for is not null or before.is_unfinished or before.is_paused)
-            then 'waiting' else 'posting' end,
-       null, t.is_verified, null, 'raw.' || t.source, t.raw_id,
-       t.received_at, null,
-       case when o.unknown_since is not null then 'outcome_unknown'
-            when before.is_paused then 'paused'
-            when before.is_unfinished then 'predecessor'
-            else o.waiting_for end,
-       -- A time in the past does not say when it will be tried.
-       case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
-       o.last_error,
-       t.hints,
-       t.id,
-       t.objection
-  from core.transaction t
-  left join loanops.operation o on o.id = t.operation_id
- cross join lateral (
-   select exists (select from loanops.operation earlier
-                   where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished,
-          -- As loanops.operation_state has it.
-          (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
-            and exists (select from ops.ledger_pause) as is_paused) before
- where t.state = 'posting') p;
+    select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency,
+           t.paid_at, t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
+           t.received_at, t.posted_at,
+           case when t.state = 'waiting' then case when t.unconfirmed is not null then 'gateway'
+                                                   when exists (select from ops.ledger_pause) then 'paused' else 'batch' end
+             end as waiting_for,
+           -- A payment that is held for another reason is not tried again while that lasts.
+           case when t.reason = 'not_at_gateway' then (select min(q.next_ask_at) from core.questions_about(t) q)
+                when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
+           case when t.state = 'posted' then t.difference
+                when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
+                else t.refused_detail end as detail,
+           t.hints,
+           t.id,
+           t.objection
+      from core.transaction t
+     where t.state <> 'posting'
+    union all
+    select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency,
+           t.paid_at,
+           -- A payment that may have arrived at the ledger is not waiting to be posted.
+           case when o.claimed_by is null and o.unknown_since is null
+                     and (o.waiting_for is not null or before.is_unfinished or before.is_paused)
+                then 'waiting' else 'posting' end,
+           null, t.is_verified, null, 'raw.' || t.source, t.raw_id,
+           t.received_at, null,
+           case when o.unknown_since is not null then 'outcome_unknown'
+                when before.is_paused then 'paused'
+                when before.is_unfinished then 'predecessor'
+                else o.waiting_for end,
+           -- A time in the past does not say when it will be tried.
+           case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
+           o.last_error,
+           t.hints,
+           t.id,
+           t.objection
+      from core.transaction t
+      left join loanops.operation o on o.id = t.operation_id
+     cross join lateral (
+       select exists (select from loanops.operation earlier
+                       where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished,
+              -- As loanops.operation_state has it.
+              (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
+                and exists (select from ops.ledger_pause) as is_paused) before
+     where t.state = 'posting') p;
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 
 create or replace view ops.suspense as

@@ -168,8 +168,7 @@ begin
 end
 $$;
 
--- Takes over from the settings which lenders' events are to be confirmed. What is not any more, or in another way, is judged
--- anew.
+-- Takes over from the settings which lenders' events must be confirmed. Where that has changed, events are judged again.
 create or replace function core.take_confirming(settings jsonb) returns void language plpgsql as $$
 declare
   wanted core.confirming[] := array(select c from jsonb_populate_recordset(null::core.confirming, settings) c);

@@ -118,7 +118,7 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
   on conflict do nothing
 $$;
 
--- Keeps what the ledger said of a loan, and settles anew what was judged without it.
+-- Keeps what the ledger said of a loan, and settles again what was judged without it.
 create or replace function core.learn_product(loan text, product text) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
@@ -147,7 +147,7 @@ begin
 end
 $$;
 
--- Takes the networks over from the settings. Where they changed, whatever was judged, or may be by now, is judged anew.
+-- Takes the networks over from the settings. Where they changed, whatever was judged, or may be by now, is judged again.
 create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
 declare
   -- One network may be written in several ways.

@@ -98,48 +98,47 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
   left join core.gateway_missed own on own.gateway = served.gateway and own.lender = served.lender;
 comment on view ops.gateway is 'How far the payments of each gateway are fetched, and what its webhooks did not bring';
 
--- Those of these captured payments that no verified event reports. `known`: whether an unverified one does. Includes events
--- that no batch has transformed yet.
-create or replace function core.unverified_payments(wanted_gateway text, ids text[])
-  returns table (payment_id text, known boolean) language plpgsql stable as $$
+-- Reads the events that no batch has taken yet, for this fetch, unless it has read them before.
+create or replace function core.read_pending(wanted_backfill uuid) returns void language plpgsql volatile as $$
 declare
   store text;
-  left_over text[];
-  seen text[] := '{}';
+  of_gateway text;
 begin
-  select array_agg(id) filter (where trust is null), coalesce(array_agg(id) filter (where trust = 0), '{}')
-    into left_over, seen
-    from unnest(ids) id
-    left join lateral (
-      select max((e.verified_by is not null and not e.is_outside)::integer) as trust
-        from core.event e
-       where e.gateway_payment_id = id and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured') t on true
-   where trust is distinct from 1;
-  left_over := coalesce(left_over, '{}') || seen;
-  if left_over = '{}' then
-    return;
-  end if;
+  select gateway into of_gateway from core.backfill where id = wanted_backfill;
   for store in
     select distinct p.source from core.pending_event p
-     where exists (select from raw.named_after(p.source) n where n.gateway = wanted_gateway)
+     where exists (select from raw.named_after(p.source) n where n.gateway = of_gateway)
   loop
-    declare
-      brought text[];
-      shown text[];
-    begin
-      execute format($sql$
-        select array_agg(f.payment_id) filter (where r.verified_by is not null), array_agg(f.payment_id)
-          from core.pending_event p
-          join raw.%I r on r.id = p.raw_id
-         cross join lateral base.%I(r.body) f
-         where p.source = $1 and f.kind = 'payment' and f.status = 'captured' and f.payment_id = any($2)$sql$,
-        store, wanted_gateway) using store, left_over into brought, shown;
-      left_over := array(select unnest(left_over) except select unnest(brought));
-      seen := seen || coalesce(shown, '{}');
-    end;
+    execute format($sql$
+      insert into core.backfill_pending (backfill_id, source, raw_id, payment_id, is_verified)
+      select $1, $2, r.id, f.payment_id, r.verified_by is not null
+        from core.pending_event p
+        join raw.%I r on r.id = p.raw_id
+        left join lateral (
+          select b.payment_id from base.%I(r.body) b where b.kind = 'payment' and b.status = 'captured') f on true
+       where p.source = $2
+         and not exists (select from core.backfill_pending n
+                          where n.backfill_id = $1 and n.source = p.source and n.raw_id = p.raw_id)$sql$,
+      store, of_gateway) using wanted_backfill, store;
   end loop;
-  return query select id, id = any(seen) from unnest(left_over) id;
 end
+$$;
+
+-- Those of these captured payments that no verified event reports. `known`: whether an unverified one does. Includes the events
+-- that the fetch has read before any batch.
+create or replace function core.unverified_payments(wanted_backfill uuid, wanted_gateway text, ids text[])
+  returns table (payment_id text, known boolean) language sql stable as $$
+  select id, trust is not null
+    from unnest(ids) id
+   cross join lateral (
+     select max(said.trust)
+       from (select (e.verified_by is not null and not e.is_outside)::integer
+               from core.event e
+              where e.gateway_payment_id = id and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured'
+             union all
+             select n.is_verified::integer from core.backfill_pending n
+              where n.backfill_id = wanted_backfill and n.payment_id = id) said (trust)) t (trust)
+   where trust is distinct from 1
 $$;
 
 -- Of these refunds and chargebacks, those that no event that counts as verified reports with this outcome.
@@ -154,9 +153,11 @@ create or replace function core.unreported(wanted_gateway text, kinds text[], id
         and (w.outcome = 'open' or e.status = w.outcome or w.outcome = 'done' and e.status = 'never_captured'))
 $$;
 
--- Keeps what a gateway said of payments. A payment that was captured stays so, whatever an earlier answer says.
+-- Keeps what a gateway said of payments. A payment that was captured stays so, whatever an earlier answer says. Locked against
+-- the settling of the same payments: each would miss the day that the other is about to give them.
 create or replace function core.keep_statements(wanted_gateway text, wanted_source text, said jsonb) returns void
   language sql volatile as $$
+  select core.lock_settling();
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source)
   select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,

@@ -40,4 +40,4 @@ create or replace function ops.redrive(dead_queue text) returns bigint language 
   )
   select count(*) from again
 $$;
-comment on function ops.redrive is 'Puts the jobs of a dead-letter queue back to work and tells how many they are';
+comment on function ops.redrive is 'Puts the jobs of a dead-letter queue back to work and returns their number';

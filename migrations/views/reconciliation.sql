@@ -111,7 +111,7 @@ create or replace function core.parts_of(wanted_day date)
    where (id is null or said is distinct from stands) and part.holds
 $$;
 
--- The figures of every day. A day that has changed since its own were worked out is worked out anew, unless it has so many
+-- The figures of every day. A day that has changed since they were computed is recomputed here, unless it has so many
 -- payments that a month of such days, as a read-back changes them, would take minutes: a worker does that.
 create or replace view core.figure as
 with small as (
@@ -152,10 +152,10 @@ select day, lender, gateway, nullif(currency, '') as currency, balanced_at, lost
  where lost_at is not null;
 comment on view ops.unbalanced_day is 'The days that were balanced once and no longer are, and since when';
 
--- Works the figures of a day out anew. Returns what is no longer balanced.
+-- Recomputes the figures of a day. Returns what is no longer balanced.
 create or replace function core.reconcile_day(wanted_day date) returns setof core.balanced_day language plpgsql volatile as $$
 begin
-  -- Statement by statement: the figures know of all that was noted before they are worked out, and what is noted later stays.
+  -- Statement by statement: the figures cover every change marked before they are computed; later marks stay.
   delete from core.changed_day where day = wanted_day;
   delete from core.day_figure where day = wanted_day;
   insert into core.day_figure (day, lender, gateway, currency, bucket, payments, amount)

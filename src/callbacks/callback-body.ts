@@ -6,7 +6,7 @@ import { type OperationRow, wholeRecord } from '../operations/record.ts'
 import { findMigration } from '../portfolio/find-migration.ts'
 import { withoutPersonalData } from './without-personal-data.ts'
 
-/** A callback that has its place among those of its subject, with what it reports. */
+/** A callback that has its sequence number within its subject, with what it reports. */
 export type NumberedCallback = {
   id: string
   type: CallbackType
@@ -42,7 +42,7 @@ async function dataOf(trx: Trx, { type, about, snapshot, operation }: NumberedCa
   }
   const reported = withTimes(snapshot ?? {})
   if (!type.startsWith('migration.')) return reported
-  // Its rate is the run's; a retry that has begun since does not change what ended.
+  // The rate is that of the run which ended; a retry that has begun since does not change it.
   return { ...(await migrationOf(trx, about)), ...reported }
 }
 
@@ -55,7 +55,7 @@ async function migrationOf(trx: Trx, id: string): Promise<object> {
     return { ...migration, dry_run: dry_run && { ...dry_run, findings } }
   } catch (error) {
     if (!(error instanceof NotFound)) throw error
-    // Discarded since: no other callback may wait for it.
+    // The migration was discarded since; the callback must not hold up others.
     return { dry_run: null, rate_per_second: null, estimated_end_at: null }
   }
 }

@@ -14,7 +14,7 @@ const Operation = Type.Pick(OperationItem, [
   'processed_at',
   'external_id',
 ])
-/** Without what may hold personal data. */
+/** The columns without those that may hold personal data. */
 const ReportedPayment = Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints'])
 
 const DATA: Record<string, TSchema> = {

@@ -1,19 +1,16 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
 type Measured = { pending: number; failed: number; oldest: number; isDown: boolean }
-/** More is as bad, and takes longer to count. */
+/** More would be no worse, and take longer to count. */
 const MOST_COUNTED = 100_000
 
-/** How many callbacks wait, for how long, how many were given up, and whether their receiver is there. */
-export function callbackGauges(
-  registry: Registry,
-  db: Database,
-  log: { warn(object: object, message: string): void },
-): Job {
+/** How many callbacks wait and for how long, how many were given up, and whether their receiver is up. */
+export function callbackGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
   const pending = gauge(
     'loanops_callbacks_pending',

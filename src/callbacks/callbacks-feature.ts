@@ -5,7 +5,7 @@ import { chooseTypes } from './choose-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 import { purgeCallbacks } from './purge-callbacks.ts'
 
-/** Triggers in the database note what is to be reported, in the transaction in which it becomes true. */
+/** Triggers in the database record what must be reported, in the transaction in which it becomes true. */
 export const callbacksFeature: Feature = {
   jobs: [deliver],
   gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],

@@ -8,9 +8,9 @@ export type ClaimedCallback = {
   claim: number
   body: string
   type: string
-  /** Of the operation that it reports. */
+  /** The `traceparent` of the operation that it reports. */
   traceparent: string | null
-  /** Retries of the schedule that are used up. */
+  /** How many retries of the schedule have been used. */
   retries: number
   dueAt: Date
   /** The attempt is a probe ahead of the schedule, which then stays as it is. */
@@ -45,12 +45,12 @@ function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
     sql`newest as (${due('false', 'desc', sql`${Math.ceil(most / 2)}`)}),
         oldest as (${due('false', 'asc', sql`${most} - (select count(*) from newest)`)}),
         again as (${due('true', 'asc', sql`greatest(${most} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
-        -- One may be among the newest and the oldest.
+        -- One may be among both the newest and the oldest.
         chosen as (select * from newest union select * from oldest union select * from again)`,
   )
 }
 
-/** What is due goes first; where nothing is, what will be. */
+/** A due callback first; if none is due, the next one that will be. */
 function claimProbe(db: Database): Promise<ClaimedCallback[]> {
   return claim(
     db,
@@ -71,13 +71,15 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
        set claim = c.claim + 1, next_try_at = ${lease}
       from chosen
      where c.id = chosen.id
+       -- It may have answered 410 since its state was read.
+       and exists (select from loanops.callback_receiver where stopped_at is null)
     returning c.id, c.claim, c.body, c.retries, c.type,
               (select traceparent from loanops.operation where id = c.about and c.type like 'operation.%') as traceparent,
               chosen.next_try_at as "dueAt", chosen.next_try_at > now() as "isAhead"`.execute(db)
   return rows
 }
 
-/** Keeps what is being sent from being claimed by others. */
+/** Renews the leases of callbacks that are being sent, so that nobody else claims them. */
 export async function renewCallbacks(db: Database, claimed: ClaimedCallback[]): Promise<void> {
   if (claimed.length === 0) return
   await sql`

@@ -3,6 +3,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import { keepRenewing } from '../database/lease.ts'
+import type { Log } from '../log.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
@@ -11,9 +12,9 @@ import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
 import { openCallbackSender, type SentCallback } from './send-callback.ts'
 
-/** Attempts under way in one process: enough for a thousand a second at a receiver that takes 30 ms. */
+/** Concurrent attempts in one process: enough for a thousand a second if the receiver takes 30 ms. */
 const ATTEMPTS_AT_ONCE = 32
-/** While callbacks come in, half of this is what the first attempt waits on average. */
+/** While callbacks come in, a first attempt waits half of this on average. */
 const LOOK_EVERY_MS = 40
 /** After a quiet second. */
 const LOOK_WHEN_QUIET_EVERY_MS = 200
@@ -24,11 +25,11 @@ const ATTEMPTS_MAY_FINISH_MS = 15_000
 
 type Hooks = {
   traces: Traces
-  log: { error(object: object, message: string): void }
+  log: Pick<Log, 'error'>
   onResult(outcome: string): void
 }
 
-/** Numbers new callbacks and sends those that are due, with slots and connections of its own: it delays no other work. */
+/** Numbers new callbacks and sends those that are due, in its own slots and connections, so that it delays no other work. */
 export function deliverCallbacks(
   db: Database,
   settings: CallbackSettings,
@@ -36,14 +37,11 @@ export function deliverCallbacks(
 ): Job {
   const sender = openCallbackSender(settings, ATTEMPTS_AT_ONCE)
   const underWay = new Map<ClaimedCallback, Promise<void>>()
-  const recorder = groupCommit(async (results: CallbackResult[]) => {
-    await recordCallbacks(db, results)
-    return results
-  })
+  const recorder = openRecorder(db)
   const onError = (error: unknown) =>
     log.error({ err: error }, 'callbacks cannot be delivered; retrying')
   const renewal = keepRenewing(() => renewCallbacks(db, [...underWay.keys()]), onError)
-  let busyAt = performance.now()
+  const pauseAfter = openPace()
   const loop = startLoop(look, { everyMs: QUIET_AFTER_MS, onError })
 
   return {
@@ -63,10 +61,7 @@ export function deliverCallbacks(
     const claimed = free > 0 ? await claimCallbacks(db, free) : []
     if (claimed.length > 0) crashPoint('callback.claimed')
     for (const callback of claimed) underWay.set(callback, attempt(callback))
-    if (isMore) return 0
-    if (claimed.length > 0) busyAt = performance.now()
-    const isQuiet = performance.now() - busyAt > QUIET_AFTER_MS
-    return isQuiet ? LOOK_WHEN_QUIET_EVERY_MS : LOOK_EVERY_MS
+    return isMore ? 0 : pauseAfter(claimed.length)
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
@@ -78,11 +73,28 @@ export function deliverCallbacks(
       await recorder.submit({ callback, sent })
       onResult(sent.outcome)
     } catch (error) {
-      // Its lease ends, and it is sent again.
+      // Once its lease ends, it is sent again.
       onError(error)
     }
     underWay.delete(callback)
     loop.wake()
+  }
+}
+
+function openRecorder(db: Database) {
+  return groupCommit(async (results: CallbackResult[]) => {
+    await recordCallbacks(db, results)
+    return results
+  })
+}
+
+/** How long to pause after a look that found so many. */
+function openPace(): (found: number) => number {
+  let busyAt = performance.now()
+  return found => {
+    if (found > 0) busyAt = performance.now()
+    const isQuiet = performance.now() - busyAt > QUIET_AFTER_MS
+    return isQuiet ? LOOK_WHEN_QUIET_EVERY_MS : LOOK_EVERY_MS
   }
 }
 

@@ -10,7 +10,7 @@ export type CallbackFilter = {
   state?: string
   type?: string
   subject?: string
-  /** Both inclusive, of the time at which a callback was created. */
+  /** Both inclusive; they apply to the time at which a callback was created. */
   from?: string
   to?: string
 }
@@ -26,7 +26,7 @@ export function matching(filter: CallbackFilter): RawBuilder<unknown> {
   if (filter.type !== undefined) where.push(sql`type = ${filter.type}`)
   if (filter.subject !== undefined) where.push(sql`subject = ${filter.subject}`)
   if (filter.from !== undefined) where.push(sql`created_at >= ${filter.from}::timestamptz`)
-  // What callers read has milliseconds.
+  // Callers see times in milliseconds.
   if (filter.to !== undefined)
     where.push(sql`created_at < ${filter.to}::timestamptz + interval '1 millisecond'`)
   return sql.join(where, sql` and `)

@@ -3,11 +3,11 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
 
-/** Few enough that those that are due do not wait for it. */
+/** Few enough that due callbacks do not wait for it. */
 const MOST_AT_ONCE = 500
 
 /**
- * Gives new callbacks their place among those of their subject, and their body.
+ * Gives new callbacks their sequence number within their subject, and their body.
  * @returns whether there may be more
  */
 export async function numberCallbacks(db: Database): Promise<boolean> {

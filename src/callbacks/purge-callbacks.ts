@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** Few enough that nobody waits for their locks. */
+/** Few enough that nobody notices their locks. */
 const ROWS_PER_STATEMENT = 500
 
 /** Deletes callbacks that were delivered, or given up, more than this many days ago, with their attempts. @returns how many */

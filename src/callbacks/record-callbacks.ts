@@ -57,7 +57,7 @@ function row({ callback, sent }: CallbackResult) {
     answer: sent.answer,
     uses_retry: isFailure && !isExhausted,
     retry_ms: retryMs ?? 0,
-    // A probe ahead of the schedule, and the answer 410, change no schedule.
+    // Neither a probe ahead of the schedule nor a 410 changes the schedule.
     due_at: isFailure ? null : callback.dueAt,
   }
 }
@@ -68,14 +68,14 @@ async function noteReceiver(db: Database, results: CallbackResult[]): Promise<vo
   const isUp = results.some(({ sent }) => sent.outcome === 'delivered')
   const isGone = results.some(({ sent }) => sent.outcome === 'gone')
   if (isUp && !isGone)
-    // Nothing is written while all goes well.
+    // While all goes well, no row is written.
     await sql`update loanops.callback_receiver set failures = 0 where failures > 0`.execute(db)
   else
     await sql`
       update loanops.callback_receiver
          set failures = failures + ${failures},
              next_probe_at = now() + make_interval(secs => ${PROBE_AFTER_SECONDS}),
-             -- What was under way when the receiver answered 410 does not let callbacks flow again.
+             -- An attempt that was under way when the receiver answered 410 does not resume callbacks.
              stopped_at = case when ${isGone} then coalesce(stopped_at, now()) else stopped_at end`.execute(
       db,
     )

@@ -32,7 +32,7 @@ async function countOf(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** From the beginning of the schedule. */
+/** Starts their retry schedule again from the beginning. */
 async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
   await sql`select loanops.lock_callbacks()`.execute(trx)
   const { rows } = await sql<{ count: number; subjects: string[] }>`
@@ -50,7 +50,7 @@ async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number
   return count
 }
 
-/** Lets callbacks flow again after the receiver answered 410. */
+/** Resumes callbacks after the receiver answered 410. */
 export function resumeCallbacks(db: Database, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     await sql`

@@ -22,8 +22,8 @@ const LONGEST_EXTENSION_MS = 2 * HOUR_MS
 
 /**
  * When the next retry is due, from now; undefined where the schedule is exhausted.
- * @param retries how many retries are used up
- * @param askedMs what the receiver's Retry-After asks for
+ * @param retries how many retries have been used
+ * @param askedMs the wait that the receiver's Retry-After asks for
  */
 export function nextRetryMs(
   retries: number,

@@ -48,14 +48,14 @@ const itemSchema = {
 const resendSchema = {
   operationId: 'resendCallback',
   tags,
-  summary: 'Sends a callback again, also a delivered one, under the same id',
+  summary: 'Sends a callback again under the same id, even if it was delivered',
   params,
   response: { 202: CallbackItem },
 }
 const replaySchema = {
   operationId: 'replayCallbacks',
   tags,
-  summary: 'Sends again the callbacks of a time; without a state, those that failed',
+  summary: 'Replays the callbacks of a period; without a state, those that failed',
   body: Type.Object(
     { from: Time, to: Time, ...filter, dry_run: Type.Optional(Type.Boolean()) },
     closed,
@@ -65,7 +65,7 @@ const replaySchema = {
 const resumeSchema = {
   operationId: 'resumeCallbacks',
   tags,
-  summary: 'Lets callbacks flow again after the receiver answered 410',
+  summary: 'Resumes callbacks after the receiver answered 410',
   response: { 202: Type.Object({}) },
 }
 

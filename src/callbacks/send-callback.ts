@@ -20,10 +20,10 @@ export type SentCallback = {
   retryAfterMs: number
 }
 
-export type CallbackSender = {
+type CallbackSender = {
   /** Makes one attempt. Never throws. */
   send(id: string, body: string, traceparent: string | null): Promise<SentCallback>
-  /** Aborts what is under way. */
+  /** Aborts the attempts under way. */
   close(): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export function openCallbackSender(
 
 const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('failed' as const))
 
-/** The status has decided already: a body that breaks off or never ends is kept as far as it came. */
+/** The status has already decided the outcome: of a body that breaks off or never ends, the part that arrived is kept. */
 async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -85,10 +85,10 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
       if (bytes >= MOST_ANSWER_BYTES) break
     }
   } catch {
-    // As far as it came.
+    // The part that arrived is kept.
   }
   const text = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString()
-  // PostgreSQL keeps no NUL.
+  // PostgreSQL cannot store NUL.
   return text.replaceAll('\0', '�')
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-export type SignedHeaders = {
+type SignedHeaders = {
   'webhook-id': string
   'webhook-timestamp': string
   'webhook-signature': string

@@ -4,14 +4,14 @@ const PERSONAL =
 /** Ids and codes stay as they are, even where a name is the same text. */
 const KEPT = /(id|code)$/i
 const REMOVED = '[removed]'
-/** A shorter value, such as a two-letter name, is replaced only where it is a word of its own, outside ids and codes. */
+/** A shorter value, such as a two-letter name, is replaced only where it is a whole word, outside ids and codes. */
 const SHORTEST_VALUE = 3
 const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
 
 /**
- * A copy of a JSON value without personal data: its members are left out, and the values of `data`'s are replaced
- * wherever a text repeats them, as the ledger's error messages do.
- * @param data of the operation that the value answers
+ * A copy of a JSON value without personal data: members that hold it are left out, and wherever a text repeats a value of
+ * `data`'s such members, as the ledger's error messages do, it is replaced.
+ * @param data the data of the operation that the value answers
  */
 export function withoutPersonalData<T>(value: T, data: object): T {
   const values = Object.entries(data)
@@ -24,7 +24,7 @@ export function withoutPersonalData<T>(value: T, data: object): T {
   return cleaned(value, [E_MAIL, ...values]) as T
 }
 
-/** What a text is searched for. A short value consists of letters, which a pattern takes as they are. */
+/** The pattern that a text is searched for. A short value consists of letters, which need no escaping. */
 function patternOf(value: string): string | RegExp {
   if (value.length >= SHORTEST_VALUE) return value
   const partOfWord = String.raw`[\p{L}\p{M}\p{N}_.-]`

@@ -56,6 +56,14 @@ export interface CoreBackfill {
   window_to: Timestamp;
 }
 
+export interface CoreBackfillPending {
+  backfill_id: string;
+  is_verified: boolean;
+  payment_id: string | null;
+  raw_id: string;
+  source: string;
+}
+
 export interface CoreBalancedDay {
   balanced_at: Generated<Timestamp>;
   currency: string;
@@ -365,7 +373,6 @@ export interface LoanopsAudit {
 export interface LoanopsBulk {
   actor: string;
   address: string | null;
-  claimed_until: Generated<Timestamp>;
   created_at: Generated<Timestamp>;
   decision: string;
   ended_at: Timestamp | null;
@@ -607,6 +614,7 @@ export interface RawTemplate {
 export interface DB {
   "core.allowed_network": CoreAllowedNetwork;
   "core.backfill": CoreBackfill;
+  "core.backfill_pending": CoreBackfillPending;
   "core.balanced_day": CoreBalancedDay;
   "core.batch_run": CoreBatchRun;
   "core.changed_day": CoreChangedDay;

@@ -28,7 +28,7 @@ export async function closeOnceDead(
   const session = client as unknown as Connected
   const { stream } = session.connection
   const { rows } = await client.query<Session>(
-    `select pid, backend_start::text as "startedAt" from pg_stat_activity where pid = pg_backend_pid()`,
+    `select pid, backend_start::text as "startedAt" from pg_stat_get_activity(pg_backend_pid())`,
   )
   let heard = { bytes: stream.bytesRead, at: performance.now() }
   let isAsking = false

@@ -1,7 +1,12 @@
 import { isTransient } from './database.ts'
 import { Unavailable } from './unavailable.ts'
+import { openWaitingLine } from './waiting-line.ts'
+import { within } from './within.ts'
 
-/** PostgreSQL's time per row no longer falls beyond this: a larger group would only make the transaction longer. */
+/**
+ * PostgreSQL's time per row no longer falls beyond this: a larger group would only make the transaction longer. Groups
+ * committed at the same time share it, which also limits the locks that they hold.
+ */
 const MAX_PER_COMMIT = 256
 /** How many items may wait for a commit. Beyond this, callers are asked to retry instead of piling up in memory. */
 const MAX_WAITING = 5_000
@@ -10,18 +15,28 @@ export const CALLERS_PATIENCE_MS = 4_000
 
 type Waiting<In, Out> = {
   item: In
+  names: string[]
   since: number
   resolve: (out: Out) => void
   reject: (error: unknown) => void
 }
 
-export type GroupCommit<In, Out> = {
+type GroupCommit<In, Out> = {
   /**
    * Resolves once the item's group is committed.
    * @throws Unavailable if too many items are waiting, or the database is too slow; the item may still be committed then
    */
   submit(item: In): Promise<Out>
 }
+
+/** Several groups may be committed at the same time. */
+type Beside<In> = {
+  groups: number
+  /** Items that share a name are committed in the order in which they came. */
+  namesOf(item: In): string[]
+}
+// One commit at a time makes the largest groups, and a commit costs as much as several rows.
+const ONE_AT_A_TIME: Beside<unknown> = { groups: 1, namesOf: () => [] }
 
 /**
  * Lets items that arrive while a commit is in flight share the next one.
@@ -34,54 +49,55 @@ export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
   patienceMs?: number,
   onWaited: (ms: number) => void = () => {},
+  { groups, namesOf }: Beside<In> = ONE_AT_A_TIME,
 ): GroupCommit<In, Out> {
-  let waiting: Waiting<In, Out>[] = []
-  // One commit at a time makes the largest groups, and a commit costs as much as several rows.
-  let isCommitting = false
+  const line = openWaitingLine<Waiting<In, Out>>()
+  let underWay = 0
+  let isAboutToCommit = false
 
   return {
     submit(item) {
-      if (waiting.length >= MAX_WAITING)
+      if (line.length() >= MAX_WAITING)
         return Promise.reject(new Unavailable('too many requests are waiting'))
-      return inTime(patienceMs, (resolve, reject) => {
-        waiting.push({ item, since: performance.now(), resolve, reject })
-        // Requests read in the same turn of the event loop share a group.
-        if (waiting.length === 1) setImmediate(commitNext)
-      })
+      const { promise, resolve, reject } = Promise.withResolvers<Out>()
+      line.add({ item, names: namesOf(item), since: performance.now(), resolve, reject })
+      // Requests read in the same turn of the event loop share a group.
+      if (!isAboutToCommit) setImmediate(commitNext)
+      isAboutToCommit = true
+      return patienceMs === undefined
+        ? promise
+        : within(patienceMs, promise, 'the database is slow')
     },
   }
 
-  async function commitNext(): Promise<void> {
-    if (isCommitting || waiting.length === 0) return
-    const group = waiting.slice(0, MAX_PER_COMMIT)
-    waiting = waiting.slice(MAX_PER_COMMIT)
-    isCommitting = true
-    await commitGroup(group)
-    onWaited(performance.now() - (group[0] as Waiting<In, Out>).since)
-    isCommitting = false
-    if (waiting.length > 0) void commitNext()
+  function commitNext(): void {
+    isAboutToCommit = false
+    while (underWay < groups) {
+      const group = line.take(MAX_PER_COMMIT / groups)
+      if (group.length === 0) return
+      void commitBeside(group)
+    }
   }
 
-  async function commitGroup(group: Waiting<In, Out>[]): Promise<void> {
-    try {
-      const results = await commit(group.map(({ item }) => item))
-      for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
-    } catch (error) {
-      const rejectAll = group.length === 1 || isTransient(error)
-      for (const one of group) rejectAll ? one.reject(error) : await commitGroup([one])
-    }
+  async function commitBeside(group: Waiting<In, Out>[]): Promise<void> {
+    underWay++
+    await commitGroup(commit, group)
+    onWaited(performance.now() - (group[0] as Waiting<In, Out>).since)
+    underWay--
+    line.ended(group)
+    commitNext()
   }
 }
 
-function inTime<T>(
-  ms: number | undefined,
-  start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,
-): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
-  start(resolve, reject)
-  if (ms === undefined) return promise
-  const timer = setTimeout(() => reject(new Unavailable('the database is slow')), ms)
-  const stopTimer = () => clearTimeout(timer)
-  promise.then(stopTimer, stopTimer)
-  return promise
+async function commitGroup<In, Out>(
+  commit: (items: In[]) => Promise<Out[]>,
+  group: Waiting<In, Out>[],
+): Promise<void> {
+  try {
+    const results = await commit(group.map(({ item }) => item))
+    for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
+  } catch (error) {
+    const rejectAll = group.length === 1 || isTransient(error)
+    for (const one of group) rejectAll ? one.reject(error) : await commitGroup(commit, [one])
+  }
 }

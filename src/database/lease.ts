@@ -3,7 +3,7 @@ export const LEASE_SECONDS = 10
 /** Three renewals in a row must fail before a lease is lost. */
 const RENEW_EVERY_MS = 3_000
 
-export type Renewal = { stop(): void }
+type Renewal = { stop(): void }
 
 /**
  * Renews one or more leases until it is stopped.

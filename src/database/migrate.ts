@@ -4,10 +4,9 @@ import { sql } from 'kysely'
 import { PgBoss, type Queue } from 'pg-boss'
 import { logger } from '../log.ts'
 import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
+import { LOCKS } from './locks.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
-/** Any number, as long as every process uses the same one. */
-export const MIGRATION_LOCK = 7_405_313
 const NAME = 'loanops-migrate'
 
 /** The part of a queue that PostgreSQL stores. */
@@ -29,7 +28,7 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
   try {
     await untilReady(db, logger('warn'))
     await db.connection().execute(async connection => {
-      await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
+      await sql`select pg_advisory_lock(${LOCKS.migration})`.execute(connection)
       await migrateTables(connection)
       await migrateQueues(url, queues)
       await rebuildViews(connection)

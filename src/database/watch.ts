@@ -4,11 +4,11 @@ import { isTransient } from './database.ts'
 const STUCK_AFTER_MS = 10_000
 
 /** Runs one try of a watched task. */
-export type Watched = <T>(work: () => Promise<T>) => Promise<T>
+type Watched = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Notices when a task that everything depends on stops making progress. */
 export type Watch = {
-  /** Adds a task to watch. Its tries must not overlap. */
+  /** Adds a task to watch. While its tries overlap, the success of one counts for all. */
   over(name: string): Watched
   /** Receives how long a task's caller waited. */
   waited(name: string): (ms: number) => void
@@ -34,27 +34,27 @@ export function openWatch(
 }
 
 function watched(stuckAfterMs: number): { run: Watched; isStuck(): boolean } {
-  let isUnderWay = false
+  let underWay = 0
   let triedSince: number | undefined
   let endedAt = Number.NEGATIVE_INFINITY
   // A task that failed and is not retried is not stuck: nobody needs it.
-  const isWanted = () => isUnderWay || performance.now() - endedAt < stuckAfterMs
+  const isWanted = () => underWay > 0 || performance.now() - endedAt < stuckAfterMs
 
   return {
     async run(work) {
       if (!isWanted()) triedSince = undefined
       triedSince ??= performance.now()
-      isUnderWay = true
+      underWay++
       try {
         const result = await work()
-        triedSince = undefined
+        triedSince = underWay > 1 ? performance.now() : undefined
         return result
       } catch (error) {
         // A permanent error is an answer too: the database is there.
         if (!isTransient(error)) triedSince = undefined
         throw error
       } finally {
-        isUnderWay = false
+        underWay--
         endedAt = performance.now()
       }
     },

@@ -4,20 +4,18 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { LOCKS } from '../database/locks.ts'
 import { newId } from '../ids.ts'
 import { insertJobs } from '../queue/queue.ts'
 import type { Data, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
-import { queueOf } from './queue.ts'
+import { queueOf, wakesOf } from './queue.ts'
 
 const IdempotencyKeyReused = createError(
   'IDEMPOTENCY_KEY_REUSED',
   'This Idempotency-Key has already been used with a different body',
   422,
 )
-
-/** Arbitrary, but every process must use the same number. */
-const INTAKE_LOCK = 7_405_314
 
 export type NewOperation = {
   id: string
@@ -30,12 +28,12 @@ export type NewOperation = {
   requestSha256: string | null
 } & AskedBy
 /** Who asked for an operation, in which request and trace; nobody for those that features request themselves. */
-export type AskedBy = {
+type AskedBy = {
   caller: string | null
   requestId: string | null
   traceparent: string | null
 }
-export type Accepted = { operationType: string; id: string }
+type Accepted = { operationType: string; id: string }
 
 export function newOperation(
   operation: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'>,
@@ -82,17 +80,35 @@ export async function acceptOperations(
   })
 }
 
-/** Adds operations in the caller's transaction, in the order given. Skips those whose key or id is taken. */
+/** What an intake locks: operations that share one of these names are numbered and committed one after the other. */
+export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation): string[] {
+  const names = waitsFor === null ? [subject] : [subject, waitsFor]
+  // Transactions that insert the same two keys in different orders would otherwise wait for each other.
+  return idempotencyKey === null ? names : [...names, `key:${idempotencyKey}`]
+}
+
+/**
+ * Adds operations in the caller's transaction, in the order given. Skips those whose key or id is taken.
+ * A transaction may call it once: its locks are taken in order, so that no two transactions wait for each other.
+ */
 export async function insertOperations(
   trx: Trx,
   boss: PgBoss,
   origin: Origin,
   operations: NewOperation[],
 ) {
-  // One intake at a time: sequence numbers then follow the order of the commits, and a claim never overlooks an earlier
-  // operation of its subject that is not visible yet. Rows are sorted under the lock, and numbered after the sort.
+  const names = operations.flatMap(lockedNames)
+  // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait for. So the
+  // sequence numbers of each follow the order of the commits, and a claim never overlooks an earlier operation that is not
+  // visible yet. The aggregate holds all locks before the first row is numbered; names with equal hashes share one.
   await sql`
-    with intake as materialized (select pg_advisory_xact_lock(${INTAKE_LOCK}))
+    with hashes as (
+      select distinct hashtext(name) as hash from unnest(${names}::text[]) as locked (name) order by hash
+    ), intake as materialized (
+      -- A process of an earlier version takes this lock alone, for itself.
+      select pg_advisory_xact_lock_shared(${LOCKS.intake}),
+             (select count(pg_advisory_xact_lock(${LOCKS.intake}, hash)) from hashes)
+    )
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
       request_sha256, caller, request_id, traceparent)
     select "id", "operationType", ${origin}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
@@ -102,13 +118,8 @@ export async function insertOperations(
         "idempotencyKey" text, "requestSha256" text, "caller" text, "requestId" text, "traceparent" text)) with ordinality
      order by ordinality
     on conflict do nothing`.execute(trx)
-  const subjects = new Set(operations.map(({ subject }) => subject))
-  await insertJobs(
-    boss,
-    trx,
-    queueOf(origin),
-    [...subjects].map(subject => ({ data: { subject } })),
-  )
+  const wakes = wakesOf(operations.map(({ subject }) => subject))
+  await insertJobs(boss, trx, queueOf(origin), wakes)
 }
 
 async function heldByKey(trx: Trx, operations: NewOperation[]) {

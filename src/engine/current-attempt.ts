@@ -4,6 +4,7 @@ import type { Answer } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { type Held, there } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
+import type { Log } from '../log.ts'
 import type { Trace, Traces } from '../ops/traces.ts'
 import type { Claim } from './claim.ts'
 import { type Decision, decide } from './decide.ts'
@@ -26,7 +27,7 @@ export type AttemptContext = {
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   traces: Traces
-  log: { error(object: object, message: string): void }
+  log: Pick<Log, 'error'>
 }
 
 export type CurrentAttempt = {

@@ -69,9 +69,7 @@ export function decide(
       }
     case 'not_now':
       return {
-        ...retryLater(claim, answer),
-        ...keepWaitingForApproval(claim, 'ledger_busy'),
-        lookFirst: claim.lookFirst || !answer.leftNothing,
+        ...retryUnwritten(claim, answer, 'ledger_busy'),
         wantsNewKey: answer.isRecorded,
         countsAsAttempt: false,
       }
@@ -83,10 +81,8 @@ export function decide(
       }
     case 'misconfigured':
       return {
-        ...retryLater(claim, answer),
-        ...keepWaitingForApproval(claim, 'ledger_credentials'),
+        ...retryUnwritten(claim, answer, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
-        lookFirst: claim.lookFirst || !answer.leftNothing,
         wantsNewKey: answer.isFromStore,
       }
     case 'unknown':
@@ -167,7 +163,7 @@ export function afterFailedLook(decision: Decision): Decision {
 
 /** For an operation past its deadline that cannot have had any effect at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
-  const message = `The ledger did not take it within ${seconds} seconds`
+  const message = `The ledger did not accept it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
 }
 
@@ -198,6 +194,15 @@ function keepWaitingForApproval(
   return claim.resolution === 'retry'
     ? { waitingFor: 'outcome_unknown', isUnknown: true }
     : { waitingFor: 'ledger_approval', isUnknown: false }
+}
+
+/** After an answer that says nothing about the operation itself. */
+function retryUnwritten(claim: Claim, answer: Answer, reason: WaitingFor) {
+  return {
+    ...retryLater(claim, answer),
+    ...keepWaitingForApproval(claim, reason),
+    lookFirst: claim.lookFirst || !answer.leftNothing,
+  }
 }
 
 function retryLater(

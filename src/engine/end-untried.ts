@@ -4,7 +4,8 @@ import type { Trx } from '../database/database.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { decideRefusal } from './decide.ts'
 import type { Final, OnFinal } from './finish.ts'
-import { liveQueue, queueOf } from './queue.ts'
+import { isClientSubject } from './operation.ts'
+import { liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 import { readyLoans } from './waiting.ts'
 
@@ -32,16 +33,13 @@ export async function endUntried(
            processed_at = clock_timestamp(), waiting_for = null,
            claimed_by = null, claimed_at = null, claimed_until = null
      where id = ${id}`.execute(trx)
-  await onFinal(trx, [{ claim, decision }])
+  const final = [{ claim, decision }]
+  await onFinal.record(trx, final)
+  onFinal.note(final)
   const { subject, origin } = claim
-  await insertJobs(boss, trx, queueOf(origin), [{ data: { subject } }])
-  const loans = subject.startsWith('client:') ? await readyLoans(trx, [subject]) : []
-  await insertJobs(
-    boss,
-    trx,
-    liveQueue,
-    loans.map(loan => ({ data: { subject: loan } })),
-  )
+  await insertJobs(boss, trx, queueOf(origin), wakesOf([subject]))
+  const loans = isClientSubject(subject) ? await readyLoans(trx, [subject]) : []
+  await insertJobs(boss, trx, liveQueue, wakesOf(loans))
   return 'ended'
 }
 

@@ -11,8 +11,8 @@ export const engineFeature: Feature = {
   async onPurge(db, { attempts }) {
     return attempts === 0 ? {} : { attempts: await purgeAttempts(db, attempts) }
   },
-  async onFinal(_, ended, metrics) {
-    for (const { claim, decision } of ended)
+  noteFinal(final, metrics) {
+    for (const { claim, decision } of final)
       metrics.operations.inc({ operation_type: claim.operationType, status: decision.status })
   },
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 import { laneOf, ORIGINS } from './origin.ts'
@@ -22,7 +23,7 @@ type Queued = { queue: string; ready: number; active: number; deferred: number; 
 export function engineGauges(
   registry: Registry,
   db: Database,
-  log: { warn(object: object, message: string): void },
+  log: Pick<Log, 'warn'>,
   everyMs?: number,
 ): Job {
   const show = openGauges([registry])

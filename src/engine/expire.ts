@@ -2,12 +2,13 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database/database.ts'
 import type { Ledger } from '../ledger/client.ts'
+import type { Log } from '../log.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
 import type { Origin } from './origin.ts'
-import { bulkQueue, liveQueue, queueOf } from './queue.ts'
+import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 
 /** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
@@ -46,9 +47,8 @@ export function startExpiry(
 type ExpiryContext = {
   ledger: Pick<Ledger, 'breaker'>
   metrics: Pick<Metrics, 'claimsLost'>
-  log: Log
+  log: Pick<Log, 'error'>
 }
-type Log = { error(object: object, message: string): void }
 
 /**
  * Ends claims whose lease ran out because their worker died. If the start of the attempt is on record, its outcome is
@@ -110,18 +110,15 @@ async function endExpired(
              next_try_at = now() + ${nextTryMs} * interval '1 millisecond'
         from expired
        where o.id = expired.id
-      -- A JavaScript date drops the microseconds: a wake-up must not come too early.
+      -- The same for all. A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.subject, o.origin, o.next_try_at + interval '1 millisecond' as "nextTryAt"`.execute(
       trx,
     )
     for (const queue of [liveQueue, bulkQueue]) {
-      const wakes = rows
-        .filter(({ origin }) => queueOf(origin) === queue)
-        .map(({ subject, nextTryAt }) => ({
-          data: { subject },
-          ...(nextTryMs > 0 ? { startAfter: nextTryAt } : {}),
-        }))
-      await insertJobs(boss, trx, queue, wakes)
+      const lost = rows.filter(({ origin }) => queueOf(origin) === queue)
+      const subjects = lost.map(({ subject }) => subject)
+      const startAfter = nextTryMs > 0 ? lost[0]?.nextTryAt : undefined
+      await insertJobs(boss, trx, queue, wakesOf(subjects, startAfter))
     }
     return rows.length
   })

@@ -13,6 +13,7 @@ import type { Queue } from '../queue/queue.ts'
 import type { Run } from '../queue/run-job.ts'
 import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
+import type { Origin } from './origin.ts'
 import type { Pauses } from './pause.ts'
 
 /** What every job of a worker may use. */
@@ -29,7 +30,7 @@ export type WorkerContext = Databases & {
   pauses: Pauses
   /** The operations that callers may request. */
   catalogue: Catalogue
-  /** The same, and those that features request themselves. */
+  /** The operations of the catalogue, and those that features request themselves. */
   runnable: Catalogue
   /** Every feature's listener, in their order. */
   onFinal: OnFinal
@@ -50,8 +51,14 @@ export type Feature = {
   operations?(db: Database, config: Config): Operation[]
   jobs?: StartJob[]
   gauges?: StartJob[]
-  /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
-  onFinal?(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
+  /** For the operations of these origins, among others. */
+  onFinal?: {
+    origins: readonly Origin[]
+    /** Runs in the transaction that makes them final, so that whatever depends on them changes at the same moment. */
+    record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
+  }
+  /** Learns of operations that have become final, for figures. */
+  noteFinal?(final: Final[], metrics: Metrics): void
   /** Deletes what has been kept for its time, once a day. @returns counts for the log */
   onPurge?(db: Database, keepDays: KeepDays): Promise<object>
   /** Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts once more */

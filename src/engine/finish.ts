@@ -7,7 +7,8 @@ import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
 import { type Decision, recordedOutcome } from './decide.ts'
 import { keepableJson } from './keepable-json.ts'
-import { bulkQueue, liveQueue, queueOf } from './queue.ts'
+import type { Origin } from './origin.ts'
+import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 
 /** An operation that has become final. */
@@ -15,8 +16,14 @@ export type Final = {
   claim: Pick<Claim, 'id' | 'operationType' | 'origin' | 'subject' | 'data'>
   decision: Decision
 }
-/** Runs in the transaction in which operations become final, so that whatever depends on them changes at the same moment. */
-export type OnFinal = (trx: Trx, final: Final[]) => Promise<void>
+/** What follows when operations become final. */
+export type OnFinal = {
+  /** The origins whose operations something else depends on. */
+  origins: readonly Origin[]
+  /** Runs in the transaction in which operations become final, so that whatever depends on them changes at the same moment. */
+  record(trx: Trx, final: Final[]): Promise<void>
+  note(final: Final[]): void
+}
 
 /** A finished attempt: its claim, its key, the ledger's answer, and what was decided about the operation. */
 export type Ended = {
@@ -27,7 +34,7 @@ export type Ended = {
 }
 
 /**
- * Records how attempts ended, in one transaction.
+ * Records how attempts ended, in one transaction, together with what depends on it.
  * @returns per attempt whether it counted, which it does not if its lease had been lost
  */
 export async function finishAttempts(
@@ -36,33 +43,45 @@ export async function finishAttempts(
   ended: Ended[],
   onFinal: OnFinal,
 ): Promise<boolean[]> {
-  const counted = await db.transaction().execute(async trx => {
-    const nextTries = await recordEnds(trx, ended)
-    const effective = ended.filter(({ claim }) => nextTries.has(claimKey(claim)))
-    await onFinal(
-      trx,
-      effective.filter(({ decision }) => decision.status !== 'processing'),
-    )
-    for (const queue of [liveQueue, bulkQueue]) {
-      const again = effective.filter(
-        ({ claim, decision }) =>
-          decision.status === 'processing' && queueOf(claim.origin) === queue,
-      )
-      const wakes = again.map(({ claim }) => ({
-        data: { subject: claim.subject },
-        startAfter: nextTries.get(claimKey(claim)) as Date,
-      }))
-      await insertJobs(boss, trx, queue, wakes)
-    }
-    crashPoint('finish.recorded')
-    return nextTries
-  })
+  const standsAlone = ({ claim, decision }: Ended) =>
+    isFinal(decision) && !onFinal.origins.includes(claim.origin)
+  // The end of a live operation changes nothing else: its statement commits on its own, without two more round trips.
+  const counted = ended.every(standsAlone)
+    ? await recordEnds(db, ended)
+    : await db.transaction().execute(trx => recordWithAll(trx, boss, ended, onFinal))
   crashPoint('finish.committed')
+  onFinal.note(countedFinal(ended, counted))
   return ended.map(({ claim }) => counted.has(claimKey(claim)))
 }
 
+async function recordWithAll(
+  trx: Trx,
+  boss: PgBoss,
+  ended: Ended[],
+  onFinal: OnFinal,
+): Promise<Map<string, Date>> {
+  const nextTries = await recordEnds(trx, ended)
+  await onFinal.record(trx, countedFinal(ended, nextTries))
+  for (const queue of [liveQueue, bulkQueue]) {
+    const again = ended.filter(
+      ({ claim, decision }) =>
+        nextTries.has(claimKey(claim)) && !isFinal(decision) && queueOf(claim.origin) === queue,
+    )
+    const wakes = again.flatMap(({ claim }) =>
+      wakesOf([claim.subject], nextTries.get(claimKey(claim))),
+    )
+    await insertJobs(boss, trx, queue, wakes)
+  }
+  return nextTries
+}
+
+const isFinal = ({ status }: Decision) => status !== 'processing'
+
+const countedFinal = (ended: Ended[], counted: Map<string, Date>): Final[] =>
+  ended.filter(({ claim, decision }) => counted.has(claimKey(claim)) && isFinal(decision))
+
 /** @returns when each operation is due again, by the database's own clock, under the claim whose end counted */
-export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, Date>> {
+export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<string, Date>> {
   const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`
     with ended as (
       select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
@@ -123,7 +142,7 @@ export async function recordEnds(trx: Trx, ended: Ended[]): Promise<Map<string, 
       select id, attempt, started_at, clock_timestamp(), method, path, http_status, outcome, idempotency_key
         from attempted where id not in (select id from repeated)
     )
-    select id, attempt as number, "nextTryAt" from finished`.execute(trx)
+    select id, attempt as number, "nextTryAt" from finished`.execute(db)
   return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
 }
 

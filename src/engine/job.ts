@@ -28,6 +28,7 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
 
 function workWakes(boss: PgBoss, queue: Queue<Wake>, lane: Lane, runner: Runner): Promise<Job> {
   return work(boss, queue, async jobs => {
-    await runner.work([...new Set(jobs.map(({ data }) => data.subject))], lane)
+    // A wake-up of an earlier version names none: the sweep finds its subject.
+    await runner.work([...new Set(jobs.flatMap(({ data }) => data.subjects ?? []))], lane)
   })
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { keepRenewing, LEASE_SECONDS } from '../database/lease.ts'
+import type { Log } from '../log.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
 /** A lease stops covering writes this long before its end, so that a write arrives while the lease still holds. */
@@ -18,7 +19,7 @@ export type Leases = {
 export function keepLeases(
   db: Database,
   worker: string,
-  log: { error(object: object, message: string): void },
+  log: Pick<Log, 'error'>,
   renewEveryMs?: number,
 ): Leases {
   const held = new Map<string, { claim: Claim; until: number }>()

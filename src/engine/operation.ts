@@ -1,4 +1,5 @@
 import type { Static, TObject } from '@sinclair/typebox'
+import { sql } from 'kysely'
 import type { Answer } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Held } from '../ledger/held.ts'
@@ -57,8 +58,25 @@ export function operation<Schema extends TObject>(definition: Operation<Schema>)
 export const loanSubject = (externalId: string) => `loan:${externalId}`
 export const clientSubject = (externalId: string) => `client:${externalId}`
 
+export function isClientSubject(subject: string): boolean {
+  return subject.startsWith(clientSubject(''))
+}
+
+/** How callers name an operation that was accepted. */
+export function trackingId({ operationType, id }: { operationType: string; id: string }): string {
+  return `${operationType}|${id}`
+}
+
 /** Operations by name. */
 export type Catalogue = ReadonlyMap<string, Operation>
+
+/** Waits that a person ends. */
+const HANGING = ['ledger_approval', 'ledger_credentials']
+/** What an operation waits for when an operator may resolve it. */
+export const RESOLVABLE = ['outcome_unknown', ...HANGING]
+
+/** Whether an operator may resolve `loanops.operation o`. */
+export const IS_RESOLVABLE = sql`(o.unknown_since is not null or coalesce(o.waiting_for = any(${HANGING}), false))`
 
 /** What an operator may decide about a stuck operation. */
 export const RESOLUTIONS = ['retry', 'failed'] as const

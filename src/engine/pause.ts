@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import { startLoop } from '../queue/loop.ts'
 
 /** A pause must keep writes from beginning within two seconds, in every process. */
@@ -9,7 +10,7 @@ const TRUSTED_FOR_MS = 1_500
 /** Longer than any deadline may be. */
 const REMEMBERED_DAYS = 366
 
-/** What a process knows of the pauses of writes at the ledger. */
+/** What a process knows of the pauses of writes to the ledger. */
 export type Pauses = {
   /** By the last look. */
   isPaused(): boolean
@@ -25,10 +26,7 @@ export class LedgerPaused extends Error {}
 
 type Pause = { since: Date; until: Date | null; isUnderWay: boolean }
 
-export function watchPauses(
-  db: Database,
-  log: { error(object: object, message: string): void },
-): Pauses {
+export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
   let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }
   let looking: Promise<void> | undefined
   const onError = (error: unknown) => log.error({ err: error }, 'pauses could not be read')

@@ -1,8 +1,11 @@
 import { type Queue, WATCHED } from '../queue/queue.ts'
 import { laneOf, type Origin } from './origin.ts'
 
-/** A wake-up: this subject may have work. What the work is, and in which order, is in loanops.operation. */
-export type Wake = { subject: string }
+/** A wake-up: these subjects may have work. What the work is, and in which order, is in loanops.operation. */
+export type Wake = { subjects: string[] }
+
+/** Of the rows written per operation, a wake-up of its own would be half. More would all begin on the same worker. */
+const SUBJECTS_PER_WAKE = 16
 
 const options = {
   policy: 'standard',
@@ -19,8 +22,8 @@ const options = {
   deleteAfterSeconds: 60,
 } as const
 const work = {
-  // One fetch and one completion serve this many wake-ups: each costs as much as one statement of an operation.
-  batchSize: 32,
+  // No more subjects than a worker keeps waiting for slots: the others are left to other workers.
+  batchSize: 2,
   burstWhenBatchFull: true,
   ...WATCHED,
 } as const
@@ -36,5 +39,15 @@ export const liveQueue: Queue<Wake> = {
  * lane waits for slots anyway.
  */
 export const bulkQueue: Queue<Wake> = { name: 'operation-bulk', options, work }
+
+export function wakesOf(subjects: Iterable<string>, startAfter?: Date): WakeJob[] {
+  const all = [...new Set(subjects)]
+  const wakes = Array.from({ length: Math.ceil(all.length / SUBJECTS_PER_WAKE) }, (_, n) =>
+    all.slice(n * SUBJECTS_PER_WAKE, (n + 1) * SUBJECTS_PER_WAKE),
+  )
+  return wakes.map(some => ({ data: { subjects: some }, ...(startAfter ? { startAfter } : {}) }))
+}
+
+type WakeJob = { data: Wake; startAfter?: Date }
 
 export const queueOf = (origin: Origin) => (laneOf(origin) === 'live' ? liveQueue : bulkQueue)

@@ -18,7 +18,7 @@ import { startSweep } from './sweep.ts'
 import { openWakeLoans } from './waiting.ts'
 import { type SubjectWork, workSubject } from './work-subject.ts'
 
-export type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
+type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
@@ -40,7 +40,7 @@ export type Runner = {
 export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
   const { ledger, slots, log } = options
   const worker = newId()
-  const underWay = new Set<Promise<void>>()
+  const { tracked, settled } = openUnderWay()
   let isStopping = false
   const leases = keepLeases(db, worker, log)
   const room = openRoom(slots)
@@ -69,7 +69,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     async stop() {
       isStopping = true
       await Promise.all([sweep.stop(), expiry.stop()])
-      while (underWay.size > 0) await Promise.all(underWay)
+      await settled()
       leases.stop()
     },
   }
@@ -82,12 +82,20 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     })
     return tracked(Promise.all(taking).then(() => undefined))
   }
+}
 
-  /** A stop waits for this work. */
-  function tracked(work: Promise<void>): Promise<void> {
-    const finished = work.catch(() => undefined).finally(() => underWay.delete(finished))
-    underWay.add(finished)
-    return work
+/** The work that a stop waits for. */
+function openUnderWay() {
+  const underWay = new Set<Promise<void>>()
+  return {
+    tracked(work: Promise<void>): Promise<void> {
+      const finished = work.catch(() => undefined).finally(() => underWay.delete(finished))
+      underWay.add(finished)
+      return work
+    },
+    async settled(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
   }
 }
 

@@ -2,20 +2,19 @@ import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Slots } from '../ledger/slots.ts'
+import type { Log } from '../log.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import type { Origin } from './origin.ts'
 import { endableSubjects, overdueSubjects, type SubjectPage } from './subject-pages.ts'
+import { openTrial } from './trial.ts'
 
 /** A lost wake-up is replaced within this time. */
 const SWEEP_EVERY_MS = 1_000
 /** After an outage everything is overdue: take this much at a time, as the other workers sweep too. */
 const MAX_PER_SWEEP = 200
-/** How many operations test whether a failing ledger has recovered: enough that one of them can succeed. */
-const PER_TRIAL = 5
-/** Before any subject. */
 const START: SubjectPage = { subjects: [], next: '' }
-/** How often to check for room. */
+/** A sweep that found more than there was room for continues as soon as a slot may be free. */
 const ROOM_EVERY_MS = 20
 
 /** Finds operations that are due without a wake-up: it was lost, their deadline has passed, or the ledger is back. */
@@ -26,13 +25,13 @@ export function startSweep(
     slots: Slots
     deadlineSeconds: number
     watch: Watch
-    log: { error(object: object, message: string): void }
+    log: Pick<Log, 'error'>
   },
   runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
 ): Job {
   const { ledger, slots, deadlineSeconds, log } = options
   const watched = options.watch.over('sweep')
-  let triedUpTo = ''
+  const nextOfTrial = openTrial(db)
   const onError = (error: unknown) => log.error({ err: error }, 'the sweep failed')
   return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
@@ -60,13 +59,6 @@ export function startSweep(
     }
     if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
     return room === 0
-  }
-
-  /** In turn, so that those that fail every time do not block the others. */
-  async function nextOfTrial(origins: Origin[]): Promise<string[]> {
-    const { subjects, next } = await overdueSubjects(db, origins, PER_TRIAL, triedUpTo)
-    triedUpTo = subjects.length === PER_TRIAL ? (subjects.at(-1) as string) : (next ?? '')
-    return subjects
   }
 
   function pageAfter(after: string, origins: Origin[], room: number): Promise<SubjectPage> {

@@ -1,6 +1,7 @@
 import type { Trace, Traces } from '../ops/traces.ts'
 import type { Claim } from './claim.ts'
 import type { Ended } from './finish.ts'
+import { trackingId } from './operation.ts'
 
 /** Traces an attempt, and before an operation's first one its wait in the queue. */
 export function traceAttempt(
@@ -8,11 +9,11 @@ export function traceAttempt(
   claim: Claim,
   attempt: (trace: Trace) => Promise<Ended>,
 ): Promise<Ended> {
-  const { id, number, operationType, origin, traceparent, acceptedAt, claimedAt } = claim
+  const { number, operationType, origin, traceparent, acceptedAt, claimedAt } = claim
   // A batch has thousands of payments: each has a trace of its own, with a link to the batch's.
   const trace = origin === 'api' ? traces.at(traceparent) : traces.linkedTo(traceparent)
   const attributes = {
-    'loanops.tracking_id': `${operationType}|${id}`,
+    'loanops.tracking_id': trackingId(claim),
     'loanops.origin': origin,
     'loanops.attempt': number,
   }

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { insertJobs } from '../queue/queue.ts'
-import { liveQueue } from './queue.ts'
+import { liveQueue, wakesOf } from './queue.ts'
 
 /** Wakes the loans that were waiting for an operation on this client to end; many clients share a commit. */
 export type WakeLoans = (client: string) => Promise<unknown>
@@ -23,8 +23,7 @@ async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Pr
   crashPoint('wake.client-done')
   const subjects = await readyLoans(db, clients)
   if (subjects.length === 0) return
-  const wakes = subjects.map(subject => ({ data: { subject } }))
-  await db.transaction().execute(trx => insertJobs(boss, trx, liveQueue, wakes))
+  await db.transaction().execute(trx => insertJobs(boss, trx, liveQueue, wakesOf(subjects)))
 }
 
 /** The loans accepted before their client's next unfinished operation; the others wait for that one. */

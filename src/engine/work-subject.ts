@@ -10,7 +10,7 @@ import type { Ended } from './finish.ts'
 import { type HandOver, openHandOver } from './hand-over.ts'
 import type { KeepResult } from './keep-result.ts'
 import type { Leases } from './leases.ts'
-import type { Catalogue } from './operation.ts'
+import { type Catalogue, isClientSubject } from './operation.ts'
 import { laneOf } from './origin.ts'
 import { LedgerPaused } from './pause.ts'
 import type { Room } from './room.ts'
@@ -93,7 +93,7 @@ async function attempted(
 
 /** Only a client's operations have others waiting for them. */
 async function wakeLoans({ wakeLoans, log }: SubjectWork, subject: string): Promise<void> {
-  if (!subject.startsWith('client:')) return
+  if (!isClientSubject(subject)) return
   await wakeLoans(subject).catch(error => {
     log.error({ err: error }, 'waking loans failed; the sweep will find them')
   })

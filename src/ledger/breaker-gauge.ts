@@ -1,7 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Breaker } from './breaker.ts'
 
-/** Reports the breaker's state at the time of the scrape. */
 export function breakerGauge(registry: Registry, breaker: Breaker): void {
   new Gauge({
     name: 'loanops_ledger_breaker_open',

@@ -52,16 +52,7 @@ const REACHED: Answer = {
 }
 
 export function openBreaker(): Breaker {
-  const policy = circuitBreaker(
-    handleWhenResult(answer => isDown(answer as Answer)),
-    {
-      breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
-      halfOpenAfter: new ExponentialBackoff({
-        initialDelay: FIRST_PROBE_MS,
-        maxDelay: MAX_BETWEEN_PROBES_MS,
-      }),
-    },
-  )
+  const policy = openPolicy()
   const failures = openFailures()
   const waiting = new Set<(answer: Answer) => void>()
   let lastError: string | null = null
@@ -102,4 +93,17 @@ export function openBreaker(): Breaker {
     call.then(resolve, reject).finally(() => waiting.delete(resolve))
     return promise
   }
+}
+
+function openPolicy() {
+  return circuitBreaker(
+    handleWhenResult(answer => isDown(answer as Answer)),
+    {
+      breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
+      halfOpenAfter: new ExponentialBackoff({
+        initialDelay: FIRST_PROBE_MS,
+        maxDelay: MAX_BETWEEN_PROBES_MS,
+      }),
+    },
+  )
 }

@@ -88,30 +88,17 @@ export function openLedger(
     cutOff: sender.cutOff,
   }
 
-  async function call(request: Request, take: Take, trace?: Trace): Promise<Answer> {
-    const { method, path } = request
-    const unsent = () => ({ method, path, ...NOT_SENT })
+  function call(request: Request, take: Take, trace?: Trace): Promise<Answer> {
     return breaker.guard(
       () => traced(trace, request, traceparent => answered({ ...request, traceparent }, take)),
-      unsent,
+      () => notSent(request),
     )
   }
 
   async function answered(request: Request, take: Take): Promise<Answer> {
     const { method, path } = request
     const answer = await during(() => sender.send(request)).then(
-      received => ({
-        method,
-        path,
-        status: received.status,
-        body: received.body,
-        isRecorded: false,
-        isFromStore: received.isFromStore,
-        leftNothing: method === 'GET',
-        code: codeOf(received.body),
-        retryAfterMs: received.retryAfterMs,
-        ...told(received, take(received)),
-      }),
+      received => answerFrom(request, received, take(received)),
       error => ({ method, path, ...unanswered(error, method) }),
     )
     for (const listener of listeners) listener(answer)
@@ -131,6 +118,21 @@ async function answersAnew(settings: LedgerSettings): Promise<boolean> {
   return answers
 }
 
+function answerFrom({ method, path }: Request, received: Received, verdict: Verdict): Answer {
+  return {
+    method,
+    path,
+    status: received.status,
+    body: received.body,
+    isRecorded: false,
+    isFromStore: received.isFromStore,
+    leftNothing: method === 'GET',
+    code: codeOf(received.body),
+    retryAfterMs: received.retryAfterMs,
+    ...told(received, verdict),
+  }
+}
+
 /** The verdict, with one sentence for people. */
 function told<T extends { outcome: Answer['outcome'] }>({ status, body }: Received, verdict: T) {
   const message = messageOf(status, body)
@@ -141,7 +143,9 @@ function told<T extends { outcome: Answer['outcome'] }>({ status, body }: Receiv
 
 type Take = (received: Received) => Verdict
 
-const NOT_SENT: Omit<Answer, 'method' | 'path'> = {
+const notSent = ({ method, path }: Request): Answer => ({
+  method,
+  path,
   status: null,
   body: null,
   outcome: 'not_arrived',
@@ -150,4 +154,4 @@ const NOT_SENT: Omit<Answer, 'method' | 'path'> = {
   isRecorded: false,
   isFromStore: false,
   leftNothing: true,
-}
+})

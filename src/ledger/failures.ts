@@ -13,7 +13,7 @@ const MAX_BETWEEN_TRIALS_MS = 5_000
 const FORGET_AFTER_MS = 120_000
 
 /** Whether the ledger, although it answers, fails for one loan or client after another. */
-export type Failures = {
+type Failures = {
   /** @param answer the one that decided an attempt: a successful read says nothing about the write after it */
   note(subject: string, answer: Answer): void
   isOutage(): boolean
@@ -66,7 +66,7 @@ function isFailure(answer: Answer): boolean {
   return ['unknown', 'not_arrived'].includes(outcome) && (status >= 500 || !isOfLedgerShape(body))
 }
 
-/** The ledger's own answer to an operation, yes or no. */
+/** Only a decision of the ledger itself shows that it works. */
 function isWord({ status, outcome }: Answer): boolean {
   return status !== null && ['done', 'refused', 'awaits_approval'].includes(outcome)
 }

@@ -1,3 +1,4 @@
+import type { Log } from '../log.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 import type { Ledger } from './client.ts'
@@ -14,7 +15,7 @@ const LOOKS_UNTIL_THEN = 8
 export function passHungCalls(
   ledger: Ledger,
   slots: Slots,
-  log: { warn(object: object, message: string): void },
+  log: Pick<Log, 'warn'>,
   hungAfterMs = HUNG_AFTER_MS,
 ): Job {
   const everyMs = hungAfterMs / LOOKS_UNTIL_THEN
@@ -22,13 +23,13 @@ export function passHungCalls(
     async () => {
       if (await ledger.leaveHung(hungAfterMs)) {
         slots.replace(hungAfterMs)
-        log.warn({}, 'calls to the ledger hang, though it answers others: work goes on beside them')
+        log.warn({}, 'ledger calls hang although new ones are answered; continuing without them')
       }
       return everyMs
     },
     {
       everyMs,
-      onError: error => log.warn({ err: error }, 'the ledger was not asked'),
+      onError: error => log.warn({ err: error }, 'could not check for hung ledger calls'),
     },
   )
 }

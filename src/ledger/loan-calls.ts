@@ -4,7 +4,7 @@ import { lookUp, lookUpAnswer } from './look-up.ts'
 import type { LedgerTransaction } from './transaction.ts'
 
 type Reader = Pick<Ledger, 'read'>
-export type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
+type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
 
 const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
 const WITH_CHARGES = '?associations=charges'

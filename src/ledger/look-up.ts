@@ -16,7 +16,7 @@ export async function lookUp<T>(
   return answer?.body
 }
 
-/** The same, as the whole answer. */
+/** The whole answer of a look-up by external id; undefined if the ledger says that there is no such record. */
 export async function lookUpAnswer<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,

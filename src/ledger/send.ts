@@ -34,7 +34,7 @@ export type Request = {
 }
 
 /** The connections to the ledger, which know nothing about the meaning of a call. */
-export type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
+type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
 
 export function openSender(settings: LedgerSettings): Sender {
   const url = new URL(settings.LEDGER_URL)

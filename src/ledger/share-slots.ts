@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 import { bulkOf, type Lane, type Slots } from './slots.ts'
@@ -18,7 +19,7 @@ type Options = {
   most: number
   /** The most calls of all processes. */
   total: number
-  log: { warn(object: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 type Share = { live: number; bulk: number }
 
@@ -50,7 +51,13 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
   async function renew(): Promise<number> {
     const since = performance.now()
     const held = heldNow()
-    take(await renewShare(db, me, total, { held, wanted: wantedNow(), most: mostEach(most) }))
+    take(
+      await renewShare(db, me, total, {
+        held,
+        wanted: wantedOf(slots, share),
+        most: mostEach(most),
+      }),
+    )
     clearTimeout(ending)
     const leftMs = LEASE_SECONDS * 1_000 - MARGIN_MS - (performance.now() - since)
     ending = setTimeout(() => take({ live: 0, bulk: 0 }), leftMs)
@@ -70,14 +77,14 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
     const both = Math.max(share.live + share.bulk, slots.busy('live') + slots.busy('bulk'))
     return { live: both - bulk, bulk }
   }
+}
 
-  function wantedNow(): Share {
-    const wanted = (lane: Lane) => slots.busy(lane) + slots.waiting(lane)
-    // Where the live half is used up, live operations compete for the other one too.
-    return {
-      live: wanted('live'),
-      bulk: wanted('bulk') + Math.max(0, wanted('live') - share.live),
-    }
+function wantedOf(slots: Slots, share: Share): Share {
+  const wanted = (lane: Lane) => slots.busy(lane) + slots.waiting(lane)
+  // Where the live half is used up, live operations compete for the other one too.
+  return {
+    live: wanted('live'),
+    bulk: wanted('bulk') + Math.max(0, wanted('live') - share.live),
   }
 }
 

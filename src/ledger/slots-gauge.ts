@@ -1,7 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Slots } from './slots.ts'
 
-/** Reports the use of the slots at the time of the scrape. */
 export function slotsGauge(registry: Registry, slots: Slots): void {
   new Gauge({
     name: 'loanops_ledger_slots',

@@ -11,9 +11,7 @@ export type Slots = {
   replace(afterMs: number): void
   /** How many more tasks could start without waiting. */
   free(lane: Lane): number
-  /** How many tasks wait. */
   waiting(lane: Lane): number
-  /** How many tasks run. */
   busy(lane: Lane): number
   /** Changes how many tasks may run at once. Those that are already running continue, even if they are more. */
   resize(limits: SlotLimits): void
@@ -24,7 +22,7 @@ export type Slots = {
 type Running = { lane: Lane; since: number; isReplaced: boolean }
 
 /** `total` counts both lanes; live tasks may take all of it. */
-export type SlotLimits = { total: number; bulk: number }
+type SlotLimits = { total: number; bulk: number }
 
 /**
  * @param total calls of both lanes; batches and migrations get at most half of them, so that live operations go on
@@ -52,13 +50,7 @@ export function openSlots(total: number): Slots {
       }
     },
     replace(afterMs) {
-      let left = total - [...running].filter(({ isReplaced }) => isReplaced).length
-      for (const one of running) {
-        if (left === 0 || one.isReplaced || performance.now() - one.since < afterMs) continue
-        one.isReplaced = true
-        busy[one.lane]--
-        left--
-      }
+      for (const { lane } of replaceHung([...running], total, afterMs)) busy[lane]--
       startWaiting()
     },
     free,
@@ -85,6 +77,15 @@ export function openSlots(total: number): Slots {
       }
     }
   }
+}
+
+/** @returns those that are replaced now; with the earlier ones they are never more than `most` */
+function replaceHung(running: Running[], most: number, afterMs: number): Running[] {
+  const others = running.filter(({ isReplaced }) => !isReplaced)
+  const left = most - (running.length - others.length)
+  const hung = others.filter(({ since }) => performance.now() - since >= afterMs).slice(0, left)
+  for (const one of hung) one.isReplaced = true
+  return hung
 }
 
 /** How many of these slots batches and migrations may use. */

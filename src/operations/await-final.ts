@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 /** One query serves all waiting callers, this often, and only while somebody is waiting. */
 const ASK_EVERY_MS = 25
 
-export type AwaitFinal = {
+type AwaitFinal = {
   /** Whether too many callers are waiting: each of them holds a connection. */
   isFull(): boolean
   /** @param response closes when the caller has gone, which ends the wait */
@@ -54,18 +54,16 @@ export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
     while (waiting.size > 0) {
       await pause(ASK_EVERY_MS)
       // While the database is down nothing becomes final; the callers' own timeouts keep running.
-      for (const id of await finalOf([...waiting.keys()]).catch(() => [])) {
+      for (const id of await finalOf(db, [...waiting.keys()]).catch(() => [])) {
         for (const done of waiting.get(id) ?? []) done()
       }
     }
     isAsking = false
   }
+}
 
-  async function finalOf(ids: string[]): Promise<string[]> {
-    const { rows } = await sql<{ id: string }>`
-      select id from loanops.operation where id = any(${ids}) and status <> 'processing'`.execute(
-      db,
-    )
-    return rows.map(({ id }) => id)
-  }
+async function finalOf(db: Database, ids: string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from loanops.operation where id = any(${ids}) and status <> 'processing'`.execute(db)
+  return rows.map(({ id }) => id)
 }

@@ -1,11 +1,13 @@
 import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { endUntried } from '../engine/end-untried.ts'
 import type { OnFinal } from '../engine/finish.ts'
+import { trackingId } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Conflict } from '../http/problem.ts'
-import { trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { UnknownTrackingId } from './tracking-id.ts'
 
 const cancelled = {
   ...refusal('409', 'loanops.cancelled', 'An operator has cancelled this operation'),
@@ -20,7 +22,7 @@ export async function cancelOperation(
   tracked: { operationType: string; id: string },
   asker: Asker,
 ): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     const end = await endUntried(trx, boss, tracked, cancelled, onFinal)
     if (end === 'unknown') throw new UnknownTrackingId()
     if (end === 'tried')

@@ -1,12 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { ORIGINS, type Origin } from '../engine/origin.ts'
+import { trackingId } from '../engine/operation.ts'
+import { ORIGINS } from '../engine/origin.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { matching, type OperationFilter } from './operation-filter.ts'
+import { isFailed, isUnfinished, matching, type OperationFilter } from './operation-filter.ts'
 import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
-import { trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { UnknownTrackingId } from './tracking-id.ts'
 
 const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,
   o.error_message as "errorMessage", o.processed_at as "processedAt"`
@@ -27,15 +28,13 @@ type ListQuery = OperationFilter & { limit: number; cursor?: string }
 export async function listOperations(db: Database, { limit, cursor, ...filter }: ListQuery) {
   const before = cursor === undefined ? null : (decodeCursor(cursor, ['bigint'])[0] ?? null)
   type Row = OperationRow & { seq: string } & ListColumns
-  // Each origin by itself, because its own indexes have its order.
-  const origins = filter.origin === undefined ? ORIGINS : [filter.origin]
-  const newestOf = (origin: Origin) => sql`
+  const newestOf = (part: OperationFilter) => sql`
     (select * from loanops.operation o
-      where ${matching({ ...filter, origin })} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
-      order by ${orderOf(origin, filter)} desc limit ${limit + 1})`
+      where ${matching(part)} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
+      order by ${orderOf(part)} desc limit ${limit + 1})`
   const { rows } = await sql<Row>`
     select o.seq, ${recordColumns}, ${listColumns}
-      from (select * from (${sql.join(origins.map(newestOf), sql` union all `)}) newest
+      from (select * from (${sql.join(partsOf(filter).map(newestOf), sql` union all `)}) newest
              order by seq desc limit ${limit + 1}) o
       join loanops.operation_state v on v.seq = o.seq
      order by o.seq desc`.execute(db)
@@ -43,10 +42,28 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
   return { operations: page.map(listItem), next_cursor }
 }
 
-/** Few are unfinished, and an index of them is not in this order: without the sum, PostgreSQL would search all for them. */
-function orderOf(origin: Origin, { status, waiting_for }: OperationFilter): RawBuilder<unknown> {
-  const isUnfinished = status === 'processing' || waiting_for !== undefined
-  return origin !== 'api' && isUnfinished ? sql`o.seq + 0` : sql`o.seq`
+/** What matches, at most so many of each part of it, to be counted. */
+export function someMatching(filter: OperationFilter, limit: number): RawBuilder<unknown> {
+  const some = partsOf(filter).map(
+    part => sql`(select from loanops.operation o where ${matching(part)} limit ${limit})`,
+  )
+  return sql`select from (${sql.join(some, sql` union all `)}) parts`
+}
+
+/**
+ * Each origin by itself, because its own indexes have its order. What is unfinished or failed, and what one loan or client
+ * has, is in indexes of its own, whatever its origin.
+ */
+function partsOf(filter: OperationFilter): OperationFilter[] {
+  const { origin, external_id } = filter
+  const isIndexed = external_id !== undefined || isUnfinished(filter) || isFailed(filter)
+  if (origin !== undefined || isIndexed) return [filter]
+  return ORIGINS.map(origin => ({ ...filter, origin }))
+}
+
+/** An index of the unfinished is not in this order: without the sum, PostgreSQL would search all operations for them. */
+function orderOf(filter: OperationFilter): RawBuilder<unknown> {
+  return filter.origin !== 'api' && isUnfinished(filter) ? sql`o.seq + 0` : sql`o.seq`
 }
 
 /** The whole operation, whoever asked for it. @throws UnknownTrackingId */

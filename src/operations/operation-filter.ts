@@ -15,7 +15,7 @@ export const WAITING_REASONS = [
 /** The only one that payments become. */
 const OF_PAYMENTS = 'REPAYMENT'
 
-/** By what operations are listed. */
+/** The filters of the operation list. */
 export type OperationFilter = {
   origin?: Origin
   external_id?: string
@@ -28,20 +28,33 @@ export type OperationFilter = {
   time_zone?: string
 }
 
+export const isUnfinished = ({ status, waiting_for }: OperationFilter) =>
+  status === 'processing' || waiting_for !== undefined
+
+export const isFailed = ({ status, error_code, failed_on }: OperationFilter) =>
+  status === 'failed' || error_code !== undefined || failed_on !== undefined
+
 /** A condition on the rows of `loanops.operation o`. */
 export function matching(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
   const where: RawBuilder<unknown>[] = [sql`true`]
-  // Literals, so that PostgreSQL sees which partial index holds them.
-  if (origin !== undefined) where.push(sql`o.origin = ${sql.lit(origin)}`)
+  // Literals, so that PostgreSQL sees which partial index holds them. Where few are left anyway, an index of all that have
+  // another origin than `api` would only be in the way.
+  const isOfFew = isUnfinished(filter) || isFailed(filter)
+  if (origin !== undefined)
+    where.push(
+      origin !== 'api' && isOfFew
+        ? sql`o.origin || '' = ${origin}`
+        : sql`o.origin = ${sql.lit(origin)}`,
+    )
   if (status !== undefined) where.push(sql`o.status = ${sql.lit(status)}`)
   if (external_id !== undefined) where.push(sql`o.external_id = ${external_id}`)
   if (operation_type !== undefined) where.push(sql`o.operation_type = ${operation_type}`)
   // Known before any row is read.
-  if (operation_type !== undefined && origin === 'payment')
-    where.push(sql.lit(operation_type === OF_PAYMENTS) as RawBuilder<unknown>)
+  if (operation_type !== undefined && origin !== undefined)
+    where.push(sql.lit((operation_type === OF_PAYMENTS) === (origin === 'payment')))
   if (waiting_for !== undefined)
-    where.push(sql`o.status = 'processing' and (
+    where.push(sql`o.status = 'processing' and ${mayWaitFor(waiting_for)} and (
       select v.waiting_for from loanops.operation_state v where v.seq = o.seq) = ${waiting_for}`)
   if (error_code !== undefined)
     where.push(sql`o.status = 'failed' and coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
@@ -54,4 +67,21 @@ export function matching(filter: OperationFilter): RawBuilder<unknown> {
     )
   }
   return sql.join(where, sql` and `)
+}
+
+/** What the view's answer takes for granted, and costs far less to find out of each row. */
+function mayWaitFor(reason: string): RawBuilder<unknown> {
+  switch (reason) {
+    case 'outcome_unknown':
+      return sql`o.unknown_since is not null`
+    case 'paused':
+      return sql`exists (select from ops.ledger_pause)`
+    case 'predecessor':
+      return sql`exists (select from loanops.operation earlier
+                          where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq)`
+    case 'client':
+      return sql`o.waits_for is not null`
+    default:
+      return sql`o.waiting_for = ${sql.lit(reason)}`
+  }
 }

@@ -24,11 +24,11 @@ const pauseSchema = {
 const resumeSchema = {
   operationId: 'resumeLedger',
   tags,
-  summary: 'Ends the pause of writes at the ledger',
+  summary: 'Ends the pause of writes to the ledger',
   response: { 200: State },
 }
 
-/** The switch that stops all writes at the ledger. */
+/** The switch that stops all writes to the ledger. */
 export function pauseRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/ledger/pause', { schema: pauseSchema }, async request => {

@@ -10,6 +10,6 @@ export async function runPurges(context: WorkerContext): Promise<Job> {
   return work(boss, purgeQueue, async () => {
     // The job may have been queued before a setting was switched off.
     const purged = await context.onPurge(patient, keepDaysOf(config))
-    log.info({ purged }, 'what is kept for a limited time only has been purged')
+    log.info({ purged }, 'expired records purged')
   })
 }

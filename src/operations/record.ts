@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { trackingId } from '../engine/operation.ts'
 import { ORIGINS } from '../engine/origin.ts'
 import { nullable, oneOf } from '../http/fields.ts'
 import { TrackingId } from './tracking-id.ts'
@@ -69,7 +70,7 @@ export type OperationRow = {
 }
 
 export function trackingRecord(row: OperationRow) {
-  const tracking_id = `${row.operationType}|${row.id}`
+  const tracking_id = trackingId(row)
   return row.status === 'processing' ? { tracking_id, status: row.status } : wholeRecord(row)
 }
 
@@ -82,7 +83,7 @@ export function wholeRecord({
   processedAt,
 }: OperationRow) {
   return {
-    tracking_id: `${operationType}|${id}`,
+    tracking_id: trackingId({ operationType, id }),
     operation_type: operationType,
     status,
     success_response: status === 'success' ? response : null,

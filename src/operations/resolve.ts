@@ -2,13 +2,20 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
-import { RESOLUTIONS, type Resolution } from '../engine/operation.ts'
+import { inTransaction } from '../database/in-transaction.ts'
+import {
+  IS_RESOLVABLE,
+  RESOLUTIONS,
+  RESOLVABLE,
+  type Resolution,
+  trackingId,
+} from '../engine/operation.ts'
 import type { Origin } from '../engine/origin.ts'
-import { queueOf } from '../engine/queue.ts'
+import { queueOf, wakesOf } from '../engine/queue.ts'
 import { oneOf } from '../http/fields.ts'
 import { Conflict } from '../http/problem.ts'
 import { insertJobs } from '../queue/queue.ts'
-import { trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { UnknownTrackingId } from './tracking-id.ts'
 
 export const Outcome = oneOf(RESOLUTIONS)
 
@@ -24,18 +31,17 @@ export async function resolveOperation(
   outcome: Resolution,
   asker: Asker,
 ): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     const { rows } = await sql<{ subject: string; origin: Origin; isHanging: boolean }>`
-      select subject, origin, status = 'processing' and (unknown_since is not null
-               or coalesce(waiting_for in ('ledger_approval', 'ledger_credentials'), false)) as "isHanging"
-        from loanops.operation
+      select subject, origin, status = 'processing' and ${IS_RESOLVABLE} as "isHanging"
+        from loanops.operation o
        where id = ${tracked.id} and operation_type = ${tracked.operationType}
          for update`.execute(trx)
     const [operation] = rows
     if (operation === undefined) throw new UnknownTrackingId()
     if (!operation.isHanging) {
       throw new Conflict(
-        'Only an operation that waits for outcome_unknown, ledger_approval or ledger_credentials can be resolved',
+        `Only an operation that waits for ${RESOLVABLE.slice(0, -1).join(', ')} or ${RESOLVABLE.at(-1)} can be resolved`,
       )
     }
     // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt gives the key up
@@ -46,9 +52,7 @@ export async function resolveOperation(
              key_generation = key_generation
                + (${outcome === 'retry'} and waiting_for is not distinct from 'ledger_approval')::integer
        where id = ${tracked.id}`.execute(trx)
-    await insertJobs(boss, trx, queueOf(operation.origin), [
-      { data: { subject: operation.subject } },
-    ])
+    await insertJobs(boss, trx, queueOf(operation.origin), wakesOf([operation.subject]))
     await audit(trx, {
       ...asker,
       action: 'operation.resolve',

@@ -5,8 +5,8 @@ import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
 import { CALLERS_PATIENCE_MS, groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
-import { acceptOperations, type NewOperation, newOperation } from '../engine/accept.ts'
-import type { Catalogue } from '../engine/operation.ts'
+import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
+import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
@@ -14,7 +14,7 @@ import type { Traces } from '../ops/traces.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
-import { parseTrackingId, TrackingId, trackingId, UnknownTrackingId } from './tracking-id.ts'
+import { parseTrackingId, TrackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
@@ -77,6 +77,9 @@ const listSchema = (catalogue: Catalogue) => ({
     }),
   },
 })
+
+/** While one group's commit is flushed to disk or to a standby, others are on their way; more would only be smaller. */
+const INTAKE_GROUPS = 4
 
 type Context = {
   db: Database
@@ -141,5 +144,6 @@ function openIntake({ db, boss, watch }: Context) {
     (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
     CALLERS_PATIENCE_MS,
     watch.waited('intake'),
+    { groups: INTAKE_GROUPS, namesOf: lockedNames },
   )
 }

@@ -21,10 +21,6 @@ export const TrackingId = described(
   'LOAN_APPROVE|019a0000-0000-7000-8000-000000000000',
 )
 
-export function trackingId({ operationType, id }: { operationType: string; id: string }): string {
-  return `${operationType}|${id}`
-}
-
 /** @throws InvalidTrackingId */
 export function parseTrackingId(text: string): { operationType: string; id: string } {
   const [, operationType, id] = SHAPE.exec(text) ?? []

@@ -6,7 +6,7 @@ import { closed } from '../http/fields.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
 
-export type OperateRequest = { operation: Operation; data: Data }
+type OperateRequest = { operation: Operation; data: Data }
 
 /** The body of operate as OpenAPI shows it: one of the operations, distinguished by `status`. */
 export function operateBody(catalogue: Catalogue) {

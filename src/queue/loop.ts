@@ -3,7 +3,7 @@ import type { Job } from './job.ts'
 /** The most of its time that a loop spends looking, however long each look takes. */
 const MAX_SHARE_OF_TIME = 0.1
 
-export type Loop = Job & {
+type Loop = Job & {
   /** Ends the current rest, or skips the next one. */
   wake(): void
 }

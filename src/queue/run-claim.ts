@@ -6,7 +6,7 @@ import { publicError } from '../public-error.ts'
 /** A table of runs, of which one is in progress at a time, across all workers, and one more may wait. */
 export type RunTable = 'core.batch_run' | 'core.readback_run'
 
-/** The same, where one is in progress per account of a gateway: it is claimed in its own way. */
+/** A backfill is leased like a run but claimed in its own way: one is in progress per account of a gateway. */
 type LeasedTable = RunTable | 'core.backfill'
 
 /** A run that only this process works on until the lease ends. */

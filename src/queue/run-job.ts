@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Databases, Trx } from '../database/database.ts'
 import { keepRenewing } from '../database/lease.ts'
+import type { Log } from '../log.ts'
 import type { Job } from './job.ts'
 import { startLoop } from './loop.ts'
 import { type Queue, work } from './queue.ts'
@@ -24,7 +25,7 @@ export class RunLeft extends Error {
   }
 }
 
-export type RunKind = {
+type RunKind = {
   table: RunTable
   /** Its jobs are wake-ups: a run may be waiting, or is due on schedule. */
   queue: Queue<{ trigger?: 'schedule' }>
@@ -34,7 +35,7 @@ export type RunKind = {
   request(trx: Trx): Promise<unknown>
   /** Works on the run to its end; continues with what remains, also after a worker died. */
   run(run: Run): Promise<void>
-  log: { error(object: object, message: string): void }
+  log: Pick<Log, 'error'>
 }
 
 /** Runs them one after the other, on schedule and on demand. */
@@ -45,7 +46,7 @@ export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): 
   const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
     everyMs: LOOK_EVERY_MS,
     onError: error =>
-      log.error({ err: error, queue: queue.name }, 'a run broke off; it will go on'),
+      log.error({ err: error, queue: queue.name }, 'run interrupted; it will be resumed'),
   })
   const waking = await work(boss, queue, async jobs => {
     if (jobs.some(({ data }) => data?.trigger === 'schedule'))

@@ -55,7 +55,7 @@ t.test('a migration that was discarded before it was reported holds up no callba
   })
 })
 
-t.test('a migration’s callback does not tell what a dry run found to differ', async t => {
+t.test('a migration’s callback contains no dry-run differences', async t => {
   const receiver = await callbackReceiver(t)
   const service = await startTestService(t, receiver.settings)
   await migrateCsv(

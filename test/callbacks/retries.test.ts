@@ -88,7 +88,7 @@ t.test('a redirect is not followed: it is a failed attempt', async t => {
   matchEach(t, body.callbacks, [{ last_status: 307, attempts: 1 }])
 })
 
-t.test('410 stops everything, keeps what comes, and resume lets it flow', async t => {
+t.test('410 stops all delivery, keeps new callbacks, and resume sends them', async t => {
   const { receiver, service } = await reporting(t)
   receiver.respond(response => response.writeHead(410).end())
   await endOne(service, 'C-1')
@@ -106,7 +106,7 @@ t.test('410 stops everything, keeps what comes, and resume lets it flow', async 
   t.same(receiver.received.map(({ body }) => body.data.external_id).sort(), ['C-1', 'C-1', 'C-2'])
 })
 
-t.test('what fails after a 410 does not let callbacks flow again', async t => {
+t.test('what fails after a 410 does not resume callbacks', async t => {
   const { receiver, service } = await reporting(t)
   const open: ServerResponse[] = []
   receiver.respond(response => open.push(response))
@@ -197,7 +197,7 @@ t.test('a callback whose retries are used up has failed, and replay sends it aga
   t.equal(new Set(received.map(({ id }) => id)).size, 1)
 })
 
-t.test('each retry follows after its time, with at most a fifth of jitter', async t => {
+t.test('the retry schedule has the documented times, with at most a fifth of jitter', async t => {
   const scheduled = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS].concat(
     [2, 5, 10, 14, 20, 24].map(hours => hours * HOUR_MS),
   )

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 
 const SUCCESSOR_MS = 50
 
-t.test('an operation’s successor starts within 50 ms of its end', async t => {
+t.test('the median successor starts within 50 ms of the end before it', async t => {
   const service = await startTestService(t)
   const loan = await ledgerLoan(service)
   const principals = Array.from({ length: 12 }, (_, n) => 60_000 + n)

@@ -28,8 +28,9 @@ t.test('a PostgreSQL killed under load loses nothing that was answered 202', asy
     await database.kill()
     // A process that starts while PostgreSQL recovers waits for it.
     await cluster.add('worker')
+    const started = cluster.places.map(({ service }) => service)
     await database.kill()
-    return true
+    return started
   })
   let isKilled = false
   void killed.then(() => {
@@ -38,7 +39,7 @@ t.test('a PostgreSQL killed under load loses nothing that was answered 202', asy
   const apis = cluster.places.filter(({ role }) => role === 'api')
   const isEnough = (sent: number) => isKilled && sent >= OPERATIONS
   const { operations } = await runCallers(apis, { callers: 8, draw: dice(1), isEnough })
-  await killed
+  const started = await killed
 
   const db = openDatabase(database.url, { max: 2, name: 'test', onError: () => undefined })
   await until(async () => {
@@ -50,8 +51,10 @@ t.test('a PostgreSQL killed under load loses nothing that was answered 202', asy
   const verdict = await judge(db, operations, log)
   t.match(verdict, { vanished: 0, lost: 0, doubled: 0, failedButApplied: 0, outOfOrder: 0 })
   t.equal(verdict.appliedOnce + verdict.refusedPayments, verdict.accepted)
+  // The others may end all the work before the last one is up.
+  await until(async () => cluster.places.every(({ isUp }) => isUp), 'every process is up')
   t.ok(
-    cluster.places.every(({ isUp }) => isUp),
+    cluster.places.every(({ service }, i) => service === started[i]),
     'no process was lost by it',
   )
   await db.destroy()

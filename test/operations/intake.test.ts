@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
 import { groupCommit } from '../../src/database/group-commit.ts'
@@ -72,13 +73,49 @@ t.test('items that arrive while a commit is in flight share the next one', async
   const groups: number[][] = []
   const commit = groupCommit(async (items: number[]) => {
     groups.push(items)
-    await new Promise(resolve => setImmediate(resolve))
+    await setImmediate()
     return items
   })
   const sent = Array.from({ length: 1_000 }, (_, n) => n)
   t.same(await Promise.all(sent.map(commit.submit)), sent)
   t.ok(groups.length < 10, `${groups.length} commits`)
 })
+
+t.test(
+  'items that share a name keep their order, and others are committed beside them',
+  async t => {
+    const groups: { items: string[]; end: () => void }[] = []
+    const commit = groupCommit<string, string>(
+      items => {
+        const { promise, resolve } = Promise.withResolvers<string[]>()
+        groups.push({ items, end: () => resolve(items) })
+        return promise
+      },
+      undefined,
+      undefined,
+      { groups: 2, namesOf: item => item.split('+') },
+    )
+    const arrive = async (...items: string[]) => {
+      for (const item of items) void commit.submit(item)
+      await setImmediate()
+    }
+    const end = async (group: number) => {
+      groups[group]?.end()
+      await setImmediate()
+    }
+    const begun = () => groups.map(({ items }) => items)
+    await arrive('a+b')
+    await arrive('b+c', 'c', 'd', 'e')
+    t.same(begun(), [['a+b'], ['d', 'e']])
+    await arrive('f')
+    t.equal(begun().length, 2, 'no more than two at a time')
+    await end(1)
+    t.same(begun()[2], ['f'])
+    await end(0)
+    t.same(begun()[3], ['b+c', 'c'])
+    for (const group of [2, 3]) await end(group)
+  },
+)
 
 t.test('a poisoned item fails on its own', async t => {
   const commit = groupCommit(async (items: string[]) => {

@@ -223,7 +223,7 @@ t.test('readyz and a gauge report a pause, in an api too, and intake goes on', a
   t.match(body, {
     status: 'ready',
     ledger: {
-      pause: /^writes are paused since .*Z, until it is resumed$/,
+      pause: /^writes have been paused since .*Z, until it is resumed$/,
       waiting_for: ['paused'],
     },
   })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { atLedger, control, disbursal, givenLoan, loanData } from '../support/loans.ts'
 import { operate, startTestService } from '../support/service.ts'
 
-t.test('an amount that the ledger would round is refused', async t => {
+t.test('amounts that the ledger would round', async t => {
   const service = await startTestService(t)
   const { call } = service
   await control(service, 'PUT', '/rounding', { product: 1, decimalPlaces: 0, inMultiplesOf: 50 })
@@ -23,16 +23,18 @@ t.test('an amount that the ledger would round is refused', async t => {
       },
     })
 
-  t.test('by LOAN_CREATE', async () => {
+  t.test('LOAN_CREATE refuses an amount that the ledger would round', async () => {
     await refused('LOAN_CREATE', { ...loanData('L-decimals', client), principal: 50_000.5 })
     await refused('LOAN_CREATE', { ...loanData('L-multiples', client), principal: 50_020 })
   })
-  t.test('by LOAN_UPDATE', () => refused('LOAN_UPDATE', { externalId: created, principal: 60_020 }))
-  t.test('by LOAN_DISBURSE', () =>
+  t.test('LOAN_UPDATE refuses an amount that the ledger would round', () =>
+    refused('LOAN_UPDATE', { externalId: created, principal: 60_020 }),
+  )
+  t.test('LOAN_DISBURSE refuses an amount that the ledger would round', () =>
     refused('LOAN_DISBURSE', { ...disbursal(approved), transactionAmount: 40_020 }),
   )
 
-  t.test('but not one that it books exactly', async t => {
+  t.test('LOAN_DISBURSE accepts an amount that the ledger books exactly', async t => {
     const data = { ...disbursal(approved), transactionAmount: 40_050 }
     t.match(await operate(call, 'LOAN_DISBURSE', data), { status: 'success' })
   })

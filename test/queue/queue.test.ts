@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { liveQueue } from '../../src/engine/queue.ts'
+import { liveQueue, wakesOf } from '../../src/engine/queue.ts'
 import { insertJobs, openQueue } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
@@ -11,12 +11,14 @@ t.test('a job exists only if the transaction that inserted it commits', async t 
   t.teardown(() => boss.stop({ graceful: false }))
   const insert = (subject: string, fails: boolean) =>
     db.transaction().execute(async trx => {
-      await insertJobs(boss, trx, liveQueue, [{ data: { subject } }])
+      await insertJobs(boss, trx, liveQueue, wakesOf([subject]))
       if (fails) throw new Error('the fact behind the job failed')
     })
   await t.rejects(insert('loan:ROLLED-BACK', true))
   await insert('loan:COMMITTED', false)
   const { rows } = await sql`
-    select data ->> 'subject' as subject from pgboss.job where name = ${liveQueue.name}`.execute(db)
+    select data -> 'subjects' ->> 0 as subject from pgboss.job where name = ${liveQueue.name}`.execute(
+    db,
+  )
   t.same(rows, [{ subject: 'loan:COMMITTED' }])
 })

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { ADMIN, OPERATOR } from './admin.ts'
 import { startTestService, type TestService } from './service.ts'
+import { until } from './until.ts'
 
 export const VIEWER = { username: 'vic.viewer', password: 'only for looking at it' }
 
@@ -48,7 +49,11 @@ export async function loggedIn(
   url: string,
   credentials: { username: string; password: string },
 ): Promise<Browse> {
-  const { headers } = await browser(url)('/console/login', credentials)
+  // Checking a password takes a second of a busy machine, and the page gives up before its client would.
+  const { headers } = await until(async () => {
+    const answer = await browser(url)('/console/login', credentials)
+    return answer.status === 303 && answer
+  }, 'the login')
   return browser(url, cookieIn(headers))
 }
 

@@ -1,5 +1,9 @@
 import type { Test } from 'tap'
-import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
+import {
+  type SandboxGateways,
+  startSandboxGateways,
+} from '../../src/sandbox/gateways/gateway-server.ts'
+import { gatewaySettings as apiSettings } from '../../src/sandbox/gateways/gateway-settings.ts'
 import type { Call } from './service.ts'
 import { until } from './until.ts'
 
@@ -20,18 +24,15 @@ export async function gatewaySandbox(t: Test) {
     /** The paths that were asked for, in order. */
     calls: async () =>
       (await (await control('GET', '/calls')).json()) as { path: string; at: number }[],
-    settings: {
-      GATEWAY_A_API_URL: sandbox.urlA,
-      GATEWAY_A_API_KEY: 'sandbox-key',
-      GATEWAY_A_API_SECRET: 'sandbox-secret',
-      GATEWAY_B_API_URL: sandbox.urlB,
-      GATEWAY_B_API_KEY: 'sandbox-key',
-      GATEWAY_B_API_SECRET: 'sandbox-secret',
-      // Once a year: tests ask for what they want.
-      BACKFILL_CRON: '0 0 1 1 *',
-    },
+    settings: gatewaySettings(sandbox),
   }
 }
+
+/** To ask the sandbox's gateways, when a test wants it: the schedule's next time is a year away. */
+export const gatewaySettings = (sandbox: SandboxGateways) => ({
+  ...apiSettings(sandbox),
+  BACKFILL_CRON: '0 0 1 1 *',
+})
 
 export const PAID_AT = '2026-02-05T04:30:00Z'
 /** A window around it. */

@@ -18,7 +18,7 @@ export function testEnv(
   return {
     PORT: '0',
     DATABASE_URL: databaseUrl,
-    DATABASE_POOL_MAX: '10',
+    DATABASE_POOL_MAX: '4',
     INTERNAL_TOKEN: TOKEN,
     JWT_SECRET: 'a-secret-of-32-characters-for-tests',
     LEDGER_URL: ledgerUrl,

@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path'
 const LONGEST = [
   'operations/pause',
   'console/browser',
+  'console/questions',
+  'console/bulk',
   'books/backfill-schedule',
   'payments/fates',
   'engine/unknown',
@@ -34,7 +36,7 @@ const LONGEST = [
 const FIRST_TO_LOAD = fileOf('portfolio/new-kind')
 
 /** Of all others, this many share a process: loading the service and tap takes longer than most files. */
-const FILES_PER_PROCESS = 8
+const FILES_PER_PROCESS = 14
 
 /**
  * Writes what tap is to run into `folder`, one entry per process.

@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Rarely enough that many pollers leave the machine to the work they wait for. */
-const ASK_EVERY_MS = 30
+const FIRST_PAUSE_MS = 20
+/** Asks ever more rarely, so that many pollers leave the machine to the work they wait for. */
+const SHARE_OF_WAIT = 0.1
+const LONGEST_PAUSE_MS = 250
 /** A process starts within a second, but takes many seconds on a machine busy with other tests. */
 const PATIENCE_MS = 60_000
 
@@ -13,11 +15,12 @@ export async function until<T>(
   ask: () => Promise<T | undefined | false>,
   what = String(ask),
 ): Promise<T> {
-  const end = Date.now() + PATIENCE_MS
+  const start = Date.now()
   for (;;) {
     const answer = await ask()
     if (answer !== undefined && answer !== false) return answer
-    if (Date.now() > end) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
-    await setTimeout(ASK_EVERY_MS)
+    const waitedMs = Date.now() - start
+    if (waitedMs > PATIENCE_MS) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
+    await setTimeout(Math.min(Math.max(FIRST_PAUSE_MS, waitedMs * SHARE_OF_WAIT), LONGEST_PAUSE_MS))
   }
 }

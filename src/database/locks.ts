@@ -1,0 +1,12 @@
+/**
+ * Any numbers, as long as every process uses the same ones and nothing else does. The views have 7405315 (payments-raw.sql),
+ * 7405316 (payments-core.sql), 7405318 (report-callbacks.sql) and 7405319 (ledger-shares.sql).
+ */
+export const LOCKS = {
+  migration: 7_405_313,
+  /** Of the locks by name, and the one lock of earlier versions. */
+  intake: 7_405_314,
+  portfolioStarts: 7_405_317,
+  backfillClaims: 7_405_320,
+  reconciling: 7_405_321,
+}

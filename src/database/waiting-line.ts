@@ -1,0 +1,39 @@
+type WaitingLine<T> = {
+  length(): number
+  add(item: T): void
+  /** Takes those that have waited longest, without those that must follow one that was taken before or stays behind. */
+  take(max: number): T[]
+  /** Lets go on those that waited for these to end. */
+  ended(items: T[]): void
+}
+
+/** Items that wait. Those that share a name follow one another: the next is taken once the one before has ended. */
+export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T> {
+  let waiting: T[] = []
+  const taken = new Set<string>()
+
+  return {
+    length: () => waiting.length,
+    add: item => void waiting.push(item),
+    take(max) {
+      const free: T[] = []
+      const behind: T[] = []
+      const blocked = new Set(taken)
+      let seen = 0
+      for (const item of waiting) {
+        if (free.length === max) break
+        seen++
+        if (item.names.some(name => blocked.has(name))) {
+          behind.push(item)
+          for (const name of item.names) blocked.add(name)
+        } else free.push(item)
+      }
+      waiting = [...behind, ...waiting.slice(seen)]
+      for (const name of free.flatMap(({ names }) => names)) taken.add(name)
+      return free
+    },
+    ended(items) {
+      for (const name of items.flatMap(({ names }) => names)) taken.delete(name)
+    },
+  }
+}
