@@ -1,3 +1,4 @@
+import { type Asker, auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
@@ -22,12 +23,14 @@ export type CheckContext = {
 
 /**
  * Reads a posted payment's repayment back from the ledger.
- * @returns the payment as it is then
+ * @returns the updated payment
  * @throws NotFound, Unavailable
  */
-export async function checkPayment(context: CheckContext, name: PaymentName) {
+export async function checkPayment(context: CheckContext, name: PaymentName, asker: Asker) {
   const { db, config, metrics } = context
   const { id, payment } = await foundPayment(db, name)
+  const subject = `${name.gateway}/${name.paymentId}`
+  await auditAlone(db, { ...asker, action: 'payment.check', subject })
   const { state, kind, external_loan_id: loan } = payment
   if (state !== 'posted' || loan === null) return payment
   const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
@@ -48,8 +51,7 @@ async function readNow(
   try {
     return await slots.run('live', () => readRepayments(ledger, loan, payments))
   } catch (error) {
-    if (error instanceof LedgerTrouble)
-      throw new Unavailable('the ledger does not tell what it holds')
+    if (error instanceof LedgerTrouble) throw new Unavailable('the ledger could not be read')
     throw error
   }
 }

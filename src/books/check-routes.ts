@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { askerOf } from '../accounts/actor.ts'
 import { Payment, PaymentParams as params } from '../payments/payment-record.ts'
 import { type CheckContext, checkPayment } from './check-payment.ts'
 
@@ -6,7 +7,7 @@ const checkSchema = {
   operationId: 'checkPayment',
   tags: ['payments'],
   summary:
-    'Reads a posted payment’s repayment back from the ledger, and returns the payment as it is then',
+    'Reads a posted payment’s repayment back from the ledger, and returns the updated payment',
   params,
   response: { 200: Payment },
 }
@@ -14,9 +15,13 @@ const checkSchema = {
 /** Compares one payment with the ledger while the caller waits. */
 export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.post('/payments/:gateway/:gateway_payment_id/check', { schema: checkSchema }, request => {
-      const { gateway, gateway_payment_id: paymentId } = request.params
-      return checkPayment(context, { gateway, paymentId })
-    })
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/check',
+      { schema: checkSchema },
+      async request => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        return checkPayment(context, { gateway, paymentId }, await askerOf(request))
+      },
+    )
   }
 }

@@ -1,7 +1,7 @@
 import type { Metrics } from '../ops/metrics.ts'
 import type { Found } from './record-findings.ts'
 
-/** Counts what was newly found, by a run or by a check. */
+/** Counts new findings, whether of a run or of a check. */
 export function countFound({ readBack }: Pick<Metrics, 'readBack'>) {
   return ({ reversed, missing, differing }: Found): void => {
     readBack.inc({ finding: 'reversed' }, reversed)

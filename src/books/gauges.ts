@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
-export function readbackGauges(
-  registry: Registry,
-  db: Database,
-  log: { warn(object: object, message: string): void },
-): Job {
+export function readbackGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const age = new Gauge({
     name: 'loanops_readback_age_seconds',
     help: 'Since the last run that read payments back was completed or, where none was yet, since the first was due',

@@ -6,18 +6,18 @@ import type { Run } from '../queue/run-job.ts'
 import type { PostedPayment } from './posted-payments.ts'
 import { type Finding, readRepayments } from './read-repayments.ts'
 
-/** A loan that cannot be read so often, while the ledger answers otherwise, is left to the next run. */
+/** After this many failed reads, a loan is left to the next run, provided that the ledger answers otherwise. */
 const TRIES = 3
 const TRY_AGAIN_MS = 250
 /** An outage may last hours; its end is noticed within this time. */
 const LONGEST_PAUSE_MS = 5_000
-/** A longer Retry-After is honoured in parts: each try that it outlasts is answered with another one. */
+/** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
 const LONGEST_REST_MS = 60_000
 
 /** What reading a loan found; `error` if it failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
 
-export type LoanReader = {
+type LoanReader = {
   /** Reads the loan as soon as there is room. @throws RunLeft if the run ends here meanwhile */
   read(loan: string, payments: PostedPayment[]): Promise<LoanRead>
 }

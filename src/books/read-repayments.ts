@@ -13,12 +13,12 @@ import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
 import { isOfAnotherPayment } from '../payments/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
-/** What the ledger holds of a posted payment: `reason` where it does not hold it, otherwise how it differs. */
+/** What the ledger holds of a posted payment: `reason` says why it holds none, otherwise how it differs. */
 export type Finding = {
   payment: PostedPayment
   reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
   difference: string | null
-  /** What it holds, where that is not the amount that was sent. */
+  /** The amount in the ledger, where it is not the one that was sent. */
   amount: string | null
   /** One sentence for people, where there is a reason. */
   detail: string | null
@@ -27,8 +27,8 @@ export type Finding = {
 type Reader = Pick<Ledger, 'read'>
 
 /**
- * Compares payments that were posted to one loan with its repayments, by one read of the loan. Only a repayment that is
- * not among them is asked for by itself: after an undone disbursement the loan lists none, although they are known.
+ * Compares payments that were posted to one loan with its repayments, by one read of the loan. Only a repayment that the
+ * loan does not list is looked up by itself: after an undone disbursement it lists none, though the ledger has them.
  * @throws LedgerTrouble if the ledger cannot be read
  */
 export async function readRepayments(
@@ -90,7 +90,7 @@ async function heldFor(
 
 function isOurs(one: LedgerTransaction, { externalId, ledgerTransactionId }: PostedPayment) {
   if (one.externalId === externalId) return true
-  // A reinstalled ledger starts its numbers again.
+  // A reinstalled ledger starts its numbers from 1 again.
   const isRepayment = one.type?.repayment === true
   return (
     one.id === ledgerTransactionId && isRepayment && !isOfAnotherPayment(one.externalId, externalId)

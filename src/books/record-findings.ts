@@ -3,15 +3,15 @@ import type { Trx } from '../database/database.ts'
 import { settle } from '../payments/settle.ts'
 import type { Finding } from './read-repayments.ts'
 
-/** Payments that were read back, and those of them that were newly found to be otherwise. */
+/** How many payments were read back, and how many were newly found reversed, missing or differing. */
 export type Found = { payments: number; reversed: number; missing: number; differing: number }
 
 /**
- * Records what the ledger holds of these payments. One that is no longer posted, or was posted again since it was looked
- * up, stays as it is: what was read says nothing about it.
+ * Records what the ledger holds of these payments. One that is no longer posted, or was posted again since it was read,
+ * stays as it is: what was read says nothing about it.
  */
 export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Found> {
-  // Before the row locks, in the same order as wherever payments are settled.
+  // Taken before the row locks, in the same order as wherever payments are settled.
   await sql`select core.lock_settling()`.execute(trx)
   const held = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
@@ -30,7 +30,7 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fou
 
 type Kept = { id: string; isChanged: boolean; isNews: boolean }
 
-/** What an operator has cleared is no news. */
+/** A difference that an operator cleared is not new. */
 async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
     with held as (

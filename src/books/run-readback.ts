@@ -9,28 +9,28 @@ import { type LoanRead, openLoanReader } from './loan-reader.ts'
 import { type PostedPayment, postedTo, type Span } from './posted-payments.ts'
 import { type Found, recordFindings } from './record-findings.ts'
 
-export type ReadbackContext = Databases &
+type ReadbackContext = Databases &
   Pick<Config, 'LEDGER_TIMEZONE' | 'RECONCILE_DAYS'> & {
     ledger: Ledger
     slots: Slots
     onFound(found: Found): void
   }
 
-/** Payments of a page, which is recorded in one transaction. */
+/** Payments per page, each of which is recorded in one transaction. */
 const PAGE_PAYMENTS = 500
-/** While the last loans of a page are read, perhaps slowly, those of the next ones are too. */
+/** While the last loans of a page are read, perhaps slowly, those of the next pages are read too. */
 const PAGES_UNDER_WAY = 3
 
 type Page = { loans: string[]; readTo: string; readToId: string }
 type Place = Pick<Page, 'readTo' | 'readToId'>
 
-/** Compares what was posted lately with the ledger: one read per loan, in the order of posting, page by page. */
+/** Compares recently posted payments with the ledger: one read per loan, in the order of posting, page by page. */
 export async function runReadback(context: ReadbackContext, run: Run): Promise<void> {
   crashPoint('readback.claimed')
   const { span, place } = await begun(context, run)
   const reads = startReads(context, run)
   const underWay: { loans: Set<string>; recorded: Promise<void> }[] = []
-  // One that cannot be read would otherwise be tried again for each of its payments.
+  // Otherwise a loan that cannot be read would be tried again for each of its payments.
   const unread = new Set<string>()
   let last = Promise.resolve()
   try {
@@ -64,7 +64,7 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   }
 }
 
-/** Reads loans at the same time: enough of them that the bulk lane never waits for our database. */
+/** Reads several loans at a time, enough that the bulk lane never waits for our database. */
 function startReads({ slots, ledger }: ReadbackContext, run: Run) {
   // Where slots are shared with other processes, their number changes.
   const most = () => 2 * Math.max(1, slots.most.bulk)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { Conflict } from '../http/problem.ts'
 import { lockedPayment, stateInWords } from './locked-payment.ts'
 import { keepNote } from './note.ts'
@@ -30,7 +31,7 @@ type Assignment = {
 
 /** Takes a payment out of suspense, to be posted to that loan by the next batch. */
 export function assign(db: Database, { gateway, paymentId, loan, note, asker }: Assignment) {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, { gateway, paymentId })
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)

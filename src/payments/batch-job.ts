@@ -7,13 +7,9 @@ import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { type BatchContext, runBatch } from './run-batch.ts'
 
-export type BatchOptions = Pick<
-  BatchContext,
-  'log' | 'traces' | 'onStage' | 'onBatch' | 'productOf'
-> &
+type BatchOptions = Pick<BatchContext, 'log' | 'traces' | 'onStage' | 'onBatch' | 'productOf'> &
   Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
 
-/** Runs batches on schedule and on demand. */
 export function workBatches(
   databases: Databases,
   boss: PgBoss,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
+import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
@@ -10,7 +11,7 @@ import { listQuery } from '../http/list-query.ts'
 import { FieldErrors, NotFound } from '../http/problem.ts'
 import { UUID } from '../ids.ts'
 import { BatchRun } from './payment-record.ts'
-import { requestBatch } from './request-batch.ts'
+import { requestBatchNow } from './request-batch.ts'
 
 const tags = ['payments']
 const IS_UUID = new RegExp(UUID)
@@ -48,7 +49,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/payments/batch', { schema: requestSchema }, async (request, reply) => {
       refuseBody(request.body)
-      const batch_id = await db.transaction().execute(trx => requestBatch(trx, boss, 'request'))
+      const batch_id = await requestBatchNow(db, boss, await askerOf(request))
       return reply.code(202).send({ batch_id })
     })
 

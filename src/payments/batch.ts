@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import type { Run } from '../queue/run-job.ts'
 
 /** What the stages of a batch run work with. */
@@ -8,5 +9,5 @@ export type Batch = Run & {
   boss: PgBoss
   /** Of the run; null where nobody traces. */
   traceparent: string | null
-  log: { error(object: object, message: string): void }
+  log: Pick<Log, 'error'>
 }

@@ -35,7 +35,7 @@ async function reportMisfits({ db, claim, log }: Batch, tried: string[]): Promis
     db,
   )
   for (const { store, problem } of rows) {
-    log.error({ store, problem }, 'raw table is no source')
+    log.error({ store, problem }, 'raw table cannot become a source')
     await noteError(db, claim, `raw.${store}`, new Error(problem))
   }
 }

@@ -7,7 +7,7 @@ import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
 /** An event of captured money. `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
-export type CapturedEvent = Sender & { namesLoan: boolean; day: string }
+type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 
 /** A payment as its repayment needs it. */
 export type DuePayment = {

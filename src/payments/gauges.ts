@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
@@ -16,7 +17,7 @@ type Measured = {
 export function paymentGauges(
   registry: Registry,
   db: Database,
-  log: { warn(object: object, message: string): void },
+  log: Pick<Log, 'warn'>,
   everyMs?: number,
 ): Job {
   const show = openGauges([registry])

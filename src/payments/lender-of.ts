@@ -2,8 +2,8 @@ import type { Lender } from '../config/lenders.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 
-export type Named = {
-  /** `?lender=` of the webhook's URL, as often as it was given. */
+type Named = {
+  /** `?lender=` of the webhook’s URL, every value given. */
   inUrl: unknown[]
   accounts: unknown[]
   inNotes: unknown[]

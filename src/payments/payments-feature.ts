@@ -20,9 +20,12 @@ export const paymentsFeature: Feature = {
   async onPurge(db, { events }) {
     return events === 0 ? {} : { events: await purgeEvents(db, events) }
   },
-  async onFinal(trx, ended, metrics) {
-    const { overpaid } = await recordPostings(trx, ended)
-    metrics.overpaidRepayments.inc(overpaid)
+  onFinal: {
+    origins: ['payment'],
+    async record(trx, final, metrics) {
+      const { overpaid } = await recordPostings(trx, final)
+      metrics.overpaidRepayments.inc(overpaid)
+    },
   },
 }
 

@@ -5,7 +5,7 @@ import { insertOperations, newOperation } from '../engine/accept.ts'
 import type { Batch } from './batch.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 
-/** Payments sent in one transaction, which holds the intake's lock. */
+/** Payments sent in one transaction, which holds up the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
 /** About what one repayment takes. The pause then doubles: with ten thousand in progress, the query itself is expensive. */
 const FIRST_PAUSE_MS = 25

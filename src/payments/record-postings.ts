@@ -15,7 +15,7 @@ const UNCONFIRMED = 'unconfirmed'
 /** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
 const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
 
-/** Records the results of repayments in their payments, in the transaction in which the repayments end. */
+/** In the transaction in which the repayments end, so that no payment misses its result. */
 export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
   const results = ended
     .filter(({ claim }) => claim.operationType === repaymentIntake.name)

@@ -14,7 +14,7 @@ export const REFUSED_REASONS = [
   'reversed_at_ledger',
   'ledger_refused',
 ] as const
-export type RefusedReason = (typeof REFUSED_REASONS)[number]
+type RefusedReason = (typeof REFUSED_REASONS)[number]
 
 /** The ledger's codes that mean the same as a reason of ours. */
 const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { isoDay, namedDay } from '../day.ts'
 import { Conflict } from '../http/problem.ts'
 import type { Ledger } from '../ledger/client.ts'
@@ -13,6 +14,7 @@ import {
   refuseUnknownOutcome,
 } from './locked-payment.ts'
 import { keepNote } from './note.ts'
+import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import type { Resolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
@@ -33,11 +35,14 @@ export async function resolve(
   refuseUnfit(seen, resolution)
   // Before the locks, because no batch must wait for the ledger's answer.
   await checkAtLedger(ledger, seen, resolution)
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, name)
     refuseUnfit(payment, resolution)
     refuseChange(seen, payment)
-    if (payment.state === 'suspense') await decide(trx, payment, resolution)
+    if (payment.state === 'suspense') {
+      await refuseCountedTwice(trx, payment, resolution)
+      await decide(trx, payment, resolution)
+    }
     await keepNote(trx, payment, resolution.note, asker)
     await sql`select core.clear_objections(${payment.id})`.execute(trx)
     await settle(trx, [payment])
@@ -87,7 +92,7 @@ function decisionOf(resolution: Resolution) {
   switch (resolution.outcome) {
     case 'post': {
       const day = namedDay(resolution.paid_on)
-      if (day === undefined) throw new Error(`no day ${resolution.paid_on}`)
+      if (day === undefined) throw new Error(`invalid day ${resolution.paid_on}`)
       const { external_loan_id: loan, amount } = resolution
       return { ...nothing, loan, amount: String(amount), day: isoDay(day) }
     }

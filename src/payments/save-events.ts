@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
+import type { Log } from '../log.ts'
 import { publicError } from '../public-error.ts'
 import type { Job } from '../queue/job.ts'
 import { insertJobs, work } from '../queue/queue.ts'
@@ -12,9 +13,9 @@ import { deadEventQueue, eventQueue } from './queue.ts'
 /** Gives up on a locked table before the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
-export type SaveOptions = {
+type SaveOptions = {
   onRepeats(gateway: string, repeats: number): void
-  log: { error(object: object, message: string): void }
+  log: Pick<Log, 'error'>
 }
 
 /** Saves queued events into their raw tables. A job that is run again finds its events there. */

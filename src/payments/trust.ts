@@ -4,7 +4,7 @@ import type { DuePayment, Sender } from './due-payment.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from './payment-event.ts'
 
-export type Distrust = {
+type Distrust = {
   reason:
     | 'signature_not_verified'
     | 'sender_not_allowed'
@@ -75,7 +75,6 @@ function* reasonsToDistrust(
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
 
-/** Whether it was fetched with the credentials that serve this lender. */
 function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean {
   return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
 }

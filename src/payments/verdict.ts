@@ -4,7 +4,7 @@ import type { GatewayRules } from './gateways/gateway.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
 /** `verifiedBy`: the lender whose secret matches; if several with different secrets match, all, separated by commas. */
-export type Verdict = { isRefused: boolean; verifiedBy: string | null }
+type Verdict = { isRefused: boolean; verifiedBy: string | null }
 
 /** Checks an event's signature with the secrets of its lender, or with every lender's if it named none. */
 export function verdict(

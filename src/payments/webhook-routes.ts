@@ -65,23 +65,31 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       metrics.signatureFailures.inc(labels)
       throw new InvalidSignature()
     }
-    const kept: PaymentEvent = {
-      gateway: gateway.name,
-      lender,
-      receivedAt: new Date().toISOString(),
-      eventId: keptText(gateway.eventId(headers)),
-      eventType: keptText(gateway.eventType(event)),
-      body: body.toString('base64'),
-      headers: keptHeaders(headers),
-      address: addressOf(request),
-      verifiedBy,
-    }
-    await enqueue(kept).catch(error => {
+    const kept = eventOf(request, gateway, event)
+    await enqueue({ ...kept, lender, verifiedBy }).catch(error => {
       if (!(error instanceof Unavailable))
         request.log.error({ err: error }, 'event could not be stored')
       throw new Unavailable('the event could not be stored')
     })
     metrics.paymentEvents.inc(labels)
+  }
+}
+
+/** As it came, without what we make of it. */
+function eventOf(
+  request: FastifyRequest,
+  gateway: OpenGateway,
+  event: Fields,
+): Omit<PaymentEvent, 'lender' | 'verifiedBy'> {
+  const { headers } = request.raw
+  return {
+    gateway: gateway.name,
+    receivedAt: new Date().toISOString(),
+    eventId: keptText(gateway.eventId(headers)),
+    eventType: keptText(gateway.eventType(event)),
+    body: (request.body as Buffer).toString('base64'),
+    headers: keptHeaders(headers),
+    address: addressOf(request),
   }
 }
 

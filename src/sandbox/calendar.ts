@@ -1,4 +1,6 @@
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
+/** How far India's clocks are ahead of UTC. */
+export const INDIA_MS = 5.5 * 3_600_000
 
 /** Days are yyyy-mm-dd strings: they compare as text, and no time zone can shift them. */
 export function addDays(date: string, days: number): string {

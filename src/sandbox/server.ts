@@ -9,7 +9,7 @@ import { Traffic } from './http/traffic.ts'
 import { Turns } from './http/turns.ts'
 import { openLedger } from './storage/ledger.ts'
 
-export type SandboxOptions = {
+type SandboxOptions = {
   port: number
   host?: string
   // An append-only file that keeps the books; without it they exist in memory only.
@@ -22,7 +22,7 @@ export type SandboxOptions = {
   seed?: number
 }
 
-export type Sandbox = {
+type Sandbox = {
   url: string
   controlUrl: string
   close(): Promise<void>

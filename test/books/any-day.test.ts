@@ -1,15 +1,19 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
+import { BACKFILL_CRASH_POINTS } from '../../src/crash-point.ts'
 import { capturedA, refundA, signedA } from '../support/gateway-events.ts'
-import { fetchAll, gatewaySandbox } from '../support/gateways.ts'
+import { fetchAll, gatewaySandbox, requestFetch } from '../support/gateways.ts'
+import { expireLeases } from '../support/leases.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { paymentService } from '../support/payments.ts'
+import { startProcessFor } from '../support/process.ts'
 import { withReadback } from '../support/readback.ts'
 import { offBy } from '../support/reconciliation.ts'
+import { testEnv } from '../support/service.ts'
 
 /** No further history is begun after this time. */
-const ENOUGH_MS = 6_000
+const ENOUGH_MS = 8_000
 /** Not among the addresses of the gateway. */
 const OUTSIDE = '8.8.8.8'
 const INSIDE = '10.1.2.3'
@@ -37,8 +41,15 @@ const STEPS = [
   'post less',
   'handled',
   'dismiss',
+  'kill',
 ] as const
-type Step = { of: number; what: (typeof STEPS)[number] }
+/** Where a worker dies; it passes each in a batch or a fetch, whatever there is to do. */
+const DEATHS = ['batch.claimed', 'batch.unended', ...BACKFILL_CRASH_POINTS] as const
+type Step = {
+  of: number
+  what: (typeof STEPS)[number]
+  death: (typeof DEATHS)[number]
+}
 
 const payments: fc.Arbitrary<Payment[]> = fc.array(
   fc.record({
@@ -50,21 +61,26 @@ const payments: fc.Arbitrary<Payment[]> = fc.array(
   { minLength: 1, maxLength: LATEST },
 )
 const steps: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({ of: fc.nat({ max: LATEST - 1 }), what: fc.constantFrom(...STEPS) }),
+  fc.record({
+    of: fc.nat({ max: LATEST - 1 }),
+    what: fc.constantFrom(...STEPS),
+    death: fc.constantFrom(...DEATHS),
+  }),
   { minLength: 6, maxLength: 24 },
 )
 
 const gateways = await gatewaySandbox(t)
 const gateway_a = { allowedCidrs: ['10.0.0.0/8'], secretEnv: 'SECRET' }
-const service = withReadback(
-  await paymentService(t, {
-    ...gateways.settings,
-    LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a } }),
-    SECRET: 's',
-    TRUST_PROXY: '127.0.0.1',
-  }),
-)
+const settings = {
+  ...gateways.settings,
+  LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a } }),
+  SECRET: 's',
+  TRUST_PROXY: '127.0.0.1',
+}
+const service = withReadback(await paymentService(t, { ...settings, ROLE: 'api' }))
 await service.loan('L-1')
+const workerEnv = testEnv(service.databaseUrl, service.ledger.url, settings)
+let worker = startProcessFor(t, 'worker', workerEnv)
 let sent = 0
 /** Operators decide once the money is known to be there. */
 const known = new Set<string>()
@@ -106,8 +122,22 @@ async function decide(id: string, outcome: 'post' | 'handled' | 'dismiss', paise
   return service.resolve(id, { outcome, note: 'decided', ...(outcome === 'post' && posting) })
 }
 
-async function act(id: string, payment: Payment, what: Step['what']): Promise<unknown> {
+/** While it fetches or runs a batch; the next one goes on. */
+async function killWorker(death: Step['death']): Promise<void> {
+  await worker.kill('SIGKILL')
+  await expireLeases(service.db)
+  const doomed = startProcessFor(t, 'worker', { ...workerEnv, LOANOPS_CRASH_AT: death })
+  await service.call('POST', '/api/payments/batch')
+  await requestFetch(service.call, 'gateway_a', WINDOW)
+  await doomed.ended
+  await expireLeases(service.db)
+  worker = startProcessFor(t, 'worker', workerEnv)
+}
+
+async function act(id: string, payment: Payment, { what, death }: Step): Promise<unknown> {
   switch (what) {
+    case 'kill':
+      return killWorker(death)
     case 'webhook':
     case 'repeat':
       known.add(id)
@@ -165,20 +195,20 @@ async function missing() {
 t.test(
   'whatever happens, each paisa of a day is in one bucket, and after a fetch and a read-back none is missing',
   async t => {
-    const end = performance.now() + ENOUGH_MS
     let histories = 0
     await fetchAll(service.call, 'gateway_a', WINDOW)
+    const end = performance.now() + ENOUGH_MS
     const property = fc.asyncProperty(payments, steps, async (all, more) => {
-      if (performance.now() > end) return
+      if (histories > 0 && performance.now() > end) return
       const run = ++histories
       const ids = all.map((_, i) => `pay_${run}_${i}`)
       for (const [i, payment] of all.entries())
         await atGateway(ids[i] as string, payment, payment.isLate ? 'failed' : 'captured')
-      for (const { of, what } of more) {
-        const [id, payment] = [ids[of], all[of]]
+      for (const step of more) {
+        const [id, payment] = [ids[step.of], all[step.of]]
         if (id === undefined || payment === undefined) continue
-        await act(id, payment, what)
-        await sound(what)
+        await act(id, payment, step)
+        await sound(step.what)
       }
       await fetchAll(service.call, 'gateway_a', WINDOW)
       await service.batch()

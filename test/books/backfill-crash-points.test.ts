@@ -5,14 +5,21 @@ import { fetched, gatewaySandbox, requestFetch } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'
 import { paymentService } from '../support/payments.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
-import { testEnv } from '../support/service.ts'
+import { offBy } from '../support/reconciliation.ts'
+import { type Call, testEnv } from '../support/service.ts'
 
 const FROM = '2026-02-01T00:00:00Z'
 const TO = '2026-02-04T00:00:00Z'
+/** The days whose buckets do not add up. */
+async function daysOff(call: Call) {
+  const { body } = await call('GET', '/api/reconciliation?from=2026-02-01&to=2026-02-04')
+  return body.days.filter((day: object) => ![null, '0'].includes(offBy(day)))
+}
+
 const DAYS = ['2026-02-01T12:00:00Z', '2026-02-02T12:00:00Z', '2026-02-03T12:00:00Z']
 
 t.test(
-  'wherever a process dies during a fetch, the next one completes it, and counts nothing twice',
+  'wherever a process dies during a fetch, the next one completes it, counts nothing twice, and the days add up',
   async t => {
     const gateways = await gatewaySandbox(t)
     // Takes requests, and works nothing itself.
@@ -34,6 +41,7 @@ t.test(
       const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
       await doomed.ended
       hit.push(...crashPointsIn(doomed.said))
+      t.same(await daysOff(service.call), [])
       await expireLeases(service.db)
     }
     t.same(hit, [...BACKFILL_CRASH_POINTS], 'each of them was passed, and was the end')
@@ -46,6 +54,7 @@ t.test(
     )
     t.equal(rows.length, 3)
     t.equal((await service.repayments()).length, 3)
+    t.same(await daysOff(service.call), [])
   },
 )
 

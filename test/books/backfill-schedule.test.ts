@@ -79,11 +79,13 @@ t.test(
     await gateways.put('/faults', [{ kind: 'garbage', times: 1 }])
     t.match(await scheduled(service), {
       status: 'failed',
-      last_error: 'gateway A: items is no list',
+      last_error: 'gateway A: items is not a list',
       missed: 0,
     })
     const { body: failed } = await service.call('GET', '/api/gateways')
-    t.match(failed.gateways, [{ fetched_until: null, last_error: 'gateway A: items is no list' }])
+    t.match(failed.gateways, [
+      { fetched_until: null, last_error: 'gateway A: items is not a list' },
+    ])
     await gateways.put('/faults', [
       { kind: 'tooMany', times: 1, retryAfter: '0' },
       { kind: 'error', status: 502, times: 1 },
@@ -104,7 +106,7 @@ t.test('wrong credentials end the fetch, and no message repeats them', async t =
   })
   for (const gateway of ['gateway_a', 'gateway_b']) {
     const run = await fetchAll(service.call, gateway)
-    t.match(run, { status: 'failed', last_error: /answers 401/ })
+    t.match(run, { status: 'failed', last_error: /answered 401/ })
     t.notMatch(JSON.stringify(run), /wrong-secret/)
   }
 })

@@ -122,7 +122,7 @@ t.test('a webhook that came first, or comes later, makes no second payment', asy
   ])
 })
 
-t.test('a webhook that no batch has read yet is no lost one', async t => {
+t.test('a webhook that no batch has read yet does not count as missed', async t => {
   const { gateways, service } = await withGateways(t, { GATEWAY_A_WEBHOOK_SECRET: 'secret' })
   await gateways.put('/payments', payment('gateway_a', 'pay_1'))
   const url = `${service.url}/api/webhooks/gateway_a?lender=LENDER_02`

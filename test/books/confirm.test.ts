@@ -61,7 +61,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await stateOf('15'), ['posted', null, null])
   })
 
-  await t.test('a payment of which the gateway says otherwise is not posted', async t => {
+  await t.test('a payment that the gateway contradicts is not posted', async t => {
     await has(B, '21', { status: 'failed' })
     await has(B, '22', { status: 'authorized' })
     for (const id of ['23', '24', '25']) await has(B, id)
@@ -90,7 +90,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     })
   })
 
-  await t.test('it is asked again by later batches, until the gateway has it', async t => {
+  await t.test('a denied payment is asked about again until the gateway has it', async t => {
     t.match((await service.payment('20', B)).payment, { next_try_at: /^20/ })
     await has(B, '20')
     await batch()
@@ -127,18 +127,21 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await stateOf('516'), ['suspense', 'not_at_gateway', null])
   })
 
-  await t.test('what was posted as a lender’s that wants no proof gets an objection', async t => {
-    await has(B, '17')
-    await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })
-    await batch()
-    t.equal((await posted('L-2')).length, 1)
-    await webhook(B, paidB('17'), SEVEN)
-    await batch()
-    t.match((await service.payment('17', B)).payment, {
-      state: 'posted',
-      objection: 'events_disagree',
-    })
-  })
+  await t.test(
+    'a payment posted for a lender without confirm gets an objection once one with confirm is named',
+    async t => {
+      await has(B, '17')
+      await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })
+      await batch()
+      t.equal((await posted('L-2')).length, 1)
+      await webhook(B, paidB('17'), SEVEN)
+      await batch()
+      t.match((await service.payment('17', B)).payment, {
+        state: 'posted',
+        objection: 'events_disagree',
+      })
+    },
+  )
 
   await t.test('a signed event needs no question', async t => {
     const body = JSON.stringify(capturedA({ id: 'pay_31', loan: 'L-6' }))

@@ -157,9 +157,9 @@ t.test(
   async t => {
     const { a, put, sandbox } = await gateways(t)
     await put('/faults', [{ kind: 'garbage', times: 1 }])
-    await t.rejects(paymentsOf(a), { message: 'items is no list' })
+    await t.rejects(paymentsOf(a), { message: 'items is not a list' })
     const wrong = openGatewayA(sandbox.urlA, KEY, 'another-secret')
     t.teardown(() => wrong.close())
-    await t.rejects(paymentsOf(wrong), { message: 'it answers 401 (BAD_REQUEST_ERROR)' })
+    await t.rejects(paymentsOf(wrong), { message: 'it answered 401 (BAD_REQUEST_ERROR)' })
   },
 )

@@ -174,7 +174,7 @@ t.test('a loan is read once, however many payments it has', async t => {
   t.equal((await reads()) as number, before + 1)
 })
 
-t.test('with RECONCILE_CRON nothing is scheduled when it is empty', async t => {
+t.test('an empty RECONCILE_CRON schedules nothing', async t => {
   const scheduled = async (changes: NodeJS.ProcessEnv) => {
     const { db } = await serviceWithPosted(t, [], changes)
     const { rows } = await sql<{ cron: string }>`

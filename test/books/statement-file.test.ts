@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
 import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
+import { waitingTransaction } from '../support/locks.ts'
 import { textOf } from '../support/migrate.ts'
+import { DAY, filled, reconciliation } from '../support/reconciliation.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const HEADER =
   'gateway_payment_id,amount,currency,status,captured_at,fee,tax,settlement_id,settled_at,utr'
@@ -116,7 +120,7 @@ t.test('the template is a valid statement', async t => {
   })
 })
 
-t.test('a file that is no statement, or nobody’s, is refused', async t => {
+t.test('a file that is not a statement, or names no known lender, is refused', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const refused = async (path: string, csv: string) => (await upload(service.url, path, csv)).status
   t.equal(await refused('gateway_a/statement', HEADER), 400)
@@ -127,3 +131,41 @@ t.test('a file that is no statement, or nobody’s, is refused', async t => {
   const { rows } = await sql`select from core.gateway_window`.execute(service.db)
   t.equal(rows.length, 0)
 })
+
+t.test(
+  'a payment and its row in a file, of different days and kept at the same time, leave no day stale',
+  async t => {
+    const service = await startTestService(t)
+    const rows = [HEADER, 'pay_1,1000.00,INR,captured,2026-02-05T10:00:00+05:30,,,,,']
+    const uploading = await service.db.transaction().execute(async trx => {
+      await sql`select core.lock_settling()`.execute(trx)
+      // What a batch makes of a webhook that gives another day.
+      await sql`
+        insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured,
+          is_verified, state, reason, source, raw_id, received_at)
+        values ('gateway_a', 'payment', 'pay_1', 'LENDER_02', 1000, 'INR', '2026-02-07T10:00:00+05:30', true, false,
+          'suspense', 'no_loan_named', 'lender_02_gateway_a', gen_random_uuid(), now())`.execute(
+        trx,
+      )
+      const uploading = upload(service.url, 'gateway_a/statement?lender=LENDER_02', rows.join('\n'))
+      await until(
+        async () =>
+          (await isReconciled(service.db)) || (await waitingTransaction(service.db)) !== undefined,
+        'the upload waits, or its day is worked out',
+      )
+      return { done: uploading }
+    })
+    t.equal((await uploading.done).status, 201)
+    const { days } = await reconciliation(service.call)
+    t.match(days, [{ day: DAY, captured: { amount: '1000.00' } }])
+    t.same(filled(days[0]), { suspense: '1 1000.00' })
+  },
+)
+
+async function isReconciled(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select where exists (select from core.day_figure) and not exists (select from core.changed_day)`.execute(
+    db,
+  )
+  return rows.length > 0
+}

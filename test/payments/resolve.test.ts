@@ -63,6 +63,51 @@ const ended = (service: PaymentService, id = 'pay_1') =>
     return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
   }, `${id} ends`)
 
+t.test('an unreadable event that was booked keeps its payment from being posted again', async t => {
+  const service = await withLoan(t)
+  const unreadable = capturedA({ amount: 'ten' })
+  await service.sent([unreadable])
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const id = body.payments[0].gateway_payment_id
+  t.equal((await service.resolve(id, POST)).status, 200)
+  await service.batch()
+  t.match(await ended(service, id), { state: 'posted' })
+  t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
+  t.equal((await service.repayments()).length, 1)
+})
+
+t.test('an unreadable event is not booked beside its payment or another event of it', async t => {
+  const service = await withLoan(t)
+  await service.sent([capturedA({ amount: 'ten' }), capturedA({ amount: 'eleven' })])
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const [first, second] = body.payments.map(({ gateway_payment_id: id }: any) => id)
+  t.equal((await service.resolve(first, HANDLED)).status, 200)
+  const refused = await service.resolve(second, POST)
+  t.match(refused, { status: 409, body: { detail: new RegExp(first) } })
+  t.equal((await service.resolve(second, DISMISS)).status, 200)
+  await service.sent(
+    [capturedA({ id: 'pay_2' }), capturedA({ id: 'pay_2', amount: 'ten' })],
+    'pay_2',
+  )
+  const later = await service.call('GET', '/api/payments?reason=unreadable')
+  const third = later.body.payments[0].gateway_payment_id
+  t.match(await service.resolve(third, POST), {
+    status: 409,
+    body: { detail: /gateway_a\/pay_2/ },
+  })
+})
+
+t.test('money that was posted for one payment does not stand for another', async t => {
+  const service = await withLoan(t)
+  const ours = await service.sent([capturedA({ loan: 'L-1' })])
+  await service.sent([capturedA({ id: 'pay_2' })], 'pay_2')
+  const naming = { external_loan_id: 'L-1', ledger_transaction_id: ours.ledger_transaction_id }
+  t.match(await service.resolve('pay_2', { ...HANDLED, ...naming }), {
+    status: 409,
+    body: { detail: /was posted for gateway_a\/pay_1/ },
+  })
+})
+
 t.test('each error of a resolution names its field', async t => {
   const service = await withLoan(t)
   await service.sent([capturedA()])

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import type { Database } from '../../src/database/database.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { clientData, newName } from '../support/loans.ts'
+import { waitingTransaction } from '../support/locks.ts'
 import { ending, submit } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
@@ -16,10 +16,10 @@ t.test('a live result overtakes a refused repayment that waits to settle its pay
   const tracked = await service.db.transaction().execute(async trx => {
     await sql`select core.lock_settling()`.execute(trx)
     await service.faults([])
-    const waiting = await until(() => transactionThatWaits(service.db), 'the refusal waits')
+    const waiting = await until(() => waitingTransaction(service.db), 'the refusal waits')
     const id = await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
     const tracked = await ending(service.call, id)
-    t.equal(await transactionThatWaits(service.db), waiting, 'and it still does')
+    t.equal(await waitingTransaction(service.db), waiting, 'and it still does')
     return tracked
   })
   t.match(tracked, { status: 'success' })
@@ -29,12 +29,3 @@ t.test('a live result overtakes a refused repayment that waits to settle its pay
   }, 'the payment is settled')
   t.match(payment, { reason: 'loan_not_active' })
 })
-
-/** The transaction of this database that waits for an advisory lock. */
-async function transactionThatWaits(db: Database): Promise<string | undefined> {
-  const { rows } = await sql<{ virtualtransaction: string }>`
-    select virtualtransaction from pg_locks
-     where locktype = 'advisory' and not granted
-       and database = (select oid from pg_database where datname = current_database())`.execute(db)
-  return rows[0]?.virtualtransaction
-}

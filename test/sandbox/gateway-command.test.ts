@@ -31,7 +31,7 @@ t.test('the command prints the settings with which both gateways are asked', asy
   t.match(await response.json(), { entity: 'collection', items: [] })
 })
 
-t.test('a port that is no port is refused by name', async t => {
+t.test('an invalid port is refused and named', async t => {
   for (const port of ['abc', '65536']) {
     const { status, stderr } = spawnSync(
       process.execPath,

@@ -10,7 +10,7 @@ export function parseExact(text: string): unknown {
   return JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 }
 
-/** What a text or a number says; undefined for anything else, or for nothing. */
+/** A text or a number as text; undefined for anything else, and for an empty text. */
 export function textOf(value: unknown): string | undefined {
   const isNumber = typeof value === 'object' && value !== null && 'rawJSON' in value
   const text = isNumber ? (value as ExactNumber).rawJSON : value

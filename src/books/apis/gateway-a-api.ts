@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../day.ts'
 import { at } from './exact-json.ts'
 import { reversalsOfA } from './gateway-a-reversals.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
@@ -8,22 +9,21 @@ import {
   type Patience,
   UnexpectedAnswer,
 } from './gateway-call.ts'
-import { majorUnits, shape } from './shape.ts'
+import { majorUnits, namesLoan, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
-/** More is no window's: the gateway does not follow what it is asked for. */
+/** No window has more pages: beyond this, the gateway is ignoring `skip`. */
 const MOST_PAGES = 20_000
 /** How long after its beginning a dispute may end. */
-const DISPUTE_MS = 120 * 86_400_000
-const DAY_MS = 86_400_000
+const DISPUTE_MS = 120 * DAY_MS
 const INDIA_MS = 5.5 * 3_600_000
 
 const STATUSES: Record<string, ApiPayment['status']> = {
   created: 'pending',
   authorized: 'pending',
   captured: 'captured',
-  // Given back in full after it was captured: the money did come.
+  // Refunded in full after it was captured, so the money did come.
   refunded: 'refunded',
   failed: 'failed',
 }
@@ -35,7 +35,7 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
   closed: 'undone',
 }
 
-/** @param url up to and with /v1 */
+/** @param url up to and including /v1 */
 export function openGatewayA(
   url: string,
   key: string,
@@ -46,6 +46,7 @@ export function openGatewayA(
   const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
   const caller = openGatewayCaller(url, { authorization }, follower, patience)
   const get = (path: string) => caller.call({ method: 'GET', path })
+  const collection = (path: string, count?: number) => collected(get, path, count)
 
   return {
     async *pages(window) {
@@ -54,7 +55,7 @@ export function openGatewayA(
         yield { payments: items.map(paymentOf), reversals: [] }
       for await (const items of collection(`/refunds?${range}`))
         yield { payments: [], reversals: items.flatMap(refundOf) }
-      // They cannot be asked for by day, and end long after they began.
+      // Disputes cannot be queried by day, and end long after they began.
       const since = { from: new Date(window.from.getTime() - DISPUTE_MS), to: window.to }
       for await (const items of collection('/disputes?'))
         yield { payments: [], reversals: within(items, since).map(disputeOf) }
@@ -77,16 +78,20 @@ export function openGatewayA(
     },
     close: caller.close,
   }
+}
 
-  /** Newest first: what comes meanwhile moves the rest down, so that an item may come twice, and none is missed. */
-  async function* collection(path: string, count = ITEMS_PER_PAGE) {
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const items = shape.list(await get(`${path}&count=${count}&skip=${page * count}`), 'items')
-      yield items
-      if (items.length < count) return
-    }
-    throw new UnexpectedAnswer('its list does not end')
+/** Newest first: new items shift the rest down, so an item may come twice, but none is missed. */
+async function* collected(
+  get: (path: string) => Promise<unknown>,
+  path: string,
+  count = ITEMS_PER_PAGE,
+) {
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const items = shape.list(await get(`${path}&count=${count}&skip=${page * count}`), 'items')
+    yield items
+    if (items.length < count) return
   }
+  throw new UnexpectedAnswer('its list is endless')
 }
 
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
@@ -115,15 +120,11 @@ function paymentOf(item: unknown): ApiPayment {
   }
 }
 
-/** Here, the fee includes the tax. */
+/** In these items the fee includes the tax. */
 function feesOf(item: unknown) {
   if (shape.maybe(item, 'fee') === null) return { fee: null, tax: null }
   const tax = shape.maybe(item, 'tax') === null ? 0n : shape.whole(item, 'tax')
   return { fee: majorUnits(shape.whole(item, 'fee') - tax), tax: majorUnits(tax) }
-}
-
-function namesLoan(notes: unknown): boolean {
-  return ['external_loan_id', 'loan_id'].some(name => shape.maybe(notes, name) !== null)
 }
 
 function refundOf(item: unknown): ApiReversal[] {

@@ -1,7 +1,7 @@
 /** Both bounds included. */
 export type Window = { from: Date; to: Date }
 
-/** A payment as its gateway says it. Amounts are in major units, as decimal text. */
+/** A payment as its gateway describes it. Amounts are in major units, as decimal text. */
 export type ApiPayment = {
   id: string
   amount: string
@@ -30,7 +30,7 @@ export type ApiReversal = {
 }
 
 /** Items with every digit. `payment`: its payment, only if that was never captured, where the refund does not say so itself. */
-export type ApiRefund = { item: unknown; payment?: unknown }
+type ApiRefund = { item: unknown; payment?: unknown }
 
 /** A row of a settlement: a payment that is paid out, or what is kept back. */
 export type ApiSettlement = {
@@ -44,7 +44,7 @@ export type ApiSettlement = {
   /** Without the tax. */
   fee: string
   tax: string
-  /** What it adds to the payout, negative where it takes something away; null where the gateway does not say. */
+  /** What it adds to the payout, negative if it reduces it; null if the gateway does not say. */
   paidOut: string | null
 }
 

@@ -4,12 +4,13 @@ import { reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
 import {
   type Follower,
+  type GatewayCaller,
   GatewayRefused,
   openGatewayCaller,
   type Patience,
   UnexpectedAnswer,
 } from './gateway-call.ts'
-import { shape } from './shape.ts'
+import { namesLoan, shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
 
@@ -27,7 +28,7 @@ const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
   PENDING: 'pending',
 }
 
-/** @param url up to and with /pg */
+/** @param url up to and including /pg */
 export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
@@ -46,7 +47,7 @@ export function openGatewayB(
 
   return {
     async *pages(window) {
-      for await (const rows of recon('/recon', window)) {
+      for await (const rows of recon(caller, '/recon', window)) {
         const reversals = await reversalsIn(rows, path => found(get(path)))
         yield { payments: rows.filter(isPayment).map(paymentOf), reversals }
       }
@@ -67,24 +68,25 @@ export function openGatewayB(
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => found(get(orderPath(orderId))),
     async *settled(window) {
-      for await (const rows of recon('/settlement/recon', window)) yield rows.flatMap(settlementOf)
+      for await (const rows of recon(caller, '/settlement/recon', window))
+        yield rows.flatMap(settlementOf)
     },
     close: caller.close,
   }
+}
 
-  /** The last page is the one without a cursor, or an empty one: a short page is not. */
-  async function* recon(path: string, { from, to }: Window) {
-    const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
-    for (let cursor: string | null = null; ; ) {
-      const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
-      const answer = await caller.call({ method: 'POST', path, body })
-      const rows = shape.list(answer, 'data')
-      yield rows
-      const next = at(answer, 'cursor')
-      if (typeof next !== 'string' || next === '' || rows.length === 0) return
-      if (next === cursor) throw new UnexpectedAnswer('its list does not end')
-      cursor = next
-    }
+/** The last page is the one without a cursor, or an empty one: a short page is not. */
+async function* recon(caller: GatewayCaller, path: string, { from, to }: Window) {
+  const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
+  for (let cursor: string | null = null; ; ) {
+    const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
+    const answer = await caller.call({ method: 'POST', path, body })
+    const rows = shape.list(answer, 'data')
+    yield rows
+    const next = at(answer, 'cursor')
+    if (typeof next !== 'string' || next === '' || rows.length === 0) return
+    if (next === cursor) throw new UnexpectedAnswer('its list is endless')
+    cursor = next
   }
 }
 
@@ -93,7 +95,7 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
     return await answer
   } catch (error) {
     const isRefused = error instanceof GatewayRefused
-    // An id that cannot be one of its own is not found either.
+    // The gateway refuses an id that cannot be its own, which also means that it has no such thing.
     if (isRefused && (error.status === 404 || error.code?.endsWith('_id_invalid'))) return undefined
     throw error
   }
@@ -122,7 +124,7 @@ function paymentOf(row: unknown): ApiPayment {
   }
 }
 
-/** As GET …/payments/{cf_payment_id} answers. */
+/** The answer to GET …/payments/{cf_payment_id}. */
 function entityOf(item: unknown): ApiPayment {
   return {
     id: shape.text(item, 'cf_payment_id'),
@@ -138,14 +140,10 @@ function entityOf(item: unknown): ApiPayment {
   }
 }
 
-/** Money that is only reserved is a success as well. */
+/** Money that is only reserved also counts as SUCCESS there. */
 function statusOf(item: unknown): ApiPayment['status'] {
   const status = STATUSES[shape.text(item, 'payment_status')] ?? 'pending'
   return status === 'captured' && at(item, 'is_captured') === false ? 'pending' : status
-}
-
-function namesLoan(tags: unknown): boolean {
-  return ['external_loan_id', 'loan_id'].some(name => shape.maybe(tags, name) !== null)
 }
 
 function feesOf(row: unknown): { fee: string | null; tax: string | null } {
@@ -164,7 +162,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
   const kind = KINDS[type ?? ''] ?? 'other'
   const id = settledId(row, kind, paymentId)
-  // The payout itself is no part of it.
+  // The payout itself is not part of the settlement.
   if (settlementId === null || id === null || type === 'SETTLEMENT') return []
   const { fee, tax } = feesOf(row)
   return [

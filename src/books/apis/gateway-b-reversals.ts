@@ -58,7 +58,7 @@ async function listAt(path: string, ask: Ask): Promise<unknown[]> {
 const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 
 function refundOf(refund: unknown): ApiReversal[] {
-  // One that is under way, or was not made after all, changes nothing.
+  // A refund that is under way, or was never made, changes nothing.
   if (shape.maybe(refund, 'refund_status') !== 'SUCCESS') return []
   const id = shape.text(refund, 'cf_refund_id')
   const paymentId = shape.text(refund, 'cf_payment_id')
@@ -77,7 +77,7 @@ function refundOfRow(
 
 function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
   const status = shape.maybe(dispute, 'dispute_status') ?? ''
-  // Such a one only asks a question.
+  // A retrieval only asks a question; it takes no money back.
   if (/^RETRIEVAL/.test(status) || at(dispute, 'dispute_type') === 'RETRIEVAL') return []
   const paymentId = shape.maybe(dispute, 'order_details.cf_payment_id') ?? ofPayment
   if (paymentId === null) return []

@@ -1,27 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
+import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
 
 /** A page of a thousand rows of some kilobytes each. */
-const MOST_BODY_BYTES = 16 * 1_048_576
+const MOST_BODY_BYTES = 16 * 1024 * 1024
 const LONGEST_PAUSE_MS = 60_000
 
-/** How long a gateway that is overloaded or down is waited for, and how many calls it gets at once. */
+/** How long to wait for a gateway that is overloaded or down, and how many calls it gets at once. */
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
 /**
- * For a fetch, which stops then; the next one goes on. A page takes a second or two: a call whose connection has died silently
- * must not hold up a fetch for longer.
+ * For a fetch, which then stops; the next one continues. A page takes a second or two, so a call whose connection died
+ * silently must not hold up the fetch for longer.
  */
 const PATIENT: Patience = {
   timeoutMs: 8_000,
   retryAfterMs: [1_000, 2_000, ...Array<number>(10).fill(5_000)],
   atOnce: 1,
 }
-/** For a question within a batch, whose end waits for the answer; the next batch asks again. */
+/** For a question within a batch, which cannot end before the answer; the next batch asks again. */
 export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce: 4 }
 
-/** The gateway cannot be asked now, and not for so long where it says so itself. */
+/** The gateway cannot be asked now; `retryAfterMs` is the wait that it asked for, if any. */
 export class GatewayUnavailable extends Error {
   readonly retryAfterMs: number
   constructor({ message, retryAfterMs }: Busy) {
@@ -35,15 +36,20 @@ export class GatewayRefused extends Error {
   readonly code: string | undefined
   /** @param code the gateway's own, which is a constant; its message may repeat what was sent */
   constructor(status: number, code: string | undefined) {
-    super(`it answers ${status}${code === undefined ? '' : ` (${code})`}`)
+    super(`it answered ${status}${code === undefined ? '' : ` (${code})`}`)
     this.status = status
     this.code = code
   }
 }
-/** An answer has not the shape that its documentation says. */
+/** The answer does not have the documented shape. */
 export class UnexpectedAnswer extends Error {}
 
-/** Who follows the calls: their traces, and how long they stay unanswered. */
+/** Whether a call failed because of the gateway, and not because of us. */
+export function isOfGateway(error: unknown): error is Error {
+  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
+}
+
+/** Observes the calls: traces them, and measures how long they stay unanswered. */
 export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
@@ -61,7 +67,7 @@ export function openGatewayCaller(
   url: string,
   headers: Record<string, string>,
   follower?: Follower,
-  { timeoutMs, retryAfterMs, atOnce }: Patience = PATIENT,
+  { timeoutMs, retryAfterMs: pauses, atOnce }: Patience = PATIENT,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
   const pool = new Pool(origin, { connections: atOnce, pipelining: 1 })
@@ -88,9 +94,9 @@ export function openGatewayCaller(
       const answer = await traced(follower?.trace, call, hostname, once).catch(
         (error: Error) => error,
       )
-      const isOver = !(answer instanceof Busy) || tries >= retryAfterMs.length
+      const isOver = !(answer instanceof Busy) || tries >= pauses.length
       if (!isOver) {
-        const ms = Math.max(retryAfterMs[tries] as number, answer.retryAfterMs)
+        const ms = Math.max(pauses[tries] as number, answer.retryAfterMs)
         await pause(Math.min(ms, LONGEST_PAUSE_MS), undefined, { signal: stopping.signal })
         continue
       }
@@ -100,35 +106,39 @@ export function openGatewayCaller(
     }
   }
 
-  async function once({ method, path, body }: Call): Promise<unknown> {
+  function once({ method, path, body }: Call): Promise<unknown> {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal])
-    const response = await pool
-      .request({
-        method,
-        path: pathname + path,
-        headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
-        body: body ?? null,
-        signal,
-      })
-      .catch((error: Error) => {
-        throw new Busy(
-          error.name === 'TimeoutError' ? 'it does not answer in time' : 'it cannot be reached',
-        )
-      })
-    const text = await textOf(response.body)
-    const { statusCode: status } = response
-    if (status === 429 || status >= 500)
-      throw new Busy(`it answers ${status}`, retryAfterOf(response.headers))
-    if (status !== 200) throw new GatewayRefused(status, codeOf(text))
-    return jsonOf(text)
+    return callOnce(pool, { method, path: pathname + path, headers, body: body ?? null, signal })
   }
+}
+
+async function callOnce(
+  pool: Pool,
+  { headers, ...call }: Dispatcher.RequestOptions & { headers: Record<string, string> },
+): Promise<unknown> {
+  const response = await pool
+    .request({
+      ...call,
+      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+    })
+    .catch((error: Error) => {
+      throw new Busy(
+        error.name === 'TimeoutError' ? 'it did not answer in time' : 'it cannot be reached',
+      )
+    })
+  const text = await textOf(response.body)
+  const { statusCode: status } = response
+  if (status === 429 || status >= 500)
+    throw new Busy(`it answered ${status}`, retryAfterOf(response.headers))
+  if (status !== 200) throw new GatewayRefused(status, codeOf(text))
+  return jsonOf(text)
 }
 
 function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    throw new UnexpectedAnswer('it answers no JSON')
+    throw new UnexpectedAnswer('its answer is not JSON')
   }
 }
 
@@ -146,7 +156,7 @@ function traced(
   return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
-/** Overloaded or down: worth another try. */
+/** Overloaded or down: worth another attempt. */
 class Busy extends Error {
   readonly retryAfterMs: number
   constructor(message: string, retryAfterMs = 0) {
@@ -171,11 +181,9 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** In seconds or as a date. Gateway B says it in a header of its own, in seconds. */
+/** In seconds or as a date. Gateway B has its own header for it, in seconds. */
 function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
-  const text = String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? 0)
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? ms : 0
+  return retryAfterMs(String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? ''))
 }
 
 function codeOf(text: string): string | undefined {

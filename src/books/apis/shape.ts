@@ -1,17 +1,17 @@
 import { at, textOf } from './exact-json.ts'
 import { UnexpectedAnswer } from './gateway-call.ts'
 
-/** As long as our own tables read an id. */
+/** The longest id that our own tables read. */
 const MOST_CHARACTERS = 200
 
-/** Reads members of an answer; one that has not the expected type ends the fetch, and is named. */
+/** Reads members of an answer; the error that ends the fetch names the member that has not the expected type. */
 export const shape = {
   text(value: unknown, path: string): string {
     const text = textOf(at(value, path))
     if (text === undefined) throw new UnexpectedAnswer(`${path} is missing`)
     // PostgreSQL cannot store NUL, and no id, amount or status has such characters.
     if (text.length > MOST_CHARACTERS || /\p{Cc}/u.test(text))
-      throw new UnexpectedAnswer(`${path} is no short text`)
+      throw new UnexpectedAnswer(`${path} is not a short text`)
     return text
   },
   /** Null where there is none. */
@@ -20,32 +20,33 @@ export const shape = {
   },
   list(value: unknown, path = ''): unknown[] {
     const list = path === '' ? value : at(value, path)
-    if (!Array.isArray(list)) throw new UnexpectedAnswer(`${path || 'the answer'} is no list`)
+    if (!Array.isArray(list)) throw new UnexpectedAnswer(`${path || 'the answer'} is not a list`)
     return list
   },
   /** A decimal number of major units. */
   amount(value: unknown, path: string): string {
     const text = shape.text(value, path)
-    if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(text)) throw new UnexpectedAnswer(`${path} is no amount`)
+    if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(text))
+      throw new UnexpectedAnswer(`${path} is not an amount`)
     return text
   },
   /** A whole number of minor units. */
   whole(value: unknown, path: string): bigint {
     const text = shape.text(value, path)
-    if (!/^-?\d{1,15}$/.test(text)) throw new UnexpectedAnswer(`${path} is no whole number`)
+    if (!/^-?\d{1,15}$/.test(text)) throw new UnexpectedAnswer(`${path} is not a whole number`)
     return BigInt(text)
   },
   unixTime(value: unknown, path: string): Date {
     const seconds = Number(shape.text(value, path))
     if (!(seconds > 0 && seconds < 253_402_300_800))
-      throw new UnexpectedAnswer(`${path} is no Unix time`)
+      throw new UnexpectedAnswer(`${path} is not a Unix time`)
     return new Date(seconds * 1_000)
   },
   /** In ISO 8601; a time without a zone is India's. */
   isoTime(value: unknown, path: string): Date {
     const text = shape.text(value, path).replace(' ', 'T')
     const time = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}+05:30`)
-    if (Number.isNaN(time.getTime())) throw new UnexpectedAnswer(`${path} is no time`)
+    if (Number.isNaN(time.getTime())) throw new UnexpectedAnswer(`${path} is not a time`)
     return time
   },
 }
@@ -53,4 +54,9 @@ export const shape = {
 export function majorUnits(minor: bigint): string {
   const digits = String(minor < 0n ? -minor : minor).padStart(3, '0')
   return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
+/** @param tags the notes or tags of a payment or order */
+export function namesLoan(tags: unknown): boolean {
+  return ['external_loan_id', 'loan_id'].some(name => shape.maybe(tags, name) !== null)
 }

@@ -2,12 +2,12 @@ import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { DAY_MS } from '../../day.ts'
 import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
 import { accountFor } from './accounts.ts'
 import { requestBackfill } from './request-backfill.ts'
 
 const MOST_DAYS = 62
-const DAY_MS = 86_400_000
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 

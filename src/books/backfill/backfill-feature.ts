@@ -3,7 +3,7 @@ import { backfillGauges } from './backfill-gauges.ts'
 import { workBackfills } from './backfill-job.ts'
 import { backfillQueue } from './queue.ts'
 
-/** Asks the gateways for what their webhooks did not bring. */
+/** Fetches from the gateways what their webhooks did not bring. */
 export const backfillFeature: Feature = {
   queues: [backfillQueue],
   jobs: [workBackfills],

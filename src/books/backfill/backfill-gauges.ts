@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../database/database.ts'
+import type { Log } from '../../log.ts'
 import { measureEvery } from '../../ops/measure-every.ts'
 import type { Job } from '../../queue/job.ts'
 
@@ -12,12 +13,8 @@ type Source = {
   hasError: boolean
 }
 
-/** How far the payments of each source are fetched, and whether its webhooks stopped. */
-export function backfillGauges(
-  registry: Registry,
-  db: Database,
-  log: { warn(object: object, message: string): void },
-): Job {
+/** How far the payments of each source have been fetched, and whether its webhooks have stopped. */
+export function backfillGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const gauge = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['gateway', 'lender'], registers: [registry] })
   const behind = gauge(

@@ -10,13 +10,14 @@ import { work } from '../../queue/queue.ts'
 import { nameOf, openAccount } from './accounts.ts'
 import { type BackfillClaim, claimBackfill } from './claim-backfill.ts'
 import { backfillQueue } from './queue.ts'
+import { pendingReader } from './read-pending.ts'
 import { requestScheduled } from './request-backfill.ts'
 import { runBackfill } from './run-backfill.ts'
 
 /** A dead worker sends no signal: with the lease of 10 s, its fetch continues within 13 s. */
 const LOOK_EVERY_MS = 3_000
 
-/** Fetches on schedule and on demand, from each account one at a time. */
+/** Fetches on schedule and on demand, one fetch at a time per account. */
 export async function workBackfills(context: WorkerContext): Promise<Job> {
   const { db, boss, config } = context
   const accounts = config.gatewayAccounts
@@ -53,7 +54,7 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
     everyMs: LOOK_EVERY_MS,
     onError: error =>
-      log.error({ err: error, gateway: name }, 'a fetch of payments broke off; it will go on'),
+      log.error({ err: error, gateway: name }, 'payment fetch interrupted; it will be resumed'),
   })
   return loop
 
@@ -85,6 +86,7 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
         title,
         log,
         isStopping: () => stopping.aborted,
+        readPending: pendingReader(patient, claim.id),
         onMissed: count => metrics.missedPayments.inc({ gateway: name }, count),
       })
     } finally {
@@ -94,7 +96,7 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   }
 }
 
-/** Takes the accounts over from the settings. What waits for one that is gone fails. */
+/** Copies the accounts from the settings to the database. Fetches that wait for an account that is gone fail. */
 async function noteAccounts(db: Database, accounts: GatewayAccount[]): Promise<void> {
   const gateways = accounts.map(({ gateway }) => gateway)
   const names = accounts.map(nameOf)

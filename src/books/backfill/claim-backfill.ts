@@ -2,21 +2,19 @@ import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
+import { LOCKS } from '../../database/locks.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 import { RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from './accounts.ts'
 
-/** Any number, as long as nothing else uses it. */
-const CLAIMING_LOCK = 7_405_320
-
 /** A fetch that only this process works on until the lease ends. */
 export type BackfillClaim = RunClaim & {
-  /** The lender whose rows it makes; null: as each payment says. */
+  /** The lender whose rows it stores; null: the one that each payment names. */
   lender: string | null
   fetchFrom: Date
-  /** What came before is done. */
+  /** Everything before this is done. */
   doneUntil: Date
-  /** Never in the future, for which nothing is complete. */
+  /** Never in the future, which cannot be complete. */
   fetchTo: Date
   fetched: number
 }
@@ -27,8 +25,8 @@ export function claimBackfill(
   account: GatewayAccount,
 ): Promise<BackfillClaim | undefined> {
   return db.transaction().execute(async trx => {
-    // Otherwise two workers might each start one.
-    await sql`select pg_advisory_xact_lock(${CLAIMING_LOCK})`.execute(trx)
+    // Without this lock, two workers might each start one.
+    await sql`select pg_advisory_xact_lock(${LOCKS.backfillClaims})`.execute(trx)
     const { rows } = await sql<BackfillClaim>`
       update core.backfill
          set attempt = attempt + 1, started_at = coalesce(started_at, now()), fetched = fetched_before,
@@ -50,7 +48,7 @@ export function claimBackfill(
   })
 }
 
-/** Locks it for the transaction. @throws RunLeft if another worker has claimed it */
+/** Locks the fetch for the transaction. @throws RunLeft if another worker has claimed it */
 export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<void> {
   const { rows } = await sql`
     select from core.backfill where id = ${id} and attempt = ${number} and status = 'running'
@@ -58,7 +56,7 @@ export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<vo
   if (rows.length === 0) throw new RunLeft()
 }
 
-/** Ends it for good: what it kept stays, and its window does not count as complete. */
+/** Ends it for good: what it stored stays, but its window does not count as complete. */
 export async function failBackfill(
   db: Database,
   { id, number }: BackfillClaim,

@@ -6,7 +6,7 @@ import { at } from '../apis/exact-json.ts'
 
 /**
  * What was fetched of a payment, refund or dispute, and the order that was fetched because it may name the loan.
- * `payment`: beside a refund.
+ * `payment`: the payment of a refund.
  */
 export type Fetched = {
   kind: 'payment' | 'refund' | 'dispute'
@@ -22,7 +22,7 @@ export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched)
     gateway,
     lender,
     receivedAt: new Date().toISOString(),
-    // Without one, the same answer is a repeat.
+    // Without an event id, an equal answer counts as a repeat.
     eventId: null,
     eventType: 'loanops.backfill',
     body: Buffer.from(JSON.stringify(body)).toString('base64'),

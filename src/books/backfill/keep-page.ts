@@ -15,10 +15,11 @@ export type Fetch = {
   account: GatewayAccount
   lenders: Config['lenders']
   claim: BackfillClaim
+  readPending(): Promise<void>
   onMissed(count: number): void
 }
 
-/** Nothing is booked of it: the registration of a mandate. */
+/** The registration of a mandate, for which nothing is booked. */
 const ZERO = /^-?0+(\.0+)?$/
 
 /**
@@ -30,7 +31,8 @@ export async function keepPage(fetch: Fetch, page: ApiPage, count: number): Prom
   const { db, account, claim } = fetch
   const payments = page.payments.filter(({ amount }) => !ZERO.test(amount))
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
-  const { missing, unverified } = await unknownOf(db, account, captured)
+  await fetch.readPending()
+  const { missing, unverified } = await unknownOf(fetch, captured)
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
   for (const { kind, item } of await unreportedOf(db, account, page.reversals))
@@ -51,11 +53,13 @@ export async function keepPage(fetch: Fetch, page: ApiPage, count: number): Prom
   if (found > 0) fetch.onMissed(found)
 }
 
-async function unknownOf(db: Database, { gateway }: GatewayAccount, captured: ApiPayment[]) {
+async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) {
   const byId = new Map(captured.map(payment => [payment.id, payment]))
   const { rows } = await sql<{ id: string; known: boolean }>`
     select payment_id as id, known
-      from core.unverified_payments(${gateway}, ${[...byId.keys()]}::text[])`.execute(db)
+      from core.unverified_payments(${claim.id}, ${account.gateway}, ${[...byId.keys()]}::text[])`.execute(
+    db,
+  )
   const those = (isKnown: boolean) =>
     rows.filter(({ known }) => known === isKnown).map(({ id }) => byId.get(id) as ApiPayment)
   return { missing: those(false), unverified: those(true) }
@@ -114,7 +118,7 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
 }
 
 async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): Promise<void> {
-  // The last one of each: an item may come twice.
+  // Only the last copy of each, because an item may come twice.
   const byId = new Map(payments.map(payment => [payment.id, payment]))
   const said = [...byId.values()]
     .filter(({ status }) => status !== 'pending')

@@ -3,12 +3,12 @@ import type { ApiSettlement } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './keep-page.ts'
 
-/** Keeps the rows of settlements, and adds to the statement how its payments were settled. */
+/** Stores the rows of settlements, and adds to the statement how its payments were settled. */
 export async function keepSettlements(
   { db, account, claim }: Fetch,
   settlements: ApiSettlement[],
 ): Promise<void> {
-  // The last one of each: a row may come twice.
+  // Only the last copy of each, because a row may come twice.
   const said = [
     ...new Map(
       settlements.map(one => [JSON.stringify([one.settlementId, one.kind, one.id]), one]),

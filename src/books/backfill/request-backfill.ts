@@ -7,12 +7,12 @@ import { insertJobs } from '../../queue/queue.ts'
 import { nameOf } from './accounts.ts'
 import { backfillQueue } from './queue.ts'
 
-/** What happens while a fetch pages, and what a gateway's reads lag behind, is left to the next one. */
+/** What happens while a fetch reads its pages, or is not yet visible at the gateway, is left to the next fetch. */
 const TRAILS_BY = '1 minute'
 /** A gateway may show a payment only some time after it was made. */
 const OVERLAP = '2 hours'
 const FIRST_LOOK_BACK = '7 days'
-/** A payment called failed may be captured up to three days later, under its first date. */
+/** A failed payment may be captured up to three days later, under its first date. */
 const LATE_CAPTURE = '5 days'
 
 /** Requests a fetch on demand. @returns its id */

@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
-import { closed, Id, nullable, oneOf, Text, Time } from '../../http/fields.ts'
+import { closed, Id, nullable, oneOf, Time } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
 import { UUID } from '../../ids.ts'
@@ -20,15 +20,18 @@ const IS_UUID = new RegExp(UUID)
 const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at,
   ended_at, last_error`
 
-const requestSchema = {
+const requestSchema = (lenders: string[]) => ({
   operationId: 'requestBackfill',
   'x-refusals': ['CONFLICT'],
   tags,
-  summary: 'Fetches what a gateway has of a time, and stores what its webhooks did not bring',
+  summary: 'Fetches what a gateway has for a period, and stores what its webhooks did not bring',
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
-  body: Type.Object({ from: Time, to: Time, lender: Type.Optional(Text(40, 'LENDER_02')) }, closed),
+  body: Type.Object(
+    { from: Time, to: Time, lender: Type.Optional(oneOf(lenders, 'the code of a lender')) },
+    closed,
+  ),
   response: { 202: Type.Object({ backfill_id: Type.String() }) },
-}
+})
 const gatewaysSchema = {
   operationId: 'listGateways',
   tags,
@@ -57,9 +60,10 @@ const itemSchema = {
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
-/** What the gateways themselves say: asked for, and how far it is known. */
+/** Requests and lists fetches from the gateways, and how far each source has been fetched. */
 export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db } = context
+  const { db, config } = context
+  const schema = requestSchema([...config.lenders.keys()])
   return async app => {
     app.get('/gateways', { schema: gatewaysSchema }, async () => {
       const { rows } = await sql<object>`
@@ -68,7 +72,7 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
       return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
     })
 
-    app.post('/gateways/:gateway/backfill', { schema: requestSchema }, async (request, reply) => {
+    app.post('/gateways/:gateway/backfill', { schema }, async (request, reply) => {
       const asker = await askerOf(request)
       const backfill_id = await askForBackfill(context, request.params.gateway, request.body, asker)
       return reply.code(202).send({ backfill_id })

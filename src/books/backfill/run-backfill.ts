@@ -2,29 +2,32 @@ import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
+import { DAY_MS } from '../../day.ts'
+import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/await-saved.ts'
 import { publicError } from '../../public-error.ts'
 import { releaseRun, renewRun } from '../../queue/run-claim.ts'
 import { RunLeft } from '../../queue/run-job.ts'
 import type { Window } from '../apis/gateway-api.ts'
-import { GatewayRefused, GatewayUnavailable, UnexpectedAnswer } from '../apis/gateway-call.ts'
+import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
 import { type Fetch, keepPage } from './keep-page.ts'
 import { keepSettlements } from './keep-settlements.ts'
+import { oneAhead } from './one-ahead.ts'
+import { forgetPending } from './read-pending.ts'
 
-/** What is read again after a crash, at most. No gateway gives more than 30 days at once. */
+/** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
 const DAYS_AT_ONCE = 1
-const DAY_MS = 86_400_000
 
-export type BackfillContext = Fetch & {
-  /** As in texts for people. */
+type BackfillContext = Fetch & {
+  /** As shown to people. */
   title: string
-  log: { error(object: object, message: string): void; warn(object: object, message: string): void }
+  log: Log
   isStopping(): boolean
 }
 
 /**
- * Fetches a window, day by day: whoever takes it up after a crash continues with the day that was under way.
+ * Fetches a window, day by day: after a crash, another worker continues with the day that was under way.
  * @returns false if another worker continues it
  */
 export async function runBackfill(context: BackfillContext): Promise<boolean> {
@@ -37,11 +40,12 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
     if (isLost || context.isStopping()) throw new RunLeft()
   }
   try {
-    // A webhook that waits to be saved is not a lost one.
+    // A webhook that still waits to be saved does not count as missed.
     await awaitSaved(
       { db, check },
       sql`select started_at from core.backfill where id = ${claim.id}`,
     )
+    await forgetPending(db, claim.id)
     const seen = new Set<string>()
     const counted = { now: claim.fetched }
     for (const part of partsOf({ from: claim.doneUntil, to: claim.fetchTo })) {
@@ -65,22 +69,22 @@ async function fetchPart(context: BackfillContext, part: Window, progress: Progr
   const { seen, counted, check } = progress
   const before = new Set(seen)
   seen.clear()
-  for await (const page of context.api.pages(part)) {
+  for await (const page of oneAhead(context.api.pages(part))) {
     check()
     for (const { id } of page.payments) {
-      // At the edge of two parts, and where a list moves on while it is read.
+      // An item may come twice at the edge of two parts, or when the list shifts while it is read.
       if (!seen.has(id) && !before.has(id)) counted.now++
       seen.add(id)
     }
     await keepPage(context, page, counted.now)
   }
-  for await (const settlements of context.api.settled(part)) {
+  for await (const settlements of oneAhead(context.api.settled(part))) {
     check()
     await keepSettlements(context, settlements)
   }
 }
 
-/** At least one, which may be a single moment. */
+/** At least one part, which may be a single moment. */
 function* partsOf({ from, to }: Window): Iterable<Window> {
   for (let start = from; ; ) {
     const end = new Date(Math.min(start.getTime() + DAYS_AT_ONCE * DAY_MS, to.getTime()))
@@ -107,6 +111,7 @@ async function endBackfill({ db, claim, account }: Fetch): Promise<void> {
       update core.backfill
          set status = 'completed', ended_at = clock_timestamp(), claimed_until = null, last_error = null
        where id = ${claim.id}`.execute(trx)
+    await forgetPending(trx, claim.id)
     await sql`
       select core.note_window(${account.gateway}, ${claim.lender}, 'api',
         tstzrange(${claim.fetchFrom}, ${claim.fetchTo}, '[]'))`.execute(trx)
@@ -133,8 +138,4 @@ async function brokenOff(context: BackfillContext, error: Error): Promise<boolea
     await failBackfill(db, claim, publicError(error).message)
   }
   return true
-}
-
-function isOfGateway(error: Error): boolean {
-  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
 }

@@ -6,26 +6,20 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { Kind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
-import {
-  type Follower,
-  GatewayRefused,
-  GatewayUnavailable,
-  IMPATIENT,
-  UnexpectedAnswer,
-} from '../apis/gateway-call.ts'
+import { type Follower, GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
 import { nameOf, openAccount } from '../backfill/accounts.ts'
-import { type Answer, type Asker, ask, MOST_REFS, type Question } from './ask.ts'
+import { ask, type Confirmation, type Inquiry, MOST_REFS, type Question } from './ask.ts'
 import { type Asked, keepAnswers } from './keep-answers.ts'
 
-/** Asked before any answer is recorded: what a crash makes us ask again. */
+/** Asked before any answer is recorded, so at most this many are asked again after a crash. */
 const QUESTIONS_AT_ONCE = 50
-/** So many failures in a row mean that the gateway is down, or a resource of it: the rest waits for the next batch. */
+/** This many failures in a row mean that the gateway, or one of its resources, is down: the rest waits for the next batch. */
 const MOST_FAILURES = IMPATIENT.atOnce
 /** Per account and batch, which must end in time for the next one. */
 const MOST_QUESTIONS = 2_000
 const LONGEST_MS = 60_000
 
-/** What one batch may still ask one account: nothing before `from`, to which the gateway has put us off. */
+/** What one batch may still ask one account: nothing before `from`, until when the gateway asked us to wait. */
 export type Budget = {
   questions: number
   from: number
@@ -33,7 +27,7 @@ export type Budget = {
   failures: Record<Kind, number>
 }
 
-/** Longer, no gateway puts us off. */
+/** A longer Retry-After is cut to this. */
 const LONGEST_REST_MS = 3_600_000
 
 export const newBudget = (from = 0): Budget => ({
@@ -45,7 +39,7 @@ export const newBudget = (from = 0): Budget => ({
 
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'> & { config: Config }
 
-/** Asks an account what is due, and keeps the answers. @returns how many there are */
+/** Asks an account every question that is due, and stores the answers. @returns how many answers came */
 export async function askAccount(
   context: Context,
   run: Run,
@@ -61,18 +55,18 @@ export async function askAccount(
     during: call => metrics.unanswered.during(account.gateway, call),
   }
   const api = openAccount(account, config.GATEWAY_B_API_VERSION, follower, IMPATIENT)
-  const asker = { db, api, account, lenders: config.lenders, isByOrder }
+  const inquiry = { db, api, account, lenders: config.lenders, isByOrder }
   const close = () => void api.close()
   run.stopping.addEventListener('abort', close)
   try {
     let answers = 0
     while (isLeft(budget)) {
       run.check()
-      const questions = await nextQuestions(asker, run, budget)
+      const questions = await nextQuestions(inquiry, run, budget)
       if (questions.length === 0) break
-      const asked = await askAll(context, asker, questions, budget)
+      const asked = await askAll(context, inquiry, questions, budget)
       budget.questions -= asked.length
-      // A process that is stopping has ended the calls itself.
+      // A process that is stopping has aborted the calls itself, which says nothing about the gateway.
       run.check()
       crashPoint('confirm.answered')
       await keepAnswers(db, run, account, asked)
@@ -89,7 +83,7 @@ const isLeft = ({ questions, from, until, failures }: Budget) =>
   questions > 0 && failures.payment < MOST_FAILURES && Date.now() >= from && Date.now() < until
 
 async function nextQuestions(
-  { db, account, isByOrder }: Asker,
+  { db, account, isByOrder }: Inquiry,
   { claim }: Run,
   { questions }: Budget,
 ): Promise<Question[]> {
@@ -101,10 +95,10 @@ async function nextQuestions(
   return rows
 }
 
-/** @returns each with its answer, or that there is none; what was not asked is left out */
+/** @returns each question with its answer, or null without one; questions that were not asked are left out */
 async function askAll(
   { log }: Context,
-  asker: Asker,
+  inquiry: Inquiry,
   questions: Question[],
   budget: Budget,
 ): Promise<Asked[]> {
@@ -121,17 +115,17 @@ async function askAll(
     }
   }
 
-  /** Null where there is none. What is down of one kind makes room for the others. */
-  async function answerTo(question: Question): Promise<Answer | null> {
+  /** Null without an answer. When one kind keeps failing, the others go ahead. */
+  async function answerTo(question: Question): Promise<Confirmation | null> {
     const { failures } = budget
     if (failures[question.kind] >= MOST_FAILURES) return null
     try {
-      const answer = await ask(asker, question)
+      const answer = await ask(inquiry, question)
       failures[question.kind] = 0
       return answer
     } catch (error) {
       if (!isOfGateway(error)) throw error
-      const { gateway, lender } = asker.account
+      const { gateway, lender } = inquiry.account
       if (error instanceof GatewayUnavailable && error.retryAfterMs > 0)
         budget.from = Date.now() + Math.min(error.retryAfterMs, LONGEST_REST_MS)
       if (failures[question.kind]++ === 0)
@@ -139,8 +133,4 @@ async function askAll(
       return null
     }
   }
-}
-
-function isOfGateway(error: unknown): error is Error {
-  return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
 }

@@ -7,26 +7,26 @@ import type { Kind } from '../../payments/payment-record.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { type Fetched, fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
-/** Under so many orders a payment is looked for in one batch: whoever sends ever more events makes us ask no more. */
+/** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
 export const MOST_REFS = 5
 
-/** What events name beside the id: the order, and of a refund or dispute its payment. */
+/** What events name besides the id: the order and, for a refund or dispute, its payment. */
 type Ref = { key: string; orderId: string | null; paymentId: string | null }
-/** `refs`: at most one more than are asked for; those come first that were not `asked` yet. */
+/** `refs`: at most one more than one batch searches, those that were not `asked` yet first. */
 export type Question = { kind: Kind; id: string; refs: Ref[]; asked: string[] }
 
-export type Answer = {
+export type Confirmation = {
   outcome: 'confirmed' | 'denied'
   /** Why it is not confirmed. */
   said: string | null
   /** What the gateway says, to be stored. */
   event: PaymentEvent | null
   asked: string[]
-  /** Whether there are orders left under which it was not looked for. */
+  /** Whether there are orders left that were not searched. */
   has_more: boolean
 }
 
-export type Asker = {
+export type Inquiry = {
   db: Database
   api: GatewayApi
   account: GatewayAccount
@@ -35,20 +35,23 @@ export type Asker = {
 }
 
 /**
- * Asks the gateway whether what the events state has happened.
+ * Asks the gateway whether what the events state really happened.
  * @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer where it cannot be asked
  */
-export async function ask(asker: Asker, { kind, id, refs, asked }: Question): Promise<Answer> {
+export async function ask(
+  inquiry: Inquiry,
+  { kind, id, refs, asked }: Question,
+): Promise<Confirmation> {
   const fresh = refs.filter(({ key }) => !asked.includes(key))
   const chosen = (fresh.length > 0 ? fresh : refs).slice(0, MOST_REFS)
   const has_more = fresh.length > MOST_REFS
   let said = 'no event states it any more'
   for (const ref of chosen) {
-    const fetched = await look(asker, kind, id, ref)
+    const fetched = await look(inquiry, kind, id, ref)
     if (typeof fetched === 'string') said = fetched
     else {
-      const event = eventOf(asker, fetched)
-      const denial = await denialOf(asker, kind, id, ref, event)
+      const event = eventOf(inquiry, fetched)
+      const denial = await denialOf(inquiry, kind, id, ref, event)
       if (denial === null)
         return { outcome: 'confirmed', said: null, event, asked: [], has_more: false }
       said = denial
@@ -66,11 +69,11 @@ export async function ask(asker: Asker, { kind, id, refs, asked }: Question): Pr
 
 const ABSENT = 'the gateway does not have it'
 
-/** @returns what the gateway has, or why it is nothing */
-async function look(asker: Asker, kind: Kind, id: string, ref: Ref): Promise<Fetched | string> {
-  const { api, isByOrder } = asker
+/** @returns what the gateway has, or why it has nothing */
+async function look(inquiry: Inquiry, kind: Kind, id: string, ref: Ref): Promise<Fetched | string> {
+  const { api, isByOrder } = inquiry
   const { orderId, paymentId } = ref
-  // Such a part of a path would lead elsewhere.
+  // As part of a path, these would lead elsewhere.
   if ([id, orderId, paymentId].some(one => one === '.' || one === '..')) return ABSENT
   if (isByOrder && orderId === null && kind !== 'chargeback')
     return 'no event names its order, without which the gateway cannot be asked'
@@ -98,14 +101,14 @@ async function lookForPayment(
   return { kind: 'payment', item, order }
 }
 
-function eventOf({ account, lenders }: Asker, fetched: Fetched): PaymentEvent {
+function eventOf({ account, lenders }: Inquiry, fetched: Fetched): PaymentEvent {
   const { gateway } = account
   const lender = account.lender ?? lenderInNotes(lenders, gateway, fetched)
   return fetchedEvent(gateway, lender, fetched)
 }
 
 async function denialOf(
-  { db, account, isByOrder }: Asker,
+  { db, account, isByOrder }: Inquiry,
   kind: Kind,
   id: string,
   { orderId }: Ref,

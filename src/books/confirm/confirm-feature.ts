@@ -4,19 +4,19 @@ import type { Run } from '../../queue/run-job.ts'
 import { askAccount, type Budget, newBudget } from './ask-account.ts'
 import { confirmGauges } from './confirm-gauges.ts'
 
-/** Asks the gateways whether what no signature proves has happened. */
+/** Asks the gateways to confirm events that no signature proves. */
 export const confirmFeature: Feature = {
   gauges: [({ metrics, patient, log }) => confirmGauges(metrics.registry, patient, log)],
   onBatch: askGateways,
 }
 
 type Budgets = Map<GatewayAccount, Budget>
-/** A batch asks twice, and what it may ask is for both times. */
+/** A batch asks twice, within one budget for both times. */
 const budgets = new WeakMap<Run, Budgets>()
-/** Of the last batch of a process, for what a gateway has put off. */
+/** The budgets of a process's last batch, because a gateway may have asked us to wait beyond it. */
 const lastBudgets = new WeakMap<WorkerContext, Budgets>()
 
-/** Each account on its own: one that does not answer holds up no other. */
+/** Each account by itself, so that one that does not answer holds up no other. */
 async function askGateways(context: WorkerContext, run: Run): Promise<number> {
   const { config, traces } = context
   const accounts = config.gatewayAccounts.filter(account => isForConfirming(context, account))

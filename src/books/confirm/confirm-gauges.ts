@@ -1,15 +1,11 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../database/database.ts'
+import type { Log } from '../../log.ts'
 import { measureEvery } from '../../ops/measure-every.ts'
 import type { Job } from '../../queue/job.ts'
 
-/** How much waits for the gateways' answers. */
-export function confirmGauges(
-  registry: Registry,
-  db: Database,
-  log: { warn(object: object, message: string): void },
-): Job {
+export function confirmGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const waiting = new Gauge({
     name: 'loanops_payments_waiting_for_gateway',
     help: 'Payments, refunds and chargebacks that their gateway is still to confirm',

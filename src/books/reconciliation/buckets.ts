@@ -1,4 +1,4 @@
-/** Where a paisa that a gateway captured is; `not_at_gateway` has what no gateway captured. */
+/** Where the money that a gateway captured is; `not_at_gateway` holds what no gateway captured. */
 export const BUCKETS = [
   'posted',
   'unchecked',

@@ -7,7 +7,7 @@ import type { Day, Totals } from './record.ts'
 
 type Figure = { payments: number; amount: string }
 type DayRow = Omit<Static<typeof Day>, 'buckets'> & { buckets: Record<Bucket, Figure> }
-export type Filter = { from: string; to: string; lender?: string; gateway?: string }
+type Filter = { from: string; to: string; lender?: string; gateway?: string }
 
 /** The figures of some days, as they are now. */
 export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> {

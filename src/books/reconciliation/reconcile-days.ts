@@ -1,18 +1,17 @@
 import { sql } from 'kysely'
 import { Gauge } from 'prom-client'
+import { LOCKS } from '../../database/locks.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 
 /** After each batch, fetch, read-back and decision: whatever changes a payment or a statement marks its day. */
 const EVERY_MS = 5_000
-/** Any number, as long as nothing else uses it. */
-const RECONCILING_LOCK = 7_405_321
 
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>
 type Lost = { lender: string; gateway: string; currency: string }
 
-/** Works out anew the figures of each day that has changed, by one worker at a time. */
+/** Recomputes the figures of each day that has changed, on one worker at a time. */
 export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
   const unbalanced = new Gauge({
     name: 'loanops_unbalanced_days',
@@ -24,7 +23,7 @@ export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
       for (const day of await changedDays({ patient })) {
         if (stopping.aborted) break
         for (const lost of await reconcile({ patient }, day))
-          log.warn({ day, ...lost }, 'a day that was balanced no longer is')
+          log.warn({ day, ...lost }, 'day is no longer balanced')
       }
       unbalanced.set(await countUnbalanced({ patient }))
       return EVERY_MS
@@ -36,7 +35,7 @@ export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
   )
 }
 
-/** The latest first. */
+/** Latest first. */
 async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<string[]> {
   const { rows } = await sql<{ day: string }>`
     select day::text as day from core.changed_day group by changed_day.day order by changed_day.day desc`.execute(
@@ -49,7 +48,7 @@ async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<strin
 function reconcile({ patient }: Pick<Context, 'patient'>, day: string): Promise<Lost[]> {
   return patient.transaction().execute(async trx => {
     const { rows: locks } = await sql<{ isOurs: boolean }>`
-      select pg_try_advisory_xact_lock(${RECONCILING_LOCK}) as "isOurs"`.execute(trx)
+      select pg_try_advisory_xact_lock(${LOCKS.reconciling}) as "isOurs"`.execute(trx)
     if (!locks[0]?.isOurs) return []
     const { rows } = await sql<Lost>`
       select lender, gateway, currency from core.reconcile_day(${day})`.execute(trx)

@@ -34,7 +34,7 @@ export const Day = Type.Object({
   ...figures,
 })
 
-/** A day's shape, of all days together. Amounts of several currencies have no sum. */
+/** The shape of a day, for all days together. Amounts in several currencies have no sum. */
 const TotalFigure = Type.Object({
   payments: Type.Integer(),
   amount: nullable(
@@ -55,7 +55,7 @@ export const Totals = Type.Object({
 
 const NullableText = nullable(Type.String())
 
-/** The columns of `ops.payment`; of a missing payment, what the statement says. */
+/** The columns of `ops.payment`; for a missing payment, the statement's values. */
 export const BucketPayment = Type.Object({
   ...Payment.properties,
   state: NullableText,

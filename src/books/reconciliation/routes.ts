@@ -15,7 +15,7 @@ const { lender, gateway } = paymentFilter
 const daysSchema = {
   operationId: 'listReconciliation',
   tags,
-  summary: 'Says of each day where the money is that the gateways captured',
+  summary: 'Says for each day where the money is that the gateways captured',
   description: `At most ${MOST_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
   response: { 200: Type.Object({ days: Type.Array(Day), totals: Totals }) },

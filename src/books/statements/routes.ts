@@ -5,6 +5,7 @@ import { askerOf } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { atMost } from '../../http/connections.ts'
+import { oneOf } from '../../http/fields.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
 import { describeColumns, template } from '../../portfolio/upload/template.ts'
 import { takeFile } from '../../portfolio/upload/upload-request.ts'
@@ -20,7 +21,7 @@ const templateSchema = {
   produces: ['text/csv'],
   response: { 200: Type.String() },
 }
-const uploadSchema = {
+const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
   tags,
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
@@ -28,7 +29,7 @@ const uploadSchema = {
   consumes: ['multipart/form-data'],
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   querystring: Type.Object({
-    lender: Type.String({ description: 'a lender’s code', examples: ['LENDER_02'] }),
+    lender: oneOf(lenders, 'the code of a lender'),
   }),
   body: Type.Object({
     file: Type.String({
@@ -48,13 +49,14 @@ const uploadSchema = {
       }),
     }),
   },
-}
+})
 
 type Context = { db: Database; config: Config; limits: { longCalls: number } }
 
-/** What a gateway says, where its API is not asked. */
+/** A gateway's own report, for gateways whose API is not used. */
 export function statementRoutes({ db, config, limits }: Context): FastifyPluginAsyncTypebox {
   const { lenders, gateways, LEDGER_TIMEZONE: timeZone } = config
+  const schema = uploadSchema([...lenders.keys()])
   const limitLongCalls = atMost(limits.longCalls, 'uploads are in progress')
   return async app => {
     // If the plugin threw here, the caller would never receive our answer that the file is too large.
@@ -70,7 +72,7 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
     app.post(
       '/gateways/:gateway/statement',
       // The body is read as it arrives, so there is nothing to validate before the handler.
-      { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
+      { schema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
         const { gateway } = request.params
         if (!gateways.some(({ name }) => name === gateway))

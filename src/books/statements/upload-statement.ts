@@ -14,9 +14,9 @@ import { misfitOf } from '../../portfolio/upload/upload.ts'
 import { statementErrors } from './check-statement-row.ts'
 import { statementColumns } from './statement-columns.ts'
 
-const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 18 }
-/** Some 600,000 rows, whose ids are in memory while it is read. */
-const MAX_FILE_BYTES = 64 * 1_048_576
+const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
+/** Some 600,000 rows, whose ids are kept in memory while the file is read. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024
 const MAX_TOLD = 100
 const TEMPLATE = '/api/gateways/statement-template.csv'
 
@@ -27,11 +27,11 @@ type Uploaded = {
   invalid_rows: number
   errors: { line: number; reason: string }[]
 }
-export type StatementOf = { gateway: string; lender: string; timeZone: string }
+type StatementOf = { gateway: string; lender: string; timeZone: string }
 
 /**
- * Keeps the valid rows of a gateway's report, batch by batch. Only once all of it is read, the days of those rows count as
- * complete: what an upload that broke off has kept is true, and the next upload completes it.
+ * Stores the valid rows of a gateway's report, batch by batch. The days of those rows count as complete only once all of it
+ * has been read: what an interrupted upload stored is true, and the next upload completes it.
  * @throws UnreadableFile, PayloadTooLarge
  */
 export async function uploadStatement(

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 export type Gateway = {
   /** As in paths, tables and settings: the events are read by the SQL function `base.<name>`. */
   name: string
-  /** As in texts for people. */
+  /** As shown to people. */
   title: string
   /**
    * The setting with the secrets of lenders that have none of their own. While it is set, signatures are validated unless

@@ -1,3 +1,4 @@
+import { INDIA_MS } from '../calendar.ts'
 import type { GatewayPayment, GatewayRefund, GatewayStore } from './gateway-store.ts'
 
 /** Unix times outside of this are refused. */
@@ -92,8 +93,6 @@ function recon(
   ].slice(skip, skip + count)
   return ok({ entity: 'collection', count: items.length, items })
 }
-
-const INDIA_MS = 5.5 * 3_600_000
 
 function isOn(at: Date, year: string, month: string, day: string | null | undefined): boolean {
   const local = new Date(at.getTime() + INDIA_MS).toISOString()

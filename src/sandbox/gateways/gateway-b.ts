@@ -1,3 +1,4 @@
+import { DAY_MS, INDIA_MS } from '../calendar.ts'
 import type { GatewayAnswer } from './gateway-a.ts'
 import {
   type GatewayDispute,
@@ -11,7 +12,6 @@ import {
 const NESTED_FROM = '2026-01-01'
 const MOST_PER_PAGE = 1_000
 const MOST_DAYS = 30
-const DAY_MS = 86_400_000
 
 type Filters = { start_date?: string; end_date?: string; cf_settlement_ids?: string[] }
 type ReconRequest = { pagination?: { limit?: number; cursor?: string | null }; filters?: Filters }
@@ -171,7 +171,6 @@ function disputeText(dispute: GatewayDispute, payment: GatewayPayment): string {
   return `{"dispute_id":${JSON.stringify(dispute.id)},"dispute_type":"DISPUTE","dispute_amount":${rupees(dispute.amount)},"dispute_amount_currency":"INR","created_at":"${indian(dispute.createdAt)}","dispute_status":"${status}","order_details":{"order_id":${JSON.stringify(payment.orderId)},"cf_payment_id":${JSON.stringify(payment.id)},"payment_amount":${rupees(payment.amount)},"payment_currency":"INR"}}`
 }
 
-const INDIA_MS = 5.5 * 3_600_000
 const indian = (at: Date) => `${new Date(at.getTime() + INDIA_MS).toISOString().slice(0, 19)}+05:30`
 
 const ok = (body: string): GatewayAnswer => ({ status: 200, body })

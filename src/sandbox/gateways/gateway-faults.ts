@@ -1,7 +1,7 @@
 import { dice } from '../faults/dice.ts'
 
 /** How a sandbox gateway misbehaves: `times` bounds how often, `rate` (0 to 1) how seldom. */
-export type GatewayFault = {
+type GatewayFault = {
   /** latency: answers late. error: a 5xx. tooMany: 429. hang: never answers. garbage: 200 with a body that is no answer. */
   kind: 'latency' | 'error' | 'tooMany' | 'hang' | 'reset' | 'garbage'
   ms?: number

@@ -1,4 +1,4 @@
-export type SandboxGateway = 'gateway_a' | 'gateway_b'
+type SandboxGateway = 'gateway_a' | 'gateway_b'
 
 /** A payment at a sandbox gateway. Amounts are in paise. */
 export type GatewayPayment = {
@@ -40,7 +40,7 @@ export type GatewayDispute = {
 }
 
 /** What a test asks the sandbox to hold; all but the gateway and the id has a default. */
-export type GivenPayment = {
+type GivenPayment = {
   gateway: SandboxGateway
   id: string
   amount?: string | number

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { type GatewayPayment, type GatewayStore, rupees } from './gateway-store.ts'
 
+/** Twice as long as a gateway waits: the service on this machine may be busy. */
+const ANSWERS_WITHIN_MS = 10_000
+
 type Wanted = {
   gateway: 'gateway_a' | 'gateway_b'
   id: string
@@ -19,6 +22,7 @@ export async function sendWebhook(store: GatewayStore, { gateway, id, url, secre
     method: 'POST',
     headers: { 'content-type': 'application/json', ...signed(gateway, body, secret) },
     body,
+    signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
   })
   await response.text()
   return { status: response.status }

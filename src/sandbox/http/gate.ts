@@ -9,7 +9,7 @@ export type Credentials = {
   authorization: string
 }
 
-export type Arrival = {
+type Arrival = {
   method: string
   // As in the URL, still encoded.
   pathname: string

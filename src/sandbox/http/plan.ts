@@ -16,14 +16,14 @@ export type Router = (ledger: Ledger, request: Request) => Plan
  */
 export type Plan = ReadPlan | QueryPlan | CommandPlan
 
-export type ReadPlan = {
+type ReadPlan = {
   kind: 'read'
   name: string
   run(): unknown
 }
 
 /** A POST that stores nothing. */
-export type QueryPlan = {
+type QueryPlan = {
   kind: 'query'
   name: string
   run(body: Body): unknown

@@ -1,4 +1,4 @@
-export type Overlap = {
+type Overlap = {
   externalId: string
   commands: [string, string]
   idempotencyKeys: [string | null, string | null]

@@ -1,4 +1,4 @@
-export type Option = {
+type Option = {
   id: number
   code: string
   value: string

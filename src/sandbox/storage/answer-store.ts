@@ -5,7 +5,7 @@ export type StoredAnswer = {
   body: string
 }
 
-export type KeyState =
+type KeyState =
   | { state: 'done'; answer: StoredAnswer }
   | { state: 'underWay'; settled: Promise<void> }
   // The call died between effect and answer: the key is answered with 425 until it is freed.

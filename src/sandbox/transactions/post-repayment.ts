@@ -8,7 +8,7 @@ import { allocate } from './account.ts'
 import { reallocate, settleLoan } from './settle-loan.ts'
 import { NO_SPLIT, type PaymentDetail } from './transaction.ts'
 
-export type NewRepayment = {
+type NewRepayment = {
   date: string
   amount: number
   externalId: string | undefined

@@ -4,16 +4,11 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Asker } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { answerEach } from '../http/answer-each.ts'
-import { closed, EXTERNAL_ID, ExternalId, Note, nullable } from '../http/fields.ts'
+import { closed, EXTERNAL_ID, ExternalId, nullable } from '../http/fields.ts'
 import { FieldErrors } from '../http/problem.ts'
-import { validator } from '../http/validator.ts'
-import type { Ledger } from '../ledger/client.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
-import { noteOn } from './note.ts'
-import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
-import { Resolution, resolutionValidator } from './resolution.ts'
-import { resolve } from './resolve.ts'
+import { Payment, PaymentParams } from './payment-record.ts'
 
 const MAX_ASSIGNMENTS = 200
 
@@ -66,33 +61,9 @@ const assignSchema = {
   body: Type.Object({ external_loan_id: ExternalId }, closed),
   response: { 200: Payment },
 }
-const resolveSchema = {
-  operationId: 'resolvePayment',
-  'x-refusals': ['CONFLICT'],
-  tags,
-  summary:
-    'Decides what becomes of what is in suspense, or clears the objection to what is posted; later events do not change it',
-  params: PaymentParams,
-  querystring: kindQuery,
-  body: Resolution,
-  response: { 200: Payment },
-}
-const noteSchema = {
-  operationId: 'notePayment',
-  tags,
-  summary: 'Keeps a note for other operators, which ops.suspense shows with its author',
-  params: PaymentParams,
-  querystring: kindQuery,
-  body: Type.Object({ note: Note }, closed),
-  response: { 200: Payment },
-}
 
-type Context = { db: Database; ledger: Ledger }
-
-/** What operators decide about payments: the ways out of suspense. */
-export function decisionRoutes({ db, ledger }: Context): FastifyPluginAsyncTypebox {
-  const resolutionOf = resolutionValidator()
-
+/** Names the loan of payments in suspense. */
+export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/payments/assign', { schema: assignEachSchema }, async request => {
       const { assignments } = request.body
@@ -114,33 +85,6 @@ export function decisionRoutes({ db, ledger }: Context): FastifyPluginAsyncTypeb
         const asker = await askerOf(request)
         await assign(db, { gateway, paymentId, loan: request.body.external_loan_id, asker })
         return (await foundPayment(db, { gateway, paymentId, kind: 'payment' })).payment
-      },
-    )
-
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/resolve',
-      {
-        schema: resolveSchema,
-        // The outcome that the body names checks it, not this union of all.
-        validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
-      },
-      async request => {
-        const resolution = resolutionOf(request.body)
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const name = { gateway, paymentId, ...request.query }
-        const { kind } = await resolve(db, ledger, name, resolution, await askerOf(request))
-        return (await foundPayment(db, { ...name, kind })).payment
-      },
-    )
-
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/note',
-      { schema: noteSchema },
-      async request => {
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const name = { gateway, paymentId, ...request.query }
-        const { kind } = await noteOn(db, name, request.body.note, await askerOf(request))
-        return (await foundPayment(db, { ...name, kind })).payment
       },
     )
   }

@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+
+/** A webhook that came since then may count as missed, which does no other harm. */
+const READ_EVERY_MS = 2_000
+/** Only events of the fetch's period, so that a large backlog does not slow it down. */
+const REST_PER_READING = 10
+
+/**
+ * Reads the events that no batch has taken yet, from time to time: each event once, however many pages are fetched.
+ * @returns a function that reads new events, if it is time
+ */
+export function pendingReader(db: Database, backfillId: string): () => Promise<void> {
+  let nextAt = 0
+  return async () => {
+    const startedAt = performance.now()
+    if (startedAt < nextAt) return
+    await sql`select core.read_pending(${backfillId})`.execute(db)
+    const endedAt = performance.now()
+    nextAt = endedAt + Math.max(READ_EVERY_MS, REST_PER_READING * (endedAt - startedAt))
+  }
+}
+
+/** Forgets what fetches that ended have read, and what this one read before it was interrupted. */
+export async function forgetPending(db: Database, backfillId: string): Promise<void> {
+  await sql`
+    delete from core.backfill_pending n
+     where n.backfill_id = ${backfillId}
+        or not exists (select from core.backfill b where b.id = n.backfill_id and b.status = 'running')`.execute(
+    db,
+  )
+}

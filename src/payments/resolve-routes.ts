@@ -1,0 +1,70 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
+import type { Database } from '../database/database.ts'
+import { closed, Note } from '../http/fields.ts'
+import { validator } from '../http/validator.ts'
+import type { Ledger } from '../ledger/client.ts'
+import { foundPayment } from './find-payments.ts'
+import { noteOn } from './note.ts'
+import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
+import { Resolution, resolutionValidator } from './resolution.ts'
+import { resolve } from './resolve.ts'
+
+const tags = ['payments']
+const resolveSchema = {
+  operationId: 'resolvePayment',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary:
+    'Decides what becomes of what is in suspense, or clears the objection to what is posted; later events do not change it',
+  params: PaymentParams,
+  querystring: kindQuery,
+  body: Resolution,
+  response: { 200: Payment },
+}
+const noteSchema = {
+  operationId: 'notePayment',
+  tags,
+  summary: 'Keeps a note for other operators, which ops.suspense shows with its author',
+  params: PaymentParams,
+  querystring: kindQuery,
+  body: Type.Object({ note: Note }, closed),
+  response: { 200: Payment },
+}
+
+type Context = { db: Database; ledger: Ledger }
+
+/** What operators decide about a payment, and what they note on it. */
+export function resolveRoutes({ db, ledger }: Context): FastifyPluginAsyncTypebox {
+  const resolutionOf = resolutionValidator()
+
+  return async app => {
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/resolve',
+      {
+        schema: resolveSchema,
+        // The outcome that the body names checks it, not this union of all.
+        validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
+      },
+      async request => {
+        const resolution = resolutionOf(request.body)
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const name = { gateway, paymentId, ...request.query }
+        const { kind } = await resolve(db, ledger, name, resolution, await askerOf(request))
+        return (await foundPayment(db, { ...name, kind })).payment
+      },
+    )
+
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/note',
+      { schema: noteSchema },
+      async request => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const name = { gateway, paymentId, ...request.query }
+        const { kind } = await noteOn(db, name, request.body.note, await askerOf(request))
+        return (await foundPayment(db, { ...name, kind })).payment
+      },
+    )
+  }
+}

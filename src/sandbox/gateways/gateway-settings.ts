@@ -1,0 +1,11 @@
+import type { SandboxGateways } from './gateway-server.ts'
+
+/** With these settings a service asks the sandbox's gateways. */
+export const gatewaySettings = ({ urlA, urlB, key, secret }: SandboxGateways) => ({
+  GATEWAY_A_API_URL: urlA,
+  GATEWAY_A_API_KEY: key,
+  GATEWAY_A_API_SECRET: secret,
+  GATEWAY_B_API_URL: urlB,
+  GATEWAY_B_API_KEY: key,
+  GATEWAY_B_API_SECRET: secret,
+})
