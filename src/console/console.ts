@@ -18,7 +18,7 @@ declare module 'fastify' {
     isPublic?: boolean
     /** A form that viewers may send too. */
     isForViewers?: boolean
-    /** A transfer, which takes as long as it takes. */
+    /** A transfer, to which the time limit of a page does not apply. */
     takesLong?: boolean
   }
   interface FastifyRequest {
@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** Pages must not take the connections that calls need, and are read by a few people only. */
+/** Pages must not take the connections that calls need, and only a few people read them. */
 const CONNECTIONS = 4
 /** A page that takes longer is not worth waiting for. */
 const STATEMENT_MS = 3_000
@@ -45,7 +45,7 @@ const POLICY = [
 
 type Context = Omit<PageContext, 'formats'>
 
-/** The operators' pages, in a scope of their own. @param finish what to do once all routes are there */
+/** The operators' pages, in their own scope. @param finish called once all routes have been added */
 export function consoleRoutes(
   context: Context,
   finish: (scope: FastifyInstance) => void,
@@ -55,7 +55,7 @@ export function consoleRoutes(
     const db = openDatabase(config.DATABASE_URL, {
       max: CONNECTIONS,
       name: 'loanops-console',
-      onError: error => app.log.error({ err: error }, 'database'),
+      onError: error => app.log.error({ err: error }, 'database connection error'),
       statementMs: STATEMENT_MS,
     })
     app.addHook('onClose', () => db.destroy())

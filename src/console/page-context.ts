@@ -11,9 +11,8 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Portfolio } from '../portfolio/portfolio.ts'
 import type { Formats } from './frame/formats.ts'
 
-/** What pages are made of. */
 export type PageContext = {
-  /** Of the console, so that pages do not take the connections that calls need. */
+  /** The console's own pool, so that pages do not take the connections that calls need. */
   db: Database
   boss: PgBoss
   config: Config

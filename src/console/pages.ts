@@ -3,6 +3,7 @@ import { accountsPage } from './accounts/accounts-page.ts'
 import { auditPage } from './audit/audit-page.ts'
 import { booksPage } from './books/books-page.ts'
 import { bucketPage } from './books/bucket-page.ts'
+import { settlementPage } from './books/settlement-page.ts'
 import { bulkPages } from './bulk/bulk-pages.ts'
 import { callbackActions } from './callbacks/callback-actions.ts'
 import { callbackPage } from './callbacks/callback-page.ts'
@@ -11,6 +12,7 @@ import { homePage } from './home/home-page.ts'
 import { operationPage } from './operations/operation-page.ts'
 import { operationsPage } from './operations/operations-page.ts'
 import type { PageContext } from './page-context.ts'
+import { longestPage } from './payments/longest-page.ts'
 import { paymentActions } from './payments/payment-actions.ts'
 import { paymentPage } from './payments/payment-page.ts'
 import { paymentsPage } from './payments/payments-page.ts'
@@ -19,6 +21,7 @@ import { migrationPage } from './portfolio/migration-page.ts'
 import { portfolioPage } from './portfolio/portfolio-page.ts'
 import { gatewayActions } from './runs/gateway-actions.ts'
 import { runsPages } from './runs/runs-pages.ts'
+import { sourceActions } from './runs/source-actions.ts'
 import { sourcesPage } from './runs/sources-page.ts'
 import { searchPage } from './search/search-page.ts'
 import { timelinePage } from './timeline/timeline-page.ts'
@@ -33,8 +36,10 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   paymentsPage,
   paymentPage,
   paymentActions,
+  longestPage,
   booksPage,
   bucketPage,
+  settlementPage,
   bulkPages,
   portfolioPage,
   migrationPage,
@@ -45,6 +50,7 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   runsPages,
   gatewayActions,
   sourcesPage,
+  sourceActions,
   auditPage,
   accountsPage,
 ]

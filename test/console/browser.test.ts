@@ -168,6 +168,8 @@ const PAGES = [
   '/console/accounts',
   '/console/batches',
   '/console/sources',
+  '/console/suspense',
+  '/console/accounts/asha.rao/disable',
   '/console/search',
   '/console/bulk?decision=payments.dismiss&note=x&state=suspense',
 ]

@@ -157,7 +157,7 @@ t.test('the console’s pages', async t => {
     const { rows } = await sql<{ until: Date }>`select until from ops.ledger_pause`.execute(db)
     t.equal(rows[0]?.until.toISOString(), '2099-11-20T16:30:00.000Z')
     t.equal((await operator('/console/resume', {})).status, 303)
-    t.match((await operator('/console')).text, /Writes go on/)
+    t.match((await operator('/console')).text, /Writes are enabled/)
   })
 
   t.test(
@@ -246,6 +246,24 @@ t.test('the console’s pages', async t => {
       t.equal((await viewer(path, {})).status, 403, path)
     t.notMatch((await viewer('/console/payments/gateway_a/rfnd_1?kind=refund')).text, /Save note/)
   })
+
+  t.test(
+    'a slash at the end leads to the page itself, and only with a method that reads',
+    async t => {
+      for (const [path, target] of [
+        ['/console/', '/console'],
+        ['/console/payments/?state=suspense', '/console/payments?state=suspense'],
+        ['/console//evil.example/', '/console//evil.example'],
+      ] as const) {
+        const { status, headers } = await operator(path)
+        t.equal(status, 308, path)
+        t.equal(headers.get('location'), target)
+      }
+      t.equal((await operator('/console/', {})).status, 404)
+      t.equal((await operator('/console/books', {})).status, 405)
+      t.equal((await operator('/console/nothing')).status, 404)
+    },
+  )
 
   t.test('a filter that does not exist is refused with a page that says so', async t => {
     const { status, text } = await operator('/console/payments?state=bogus')

@@ -95,6 +95,65 @@ t.test('the console’s logins', async t => {
     t.equal((await browse('/console')).status, 303)
   })
 
+  t.test(
+    'what was typed into a form whose session had expired can be sent after the next login',
+    async t => {
+      const path = '/console/payments/gateway_a/pay_1/note?kind=refund'
+      const note = `asked the branch: <b>“${'वापसी का अनुरोध '.repeat(40)}”</b>`
+      const browse = await loggedIn(url, OPERATOR)
+      await browse('/console/logout', {})
+      const referer = `${url}/console/payments/gateway_a/pay_1`
+      const late = await browse(path, { note }, { referer })
+      t.equal(late.status, 303)
+      const login = late.headers.get('location') ?? ''
+      t.equal(new URL(login, url).searchParams.get('next'), '/console/payments/gateway_a/pay_1')
+      const kept = browser(url, cookieIn(late.headers))
+      t.match(
+        (await kept(login)).text,
+        /role="alert".*nothing was changed.*What you typed has been kept/s,
+      )
+      const asked = await kept('/console/login', { ...OPERATOR, next: referer })
+      t.equal(asked.status, 200)
+      t.match(asked.text, /Send it now\?<\/h1>.*<dd>asked the branch: &lt;b&gt;/s)
+      t.match(asked.text, `<form class="box" method="post" action="${path}">`)
+      t.match(
+        asked.text,
+        /<input type="hidden" name="note" value="asked the branch: &lt;b&gt;“वापसी/,
+      )
+      const dropped = asked.headers.getSetCookie().some(one => /^loanops-form=;/.test(one))
+      t.ok(dropped, 'it is offered once')
+    },
+  )
+
+  t.test('a password, a file and what is too long are not kept, which is said', async t => {
+    const long = { note: Array.from({ length: 3_000 }, (_, n) => `${n * 7919}`).join(' ') }
+    const secret = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
+    for (const form of [long, secret]) {
+      const late = await anybody('/console/accounts', form)
+      const cookie = cookieIn(late.headers)
+      const kept = browser(url, cookie)
+      t.match((await kept('/console/login')).text, /fill it in again/)
+      t.equal((await kept('/console/login', OPERATOR)).status, 303)
+    }
+  })
+
+  t.test('an account is disabled for good, which is said and confirmed first', async t => {
+    const credentials = { username: 'leaver', password: 'a pass phrase to forget' }
+    await admin('/console/accounts', { ...credentials, role: 'operator' })
+    const browse = await loggedIn(url, credentials)
+    const list = await admin('/console/accounts')
+    const [, path = ''] = /href="([^"]*leaver\/disable)"/.exec(list.text) ?? []
+    t.notMatch(list.text, /<form[^>]*leaver/)
+    t.match((await admin(path)).text, /<h1>Disable leaver.*for good.*<form[^>]*method="post"/s)
+    t.equal((await browse('/console')).status, 200, 'nothing has happened yet')
+    t.equal((await admin(path, {})).status, 303)
+    t.equal((await browse('/console')).status, 303)
+    t.equal((await admin('/console/accounts/nobody/disable')).status, 404)
+    t.equal((await operator(path)).status, 403)
+    const again = await admin('/console/accounts', { ...credentials, role: 'operator' })
+    t.equal(again.status, 409)
+  })
+
   t.test('another site can make the browser change nothing', async t => {
     const login = { ...OPERATOR }
     for (const headers of [
@@ -150,7 +209,7 @@ t.test('the console’s logins', async t => {
 
   t.test('a login says when the browser has lost the cookie', async t => {
     const headers = { referer: `${url}/console/login?next=%2Fconsole` }
-    t.match((await anybody('/console/login', undefined, headers)).text, /has not kept the cookie/)
+    t.match((await anybody('/console/login', undefined, headers)).text, /did not keep the cookie/)
   })
 
   t.test('failed logins count towards the throttle of the API', async t => {

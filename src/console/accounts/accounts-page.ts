@@ -2,22 +2,29 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { ROLES } from '../../accounts/account.ts'
-import { askerAs, requireRole } from '../../accounts/actor.ts'
+import { findAccount, ROLES } from '../../accounts/account.ts'
+import { requireRole } from '../../accounts/actor.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/fields.ts'
-import type { Html } from '../frame/html.ts'
+import { NotFound } from '../../http/problem.ts'
+import { answerPage } from '../frame/answer.ts'
 import { donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
+import {
+  disableConfirmation,
+  disablePath,
+  ACCOUNTS_PATH as PATH,
+  registerForm,
+} from './account-forms.ts'
 
 const registerSchema = {
   body: Type.Object({ username: Username, password: NewPassword, role: oneOf(ROLES) }, closed),
 }
 const disableSchema = { params: Type.Object({ username: Type.String() }) }
-const PATH = '/console/accounts'
 
 type Row = {
   id: string
@@ -30,18 +37,25 @@ type Row = {
 
 /** Who may log in; for administrators only. */
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
-  const { accounts } = context
+  const { accounts, db } = context
   return async app => {
     app.addHook('onRequest', async request => requireRole(request.user, 'admin'))
     await app.register(listRoutes(accountList(context)))
 
     app.post('/accounts', { schema: registerSchema }, async (request, reply) => {
-      await accounts.register(askerAs(request.user.name, request), request.body)
+      await accounts.register(askerFor(request), request.body)
       return reply.redirect(donePath(PATH, 'registered'), 303)
     })
 
+    app.get('/accounts/:username/disable', { schema: disableSchema }, async (request, reply) => {
+      const account = await findAccount(db, request.params.username)
+      if (account === undefined) throw new NotFound('There is no account with this name')
+      const body = disableConfirmation(account.username, request.user.name)
+      return answerPage(request, reply, { title: 'Disable an account', body })
+    })
+
     app.post('/accounts/:username/disable', { schema: disableSchema }, async (request, reply) => {
-      await accounts.disable(askerAs(request.user.name, request), request.params.username)
+      await accounts.disable(askerFor(request), request.params.username)
       return reply.redirect(donePath(PATH, 'disabled'), 303)
     })
   }
@@ -53,7 +67,7 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
     title: 'Accounts',
     filters: {},
     cursor: ['uuid'],
-    empty: 'Accounts would be here.',
+    empty: 'Accounts appear here.',
     columns: [
       {
         name: 'username',
@@ -67,7 +81,10 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       {
         name: 'disabled_at',
         title: 'Disabled',
-        cell: row => (row.disabled_at === null ? disableForm(row) : formats.time(row.disabled_at)),
+        cell: row =>
+          row.disabled_at === null
+            ? html`<a href="${disablePath(row.username)}">Disable…</a>`
+            : formats.time(row.disabled_at),
       },
     ],
     async load({ limit, cursor }) {
@@ -83,24 +100,4 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
     },
     below: registerForm,
   }
-}
-
-function disableForm({ username }: Row): Html {
-  return html`<form class="inline" method="post" action="${PATH}/${encodeURIComponent(username)}/disable">
-<button type="submit" class="secondary outline">Disable</button></form>`
-}
-
-function registerForm(): Html {
-  return html`<h2>New account</h2>
-<form class="box" method="post" action="${PATH}">
-<label>Username <input name="username" required pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" maxlength="100" autocomplete="off" autocapitalize="none"></label>
-<label>Password <input name="password" type="password" required minlength="12" maxlength="256" autocomplete="new-password" aria-describedby="password-rule"></label>
-<small id="password-rule">12 to 256 characters</small>
-<label>Role <select name="role">
-<option value="viewer">viewer: looks at everything but accounts</option>
-<option value="operator">operator: also decides and acts</option>
-<option value="admin">admin: also manages accounts</option>
-</select></label>
-<button type="submit">Register</button>
-</form>`
 }

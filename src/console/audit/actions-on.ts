@@ -9,7 +9,7 @@ const MOST_SHOWN = 50
 
 type Action = { at: Date; actor: string; action: string; detail: Record<string, unknown> }
 
-/** Who did what to it, and why: newest first. */
+/** Who did what to this subject, and why, newest first. */
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`
     select at, actor, action, detail from ops.audit

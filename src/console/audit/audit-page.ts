@@ -23,7 +23,6 @@ type Row = {
   detail: Record<string, unknown>
 }
 
-/** Who did what. */
 export const auditPage = (context: PageContext) => listRoutes(auditList(context))
 
 function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
@@ -32,7 +31,7 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
     title: 'Audit',
     filters,
     cursor: ['uuid'],
-    empty: 'Logins and everything that operators do would be here.',
+    empty: 'No entry matches. Logins and everything that operators do appear here.',
     columns: [
       { name: 'at', title: 'At', cell: row => formats.time(row.at) },
       { name: 'actor', title: 'Actor' },

@@ -1,10 +1,15 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
+import { operationPath } from '../timeline/subject-path.ts'
 
 const PAGES: Record<string, (subject: string) => string> = {
-  operation: subject => `/console/operations/${encodeURIComponent(subject)}`,
+  operation: operationPath,
   payment: subject => paymentPath(subject),
   migration: subject => `/console/portfolio/${encodeURIComponent(subject)}`,
+  batch: () => '/console/batches',
+  source: () => '/console/sources',
+  queue: () => '/console/sources',
+  gateway: () => '/console/backfills',
   bulk: subject => `/console/bulk/${subject}`,
   callback: subject =>
     subject === 'callbacks'

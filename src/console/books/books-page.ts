@@ -1,11 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { sql } from 'kysely'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
+import { words } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { filterForm } from '../lists/filter-form.ts'
 import { table } from '../lists/table.ts'
@@ -19,7 +22,7 @@ const pageSchema = {
   ),
 }
 
-/** Of each day, where the money is that the gateways captured. */
+/** Where the money is that the gateways captured, day by day. */
 export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/books', { schema: pageSchema }, async (request, reply) => {
@@ -27,15 +30,17 @@ export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
       const query = await withDays(db, asked)
       const days = await findDays(db, query)
       const total = totalOf(days)
+      const lost = await unbalancedDays(db)
       const export_ = new URLSearchParams(query as Record<string, string>)
       const shown =
         days.length === 0
-          ? html`<p class="hint">No payment was made and no statement came on these days. Each day’s money would be here.</p>`
+          ? html`<p class="hint">No payment was made on these days, and no statement covers them. Each day’s money appears here.</p>`
           : html`<p class="${total.balanced ? 'good' : 'bad'}">${total.balanced ? 'Every day is balanced.' : 'Not every day is balanced.'}</p>
 ${table(bookColumns, days.toReversed(), 'Days')}`
       const body = html`<h1>Books</h1>
 ${filterForm('/console/books', DaysQuery.properties, query)}
-${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a>${refreshLink(request.url)}</p>${shown}`)}`
+${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a>${refreshLink(request.url)}</p>${shown}`)}
+${lost}`
       return answerPage(request, reply, { title: 'Books', body })
     })
 
@@ -48,4 +53,21 @@ ${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv
         .send(daysCsv(days))
     })
   }
+}
+
+const MOST_DAYS = 20
+
+type LostDay = { day: string; lender: string; gateway: string }
+
+/** Nobody looks again at a day that was balanced once, so the page names those that no longer are. */
+async function unbalancedDays(db: PageContext['db']): Promise<Html> {
+  const { rows } = await sql<LostDay>`
+    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MOST_DAYS}`.execute(
+    db,
+  )
+  if (rows.length === 0) return html`<p><small>No balanced day has become unbalanced.</small></p>`
+  return html`<section class="box"><h2>No longer balanced</h2><ul>${rows.map(
+    ({ day, lender, gateway }) =>
+      html`<li><a href="/console/books?${new URLSearchParams({ from: day, to: day, lender, gateway }).toString()}">${day}</a> ${lender} ${words(gateway)}</li>`,
+  )}</ul></section>`
 }

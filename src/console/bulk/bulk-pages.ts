@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { askerAs } from '../../accounts/actor.ts'
 import { closed, Note, oneOf } from '../../http/fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
-import { UUID } from '../../ids.ts'
+import { newId, UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { operationFilters } from '../operations/operation-filters.ts'
 import type { PageContext } from '../page-context.ts'
 import { paymentFilters } from '../payments/payment-filters.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { bulkProgress } from './bulk-progress.ts'
 import { countItems, createBulk, findBulk, MOST_AT_ONCE, stopBulk } from './bulk-store.ts'
 import { confirmation } from './confirmation.ts'
@@ -21,7 +21,15 @@ const fields = {
   ...paymentFilters,
 }
 const Wanted = Type.Object(fields, closed)
-const Confirmed = Type.Object({ ...fields, count: Type.String({ pattern: '^\\d{1,6}$' }) }, closed)
+const Confirmed = Type.Object(
+  {
+    ...fields,
+    count: Type.String({ pattern: '^\\d{1,6}$' }),
+    id: Type.Optional(Type.String({ pattern: UUID })),
+    digest: Type.Optional(Type.String({ maxLength: 40 })),
+  },
+  closed,
+)
 const ofOne = {
   params: Type.Object({ id: Type.String({ pattern: UUID }) }),
 }
@@ -30,29 +38,29 @@ const progressSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
 }
 
-/** One decision about all that match a filter: counted, confirmed, carried out, and stopped if need be. */
+/** One decision about every row that matches a filter: counted, confirmed, carried out, and stopped if need be. */
 export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
   const itemsOf = ({ decision, note: _, ...filter }: Static<typeof Wanted>) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
   return async app => {
     app.get('/bulk', { schema: { querystring: Wanted } }, async (request, reply) => {
       requireNote(request.query)
-      const count = await countItems(db, itemsOf(request.query))
-      const body = confirmation(request.query, count)
+      const counted = await countItems(db, itemsOf(request.query))
+      const body = confirmation(request.query, counted)
       return answerPage(request, reply, { title: 'All that match', body })
     })
 
     app.post('/bulk', { schema: { body: Confirmed } }, async (request, reply) => {
-      const { count, ...wanted } = request.body
+      const { count, id = newId(), digest, ...wanted } = request.body
       requireNote(wanted)
       if (Number(count) > MOST_AT_ONCE)
         throw new FieldErrors('INVALID_PAYLOAD', [
           { path: '/count', message: `must be at most ${MOST_AT_ONCE}` },
         ])
       const { decision, note = null, ...filter } = wanted
-      const asker = askerAs(request.user.name, request)
-      const bulk = { decision, filter, note, count: Number(count) }
-      const id = await createBulk(db, bulk, itemsOf(wanted), asker)
+      const asker = askerFor(request)
+      const bulk = { id, decision, filter, note, count: Number(count), digest }
+      await createBulk(db, bulk, itemsOf(wanted), asker)
       return reply.redirect(`/console/bulk/${id}`, 303)
     })
 
@@ -63,7 +71,7 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
     })
 
     app.post('/bulk/:id/stop', { schema: ofOne }, async (request, reply) => {
-      await stopBulk(db, request.params.id, askerAs(request.user.name, request))
+      await stopBulk(db, request.params.id, askerFor(request))
       return reply.redirect(`/console/bulk/${request.params.id}`, 303)
     })
   }

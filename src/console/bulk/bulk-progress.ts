@@ -7,7 +7,7 @@ import { live } from '../frame/live.ts'
 import type { Bulk } from './bulk-store.ts'
 import { DECISIONS } from './decisions.ts'
 
-/** How far a decision about many has been carried out, and why some refused it. */
+/** How far a bulk decision has been carried out, and why some rows refused it. */
 export function bulkProgress(bulk: Bulk, request: FastifyRequest, formats: Formats): Html {
   const { decision, status, total, done, refused, reasons, note } = bulk
   const { about, label } = DECISIONS[decision]
@@ -23,7 +23,7 @@ ${facts([
   ['Began', formats.time(bulk.createdAt)],
   ['Ended', bulk.endedAt === null ? null : formats.time(bulk.endedAt)],
 ])}
-${reasons.length === 0 ? nothing : html`<h2>Why some refused</h2><dl class="figures box">${reasons.map(one => html`<dt>${one.reason}</dt><dd>${count(one.count)}</dd>`)}</dl>`}
+${reasons.length === 0 ? nothing : html`<h2>Why some were refused</h2><dl class="figures box">${reasons.map(one => html`<dt>${one.reason}</dt><dd>${count(one.count)}</dd>`)}</dl>`}
 ${
   isRunning && request.user.role !== 'viewer'
     ? html`<form method="post" action="/console/bulk/${bulk.id}/stop"><button type="submit" class="secondary">Stop</button></form>`

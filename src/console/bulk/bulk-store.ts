@@ -2,10 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { Conflict, NotFound } from '../../http/problem.ts'
-import { newId } from '../../ids.ts'
 import type { DecisionName } from './decisions.ts'
 
-/** More at once nobody can have looked at; and each is one transaction. */
+/** Nobody can have reviewed more than this, and each takes its own transaction. */
 export const MOST_AT_ONCE = 10_000
 const MOST_REASONS = 10
 
@@ -23,48 +22,65 @@ export type Bulk = {
   reasons: { reason: string; count: number }[]
 }
 
-/** Exactly how many match; more than MOST_AT_ONCE count as one more. */
-export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from (${items} limit ${MOST_AT_ONCE + 1}) matching`.execute(
+/** What the operator saw before confirming. */
+export type Counted = { count: number; digest: string }
+
+/** Exactly how many match, and a digest of which ones; above MOST_AT_ONCE the count stops at one more. */
+export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<Counted> {
+  const { rows } = await sql<Counted>`
+    select count(*)::integer as count, ${digest} as digest from (${items} limit ${MOST_AT_ONCE + 1}) matching`.execute(
     db,
   )
-  return rows[0]?.count ?? 0
+  return rows[0] ?? { count: 0, digest: '' }
 }
 
-type NewBulk = { decision: DecisionName; filter: object; note: string | null; count: number }
+const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
-/** Records the decision with exactly the rows that were counted. @returns its id @throws Conflict if they are others by now */
+type NewBulk = {
+  /** Made for the confirmation page, so that submitting it twice makes one decision. */
+  id: string
+  decision: DecisionName
+  filter: object
+  note: string | null
+  count: number
+  digest?: string | undefined
+}
+
+/** Records the decision with exactly the rows that were counted. @throws Conflict if they have changed since */
 export function createBulk(
   db: Database,
-  wanted: NewBulk,
+  { id, decision, filter, note, count, digest: seen }: NewBulk,
   items: RawBuilder<unknown>,
   asker: Asker,
-): Promise<string> {
-  const { decision, filter, note, count } = wanted
-  const id = newId()
+): Promise<void> {
   return db.transaction().execute(async trx => {
-    await sql`
+    const { numAffectedRows: isNew = 0n } = await sql`
       insert into loanops.bulk (id, decision, filter, note, actor, address, request_id)
-      values (${id}, ${decision}, ${JSON.stringify(filter)}, ${note}, ${asker.actor}, ${asker.address}, ${asker.requestId})`.execute(
-      trx,
-    )
-    const { numAffectedRows = 0n } = await sql`
+      values (${id}, ${decision}, ${JSON.stringify(filter)}, ${note}, ${asker.actor}, ${asker.address}, ${asker.requestId})
+      on conflict do nothing`.execute(trx)
+    if (isNew === 0n) return
+    await sql`
       insert into loanops.bulk_item (bulk_id, number, item)
       select ${id}, row_number() over (), item from (${items} limit ${MOST_AT_ONCE + 1}) matching`.execute(
       trx,
     )
-    if (Number(numAffectedRows) !== count)
+    const { rows } = await sql<Counted>`
+      select count(*)::integer as count, ${digest} as digest from loanops.bulk_item where bulk_id = ${id}`.execute(
+      trx,
+    )
+    const now = rows[0]?.count
+    if (now !== count)
       throw new Conflict(
-        `${count} matched when you looked, and now it is ${numAffectedRows}: look again`,
+        `${count} matched when you looked; now ${now} ${now === 1 ? 'does' : 'do'}: review the list again`,
       )
+    if (seen !== undefined && rows[0]?.digest !== seen)
+      throw new Conflict('The matching rows have changed since you looked: review the list again')
     await audit(trx, {
       ...asker,
       action: 'bulk.start',
       subject: id,
       detail: { decision, filter, note, count },
     })
-    return id
   })
 }
 
@@ -86,14 +102,14 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
   return rows[0]
 }
 
-/** What is decided stays decided; nothing more is begun. */
+/** Decisions already made remain; no further one is begun. */
 export function stopBulk(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     const { numAffectedRows } = await sql`
       update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(
       trx,
     )
-    if (numAffectedRows === 0n) throw new Conflict('It is not running')
+    if (numAffectedRows === 0n) throw new Conflict('This decision is not running')
     await audit(trx, { ...asker, action: 'bulk.stop', subject: id })
   })
 }

@@ -1,25 +1,26 @@
 import { html } from 'hono/html'
+import { newId } from '../../ids.ts'
 import { count as inDigits } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { MOST_AT_ONCE } from './bulk-store.ts'
+import { type Counted, MOST_AT_ONCE } from './bulk-store.ts'
 import { DECISIONS, type DecisionName } from './decisions.ts'
 
 /** The exact number and what will happen, before anything happens. */
 export function confirmation(
   wanted: { decision: DecisionName; note?: string },
-  count: number,
+  { count, digest }: Counted,
 ): Html {
   const { decision, note, ...filter } = wanted
   const { about, effect } = DECISIONS[decision]
   const back = `/console/${about}?${new URLSearchParams(filter as Record<string, string>)}`
   if (count === 0)
-    return html`<h1>All that match</h1><p>None of the ${about} that match can be decided so.</p><p><a href="${back}">Back to the list</a></p>`
+    return html`<h1>All that match</h1><p>This decision applies to none of the matching ${about}.</p><p><a href="${back}">Back to the list</a></p>`
   if (count > MOST_AT_ONCE)
     return html`<h1>All that match</h1><p>More than ${inDigits(MOST_AT_ONCE)} ${about} match: narrow the filter.</p><p><a href="${back}">Back to the list</a></p>`
   return html`<h1>All that match</h1>
 <p class="big"><strong>${inDigits(count)}</strong> ${about}</p>
-<p>Each of them will be ${effect}. ${note === undefined ? '' : html`The note is: “${note}”.`} It can be stopped on the way; what is decided by then stays decided.</p>
+<p>Each of them will be ${effect}. ${note === undefined ? '' : html`The note is: “${note}”.`} You can stop it while it runs; decisions already made remain.</p>
 <form class="box" method="post" action="/console/bulk">
-${Object.entries({ ...wanted, count }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${Object.entries({ ...wanted, count, digest, id: newId() }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <button type="submit">Confirm for ${inDigits(count)}</button> <a href="${back}">Do nothing</a></form>`
 }

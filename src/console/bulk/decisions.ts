@@ -23,17 +23,17 @@ type Decision = {
   decide(context: Context, item: Item, made: Made): Promise<unknown>
 }
 
-/** What can be decided about all that match a filter; each is decided as if alone. */
+/** What can be decided about every row that matches a filter; each is decided as if it were the only one. */
 export const DECISIONS = {
   'operations.retry': onOperation(
     'retry: try again',
-    'looked up at the ledger, and tried again if it is not there',
+    'looked up in the ledger, and retried if it is not there',
     (context, item, { asker }) =>
       resolveOperation(context.db, context.boss, parseTrackingId(item), 'retry', asker),
   ),
   'operations.failed': onOperation(
     'failed: give them up',
-    'looked up at the ledger, and failed for good if it is not there',
+    'looked up in the ledger, and failed for good if it is not there',
     (context, item, { asker }) =>
       resolveOperation(context.db, context.boss, parseTrackingId(item), 'failed', asker),
   ),
@@ -51,13 +51,13 @@ export const DECISIONS = {
   ),
   'payments.handled': onPayment(
     'handled: they were booked by hand',
-    'handled: it was booked by hand',
+    'marked as handled: it was booked by hand',
     true,
     (context, item, made) => settleAs('handled', context, item, made),
   ),
   'payments.dismiss': onPayment(
     'dismiss: nothing is to be booked',
-    'dismissed: nothing is booked',
+    'dismissed: nothing will be booked',
     true,
     (context, item, made) => settleAs('dismiss', context, item, made),
   ),

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { IS_RESOLVABLE } from '../../engine/operation.ts'
 import {
   matching as matchingOperations,
   type OperationFilter,
@@ -6,9 +7,9 @@ import {
 import { matching as matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
 import type { DecisionName } from './decisions.ts'
 
-export type BulkFilter = OperationFilter & PaymentFilter
+type BulkFilter = OperationFilter & PaymentFilter
 
-/** A query for what matches the filter and can be decided so at all; each row's `item` says what it is. */
+/** A query for what matches the filter and could take this decision at all; each row's `item` identifies it. */
 export function matchingItems(
   decision: DecisionName,
   filter: BulkFilter,
@@ -28,11 +29,10 @@ export function matchingItems(
 }
 
 const IS_HELD = sql`(p.state = 'suspense' or p.objection is not null)`
-const HANGS = sql`(o.unknown_since is not null or o.waiting_for in ('ledger_approval', 'ledger_credentials'))`
 
 const CAN_BE: Partial<Record<DecisionName, RawBuilder<unknown>>> = {
-  'operations.retry': HANGS,
-  'operations.failed': HANGS,
+  'operations.retry': IS_RESOLVABLE,
+  'operations.failed': IS_RESOLVABLE,
   'operations.cancel': sql`o.attempts = 0`,
   'payments.assign': sql`p.kind = 'payment' and p.state = 'suspense' and p.external_loan_id is not null`,
   'payments.handled': IS_HELD,

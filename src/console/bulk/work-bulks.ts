@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import { LEASE_SECONDS } from '../../database/lease.ts'
+import { crashPoint } from '../../crash-point.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { problemOf } from '../../http/problem.ts'
 import type { Job } from '../../queue/job.ts'
@@ -9,84 +9,88 @@ import { startLoop } from '../../queue/loop.ts'
 import { DECISIONS, type DecisionName, type Item } from './decisions.ts'
 
 const LOOK_EVERY_MS = 2_000
-/** Few enough to be decided well within the lease. */
-const ITEMS_AT_ONCE = 10
 
-type Claimed = {
+type Next = {
   id: string
+  number: number
+  item: Item
   decision: DecisionName
   note: string | null
   actor: string
   address: string | null
   requestId: string | null
 }
-type Left = { number: number; item: Item }
 
 /**
- * Carries out decisions about many, one item after the other. If it dies after an item was decided and before that is
- * recorded, the item is decided again: that changes nothing more, or is refused because it no longer applies.
+ * Carries out bulk decisions, one item after the other. Deciding an item and recording that it is done happen in one
+ * transaction that locks it, so it is decided once, however many workers there are and whenever one dies.
  */
 export function workBulks(context: WorkerContext): Job {
   const { db, log } = context
   return startLoop(
-    async stopping => ((await workOnce(context, db, stopping)) ? 0 : LOOK_EVERY_MS),
+    async () => {
+      if (await workOnNext(context)) return 0
+      await endCompleted(db)
+      return LOOK_EVERY_MS
+    },
     {
       everyMs: LOOK_EVERY_MS,
-      onError: error => log.error({ err: error }, 'decisions about many could not go on'),
+      onError: error => log.error({ err: error }, 'bulk decisions interrupted; retrying'),
     },
   )
 }
 
-/** @returns whether there may be more to do */
-async function workOnce(
-  context: WorkerContext,
-  db: Database,
-  stopping: AbortSignal,
-): Promise<boolean> {
-  const bulk = await claim(db)
-  if (bulk === undefined) return false
-  const { rows: left } = await sql<Left>`
-    select number, item from loanops.bulk_item
-     where bulk_id = ${bulk.id} and outcome is null order by number limit ${ITEMS_AT_ONCE}`.execute(
-    db,
-  )
-  for (const one of left) {
-    if (stopping.aborted) break
-    const reason = await decided(context, bulk, one.item)
+/** @returns whether there was anything to decide */
+async function workOnNext(context: WorkerContext): Promise<boolean> {
+  const isDone = await context.db.transaction().execute(async trx => {
+    const next = await nextItem(trx)
+    if (next === undefined) return false
+    const reason = await decided({ ...context, db: trx }, next)
+    crashPoint('bulk.decided')
     await sql`
       update loanops.bulk_item set outcome = ${reason === null ? 'done' : 'refused'}, reason = ${reason}
-       where bulk_id = ${bulk.id} and number = ${one.number}`.execute(db)
-  }
-  await sql`
-    update loanops.bulk
-       set claimed_until = now(),
-           status = case when ${left.length} = 0 and status = 'running' then 'completed' else status end,
-           ended_at = case when ${left.length} = 0 then coalesce(ended_at, now()) else ended_at end
-     where id = ${bulk.id}`.execute(db)
-  return true
+       where bulk_id = ${next.id} and number = ${next.number}`.execute(trx)
+    return true
+  })
+  if (isDone) crashPoint('bulk.recorded')
+  return isDone
 }
 
-async function claim(db: Database): Promise<Claimed | undefined> {
-  const { rows } = await sql<Claimed>`
-    update loanops.bulk set claimed_until = now() + make_interval(secs => ${3 * LEASE_SECONDS})
-     where id = (select id from loanops.bulk where status = 'running' and claimed_until <= now()
-                  order by id limit 1 for update skip locked)
-    returning id, decision, note, actor, host(address) as address, request_id as "requestId"`.execute(
-    db,
-  )
+/** Skips decisions that were stopped. */
+async function nextItem(trx: Trx): Promise<Next | undefined> {
+  const { rows } = await sql<Next>`
+    select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId"
+      from loanops.bulk b
+      join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null
+     where b.status = 'running'
+     order by b.id, i.number
+     limit 1
+       for update of i skip locked`.execute(trx)
   return rows[0]
 }
 
-/** @returns why it was refused; null if it was decided @throws what a later try may not meet */
-async function decided(context: WorkerContext, bulk: Claimed, item: Item): Promise<string | null> {
-  const { decision, note, actor, address, requestId } = bulk
+/** @returns why it was refused; null if it was decided @throws what a later attempt may not meet */
+async function decided(context: WorkerContext & { db: Trx }, next: Next): Promise<string | null> {
+  const { item, decision, note, actor, address, requestId } = next
   const asker = { actor, caller: null, address, requestId }
+  await sql`savepoint decision`.execute(context.db)
   try {
     await DECISIONS[decision].decide(context, item, { note, asker })
     return null
   } catch (error) {
     const { status, detail } = problemOf(error as FastifyError)
     if (status >= 500) throw error
+    await sql`rollback to savepoint decision`.execute(context.db)
     return detail
   }
+}
+
+/** An item that another worker has locked is not decided yet. */
+async function endCompleted(db: Database): Promise<void> {
+  await sql`
+    update loanops.bulk b set status = 'completed', ended_at = now()
+     where status = 'running'
+       and not exists (select from loanops.bulk_item where bulk_id = b.id and outcome is null)`.execute(
+    db,
+  )
 }

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { askerAs } from '../../accounts/actor.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
 import {
   replayCallbacks,
@@ -15,6 +14,7 @@ import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 
 const Replay = Type.Object(
   {
@@ -27,29 +27,28 @@ const Replay = Type.Object(
 )
 const resendSchema = { params: Type.Object({ id: Type.String({ pattern: UUID }) }) }
 
-/** Sends callbacks again: one, those of a time, or all that a 410 has held up. */
 export function callbackActions({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/callbacks/:id/resend', { schema: resendSchema }, async (request, reply) => {
       const { id } = request.params
-      await resendCallback(db, id, askerAs(request.user.name, request))
+      await resendCallback(db, id, askerFor(request))
       return reply.redirect(donePath(`/console/callbacks/${id}`, 'resent'), 303)
     })
 
     app.get('/callbacks/replay', { schema: { querystring: Replay } }, async (request, reply) => {
-      const asker = askerAs(request.user.name, request)
+      const asker = askerFor(request)
       const callbacks = await replayCallbacks(db, { ...request.query, dry_run: true }, asker)
       const body = confirmation(request.query, callbacks)
       return answerPage(request, reply, { title: 'Replay callbacks', body })
     })
 
     app.post('/callbacks/replay', { schema: { body: Replay } }, async (request, reply) => {
-      await replayCallbacks(db, request.body, askerAs(request.user.name, request))
+      await replayCallbacks(db, request.body, askerFor(request))
       return reply.redirect(donePath('/console/callbacks', 'replayed'), 303)
     })
 
     app.post('/callbacks/resume', async (request, reply) => {
-      await resumeCallbacks(db, askerAs(request.user.name, request))
+      await resumeCallbacks(db, askerFor(request))
       return reply.redirect(donePath('/console/callbacks', 'resumed'), 303)
     })
   }

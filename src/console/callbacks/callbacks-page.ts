@@ -21,9 +21,8 @@ const filters = {
   to: Type.Optional(Time),
 }
 
-export type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
+type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
 
-/** What was reported to the LOS. */
 export const callbacksPage = (context: PageContext) => listRoutes(callbackList(context))
 
 function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
@@ -33,7 +32,7 @@ function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
     title: 'Callbacks',
     filters,
     cursor: ['bigint'],
-    empty: 'No callback matches. With CALLBACK_URL set, what ended would be reported here.',
+    empty: 'No callback matches. If CALLBACK_URL is set, callbacks to the LOS appear here.',
     columns: callbackColumns(context),
     async load(query) {
       const { callbacks, next_cursor } = await listCallbacks(db, query)

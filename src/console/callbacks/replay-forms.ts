@@ -6,7 +6,7 @@ import { type Html, nothing } from '../frame/html.ts'
 
 type Filter = { state?: string; type?: string; from?: string; to?: string }
 
-/** Sends the callbacks of a time again; the count comes first. */
+/** Replays the callbacks of a period, once their number has been shown. */
 export function replayForms({ state = 'failed', type, from, to }: Filter, role: Role): Html {
   if (role === 'viewer') return nothing
   const option = (one: string, chosen: string | undefined) =>
@@ -18,8 +18,8 @@ export function replayForms({ state = 'failed', type, from, to }: Filter, role: 
 <label>State <select name="state">${CALLBACK_STATES.map(one => option(one, state))}</select></label>
 <label>Type <select name="type"><option value="">any</option>${CALLBACK_TYPES.map(one => option(one, type))}</select></label>
 <button type="submit" class="secondary">Count</button></form>
-<form method="post" action="/console/callbacks/resume"><h3>After an answer of 410</h3>
-<p>The receiver wants callbacks again.</p>
+<form method="post" action="/console/callbacks/resume"><h3>Resume after 410</h3>
+<p>Start sending callbacks again.</p>
 <button type="submit" class="secondary">Resume callbacks</button></form>
 </div>`
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { layout, type Page } from './layout.ts'
 
-/** Sends a whole page; what refreshes itself takes its part out of it. */
+/** Sends a whole page, also for a refresh: htmx takes the part that it needs. */
 export async function answerPage(request: FastifyRequest, reply: FastifyReply, page: Page) {
   const path = request.url.split('?', 1)[0] ?? ''
-  // Hono's text is an object, which Fastify would not send.
+  // Hono's text is a String object, which Fastify would not send.
   const text = String(await layout(page, request.user ?? undefined, path))
   return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(text)
 }

@@ -10,7 +10,6 @@ import { closed } from '../../http/fields.ts'
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = resolve(import.meta.dirname, '../assets')
 
-/** By the last part of their URL. */
 const FILES = {
   'htmx.js': resolve(dirname(installed('htmx.org')), 'htmx.min.js'),
   'pico.css': installed('@picocss/pico/css/pico.min.css'),

@@ -2,8 +2,10 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { Unauthenticated } from '../../accounts/actor.ts'
+import { refuseOtherMethod } from '../../http/other-methods.ts'
 import { type FieldError, problemOf } from '../../http/problem.ts'
 import { isSafe } from '../session/cross-origin.ts'
+import { keepEndedForm } from '../session/ended-form.ts'
 import { answerPage } from './answer.ts'
 import { type Html, nothing } from './html.ts'
 import { live } from './live.ts'
@@ -20,13 +22,21 @@ export async function errorPage(error: FastifyError, request: FastifyRequest, re
 }
 
 export async function noPage(request: FastifyRequest, reply: FastifyReply) {
+  refuseOtherMethod(request, reply)
+  const [path = '', query] = request.url.split('?', 2)
+  if (path.endsWith('/') && isSafe(request)) {
+    const target = path.replace(/\/+$/, '')
+    return reply.redirect(query === undefined ? target : `${target}?${query}`, 308)
+  }
   const detail = 'There is no such page. Search for an id, or choose a page above.'
   return answerProblem(request, reply, { status: 404, detail })
 }
 
-function toLogin(request: FastifyRequest, reply: FastifyReply) {
-  // After a form, the page that it was on is not known.
-  const next = isSafe(request) ? `?next=${encodeURIComponent(request.url)}` : ''
+async function toLogin(request: FastifyRequest, reply: FastifyReply) {
+  const isForm = !isSafe(request)
+  const next = `?next=${encodeURIComponent(isForm ? refererOf(request) : request.url)}`
+  if (isForm && request.routeOptions.config.isForViewers !== true)
+    await keepEndedForm(request, reply)
   const isPart = request.headers['hx-request'] !== undefined
   // htmx follows a 303 itself, and would show the login inside the page.
   if (isPart) return reply.code(401).header('hx-redirect', '/console/login').send('')
@@ -37,14 +47,14 @@ async function answerProblem(request: FastifyRequest, reply: FastifyReply, probl
   reply.code(problem.status)
   if (request.headers['hx-request'] !== undefined) return answerPart(request, reply, problem)
   const title = STATUS_CODES[problem.status] ?? 'Error'
-  const body = html`<h1>${problem.status < 500 ? 'That did not work' : 'Out of order'}</h1>
+  const body = html`<h1>${problem.status < 500 ? 'The request was refused' : 'Something went wrong'}</h1>
 ${alert(problem)}
 <p>${isSafe(request) ? nothing : html`<a href="${refererOf(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
 <p><small>${problem.status} ${title} · request ${request.id}</small></p>`
   return answerPage(request, reply, { title, body })
 }
 
-/** htmx puts errors into the page, so they take the place of what they could not refresh, and go on trying. */
+/** htmx puts errors into the page, so the answer replaces the part that it could not refresh, and keeps retrying. */
 async function answerPart(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   const part = live(request.url, {}, alert(problem))
   return reply.type('text/html; charset=utf-8').send(String(await part))

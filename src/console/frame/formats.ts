@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { type Html, nothing } from './html.ts'
 
-/** More than any currency or any amount that we store has. */
+/** More decimals than any currency or stored amount has. */
 const MOST_DECIMALS = 20
 const amounts = new Intl.NumberFormat('en-IN', {
   minimumFractionDigits: 2,
@@ -23,7 +23,7 @@ export function openFormats(timeZone: string) {
     second: '2-digit',
   })
   return {
-    /** A time as the ledger's office reads it; in UTC on hover. */
+    /** A time in the ledger's time zone; in UTC on hover. */
     time(value: Date | string | null | undefined): Html {
       if (value === null || value === undefined) return nothing
       const iso = new Date(value).toISOString()

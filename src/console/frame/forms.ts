@@ -9,7 +9,7 @@ export function readForms(app: FastifyInstance): void {
     { parseAs: 'string' },
     async (_: unknown, body: string) => fieldsOf(new URLSearchParams(body)),
   )
-  // A form sends the fields that were left empty too.
+  // A form also sends fields that were left empty.
   app.addHook('preValidation', async request => {
     request.query = filled(request.query as Record<string, unknown>)
     if (

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
-import { Unavailable } from '../../database/unavailable.ts'
+import { within } from '../../database/within.ts'
 
-/** Somebody is waiting: after this long a page says that it cannot be had, and the rest of five seconds is for sending it. */
+/** Somebody is waiting: after this long a page gives up and says so; the rest of five seconds is for sending that. */
 const PATIENCE_MS = 4_000
 
 /** An onRoute hook that bounds how long a page may take, however long the database is silent. Each half gets its share. */
@@ -16,14 +16,5 @@ export function answerInTime(route: RouteOptions): void {
 /** @param since when the request came, by `performance.now()` */
 export function withinPatience<T>(work: Promise<T>, since: number): Promise<T> {
   const left = since + PATIENCE_MS - performance.now()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Unavailable('the database does not answer in time')),
-      Math.max(left, 0),
-    )
-  })
-  // What is late may still fail, and nobody hears it.
-  work.catch(() => undefined)
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  return within(Math.max(left, 0), work, 'the database does not answer in time')
 }

@@ -4,7 +4,7 @@ import { ASSETS } from './assets.ts'
 import { type Content, type Html, nothing } from './html.ts'
 
 export type Page = { title: string; body: Content }
-/** Who looks at the page; undefined before the login. */
+/** Who is logged in; undefined before the login. */
 type Viewer = Pick<Claims, 'name' | 'role'> | undefined
 
 const PLACES = [

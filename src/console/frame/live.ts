@@ -7,13 +7,13 @@ const EVERY = 'every 5s'
 /** `refresh=off` in a page's URL keeps it as it is. */
 const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'off'
 
-/** A part of a page that replaces itself by the same part of the page as it is then. */
+/** A part of a page that keeps replacing itself with its current state. */
 export function live(url: string, query: { refresh?: string | undefined }, content: Content): Html {
   if (!isLive(query)) return html`<div id="${LIVE_ID}">${content}</div>`
   return html`<div id="${LIVE_ID}" hx-get="${url}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
 }
 
-/** The link that stops or starts the refreshing; without JavaScript nothing refreshes, and the link reloads the page. */
+/** The link that stops or starts refreshing; without JavaScript nothing refreshes, and the link reloads the page. */
 export function refreshLink(url: string): Html {
   const target = new URL(url, 'http://console')
   const isOn = isLive({ refresh: target.searchParams.get('refresh') ?? undefined })

@@ -1,13 +1,13 @@
 import { FieldErrors } from '../../http/problem.ts'
 
-/** A time as a field of a form gives it, by the clock of a time zone. @throws FieldErrors */
+/** The time that a form's field gives by the clock of a time zone. @throws FieldErrors */
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
   const asUtc = Date.parse(`${text}Z`)
   if (Number.isNaN(asUtc) || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text))
     throw new FieldErrors('INVALID_PAYLOAD', [
       { path: `/${field}`, message: 'must be a day and a time' },
     ])
-  // Twice, because the first guess may be on the other side of a change of the clocks.
+  // Twice, because the first guess may fall on the other side of a clock change.
   const guess = asUtc - offsetAt(asUtc, timeZone)
   return new Date(asUtc - offsetAt(guess, timeZone))
 }

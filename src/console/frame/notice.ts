@@ -3,26 +3,28 @@ import { html } from 'hono/html'
 import { oneOf } from '../../http/fields.ts'
 import { type Html, nothing } from './html.ts'
 
-/** What a form has done, by the word that it leaves in the URL of the page to which it leads. */
+/** What a form has done, by the word that it adds to the URL of the page that follows. */
 const DONE = {
   paused:
-    'Writes at the ledger are paused. What is under way may still end; it takes up to two seconds.',
-  resumed: 'It goes on.',
+    'Writes to the ledger are paused. Operations already under way may still start a write for up to two seconds.',
+  resumed: 'Writes to the ledger have resumed.',
   resolved:
-    'Your decision is recorded. An operation is looked up at the ledger first; what is found there takes precedence.',
-  cancelled: 'It is cancelled.',
-  assigned: 'The payment is assigned, and the next batch posts it.',
-  decided: 'Your decision about the payment is recorded.',
+    'Your decision is recorded. An operation is looked up in the ledger first; what is found there takes precedence.',
+  cancelled: 'The operation has been cancelled.',
+  assigned: 'The payment is assigned; the next batch posts it.',
+  decided: 'Your decision on the payment is recorded.',
   noted: 'The note is saved.',
   checked: 'The payment has been compared with the ledger.',
-  batch: 'A batch has been requested. It starts at once, or when the running one ends.',
-  uploaded: 'The file has arrived, and its rows are checked.',
-  started: 'It has started.',
-  discarded: 'The file and its rows are removed.',
-  resent: 'It will be sent again.',
-  replayed: 'They will be sent again.',
-  registered: 'The account exists, and can log in.',
-  disabled: 'The account is disabled, and its logins have ended.',
+  batch: 'A batch has been requested. It starts now, or when the running one ends.',
+  uploaded: 'The file has been uploaded and its rows checked.',
+  started: 'The run has started.',
+  discarded: 'The file and its rows have been removed.',
+  resent: 'The callback will be sent again.',
+  replayed: 'The callbacks will be sent again.',
+  registered: 'The account has been created and can log in.',
+  disabled: 'The account is disabled for good, and its sessions have ended.',
+  requeued: 'The jobs are back in their queue.',
+  reread: 'The next batch reads these events again.',
   fetching: 'The fetch has been requested.',
 } as const
 
@@ -34,7 +36,7 @@ export function doneNotice(done: string | undefined): Html {
   return text === undefined ? nothing : html`<p class="notice" role="status">${text}</p>`
 }
 
-/** Where a form leads once it is done. */
+/** The page that follows a form, with the notice of what it did. */
 export function donePath(path: string, done: Done): string {
   return `${path}${path.includes('?') ? '&' : '?'}done=${done}`
 }

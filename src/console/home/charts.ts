@@ -1,25 +1,26 @@
 import { html } from 'hono/html'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { atMost } from '../lists/count.ts'
 import type { Bucket, History } from './history.ts'
 
 const WIDTH = 370
 const HEIGHT = 60
-const LABELS = 12
+const LABELS = 20
 
-/** What came and what ended in the last hours, as pictures with their numbers in words. */
+/** What was accepted and what ended in the last hours, as charts with their numbers in words. */
 export function charts(history: History | null): Html {
   if (history === null) return nothing
   const { buckets, acceptedLastMinute, finishedLastMinute } = history
-  return html`<div class="tiles">
+  return html`<div class="tiles three">
 ${tile('Accepted per minute', acceptedLastMinute, '/console/operations', chart(buckets, 'accepted'))}
 ${tile('Finished per minute', finishedLastMinute, '/console/operations?status=success', chart(buckets, 'finished'))}
-${tile('Failed in six hours', sumOf(buckets, 'failed'), '/console/operations?status=failed', chart(buckets, 'failed'))}
+${tile('Failed today', history.failedToday, `/console/operations?status=failed&failed_on=${history.today}`, chart(buckets, 'failed'))}
 </div>`
 }
 
-function tile(title: string, figure: number, href: string, picture: Html): Html {
-  return html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}">${count(figure)}</a></p>${picture}</section>`
+function tile(title: string, figure: number | null, href: string, picture: Html): Html {
+  return html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}" aria-label="${title}: ${figure === null ? 'show them' : atMost(figure)}">${figure === null ? 'show' : atMost(figure)}</a></p>${picture}</section>`
 }
 
 type Series = 'accepted' | 'finished' | 'failed'

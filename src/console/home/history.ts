@@ -1,16 +1,25 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { someMatching } from '../../operations/find.ts'
+import { countUpTo, MOST_COUNTED } from '../lists/count.ts'
 
 const HOURS = 6
 const BUCKET_MINUTES = 10
-/** Of what ended, the newest are counted: more take longer than a page may. */
+/** Only the newest that ended are counted: more would take longer than a page may. */
 const MOST_ENDED = 100_000
 
 export type Bucket = { at: Date; accepted: number; finished: number; failed: number }
-export type History = { buckets: Bucket[]; acceptedLastMinute: number; finishedLastMinute: number }
+export type History = {
+  buckets: Bucket[]
+  acceptedLastMinute: number
+  finishedLastMinute: number
+  /** A day by the ledger's clock, and how many have failed on it; null where that takes too long. */
+  today: string
+  failedToday: number | null
+}
 
-/** What came and what ended, in steps of ten minutes. Ids begin with their time, so that an index finds the steps. */
-export async function loadHistory(db: Database): Promise<History> {
+/** What was accepted and what ended, in steps of ten minutes. Ids begin with their time, so an index finds the steps. */
+export async function loadHistory(db: Database, timeZone: string): Promise<History> {
   const { rows } = await sql<Bucket>`
     with step as (
       select at, at + make_interval(mins => ${BUCKET_MINUTES}) as until
@@ -28,25 +37,24 @@ export async function loadHistory(db: Database): Promise<History> {
     select step.at, greatest(coalesce(after.seq, last.seq, 0) - coalesce(before.seq, after.seq, last.seq, 0), 0)::integer as accepted,
            coalesce(ended.finished, 0) as finished, coalesce(ended.failed, 0) as failed
       from step
-      left join lateral (select seq from loanops.operation where id >= ${firstId('step.at')} order by id limit 1) before on true
-      left join lateral (select seq from loanops.operation where id >= ${firstId('step.until')} order by id limit 1) after on true
+      left join lateral (select seq from loanops.operation where id >= core.first_id_at(step.at) order by id limit 1) before on true
+      left join lateral (select seq from loanops.operation where id >= core.first_id_at(step.until) order by id limit 1) after on true
      cross join (select max(seq) + 1 as seq from loanops.operation) last
       left join ended using (at)
      order by step.at`.execute(db)
-  return { buckets: rows, ...(await lastMinute(db)) }
+  return { buckets: rows, ...(await lastMinute(db)), ...(await failures(db, timeZone)) }
 }
 
-/** The lowest UUIDv7 of a time. */
-function firstId(time: string) {
-  return sql.raw(
-    `(lpad(to_hex(floor(extract(epoch from ${time}) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
-  )
+async function failures(db: Database, timeZone: string) {
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
+  const filter = { failed_on: today, time_zone: timeZone }
+  return { today, failedToday: await countUpTo(db, someMatching(filter, MOST_COUNTED + 1)) }
 }
 
 async function lastMinute(db: Database) {
   const { rows } = await sql<{ acceptedLastMinute: number; finishedLastMinute: number }>`
     select (select count(*)::integer from (
-              select from loanops.operation where id >= ${firstId("now() - interval '1 minute'")}
+              select from loanops.operation where id >= core.first_id_at(now() - interval '1 minute')
                limit ${MOST_ENDED}) accepted) as "acceptedLastMinute",
            (select count(*)::integer from (
               select from loanops.operation

@@ -1,23 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { askerAs } from '../../accounts/actor.ts'
-import { audit } from '../../accounts/audit.ts'
 import { closed, Note, oneOf } from '../../http/fields.ts'
 import { pauseLedger, resumeLedger } from '../../operations/pause-ledger.ts'
-import { requestBatch } from '../../payments/request-batch.ts'
+import { requestBatchNow } from '../../payments/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { localTime } from '../frame/local-time.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { sharedLoad } from '../frame/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { charts } from './charts.ts'
 import { ledgerForms } from './ledger-forms.ts'
-import { sharedLoad } from './shared-load.ts'
-import { loadState } from './state.ts'
+import { loadState, type State } from './state.ts'
 import { tiles } from './tiles.ts'
 
-/** However many look, the state is read once in this time. */
+/** However many people look, the state is read once in this time. */
 const FRESH_MS = 2_000
 
 const pageSchema = {
@@ -30,10 +29,10 @@ const pauseSchema = {
 /** The state of everything on one page; each number leads to what it counts. */
 export function homePage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, boss, config } = context
-  const state = sharedLoad(FRESH_MS, () => loadState(context))
+  const state = sharedLoad<State>(FRESH_MS)
   return async app => {
     app.get('', { schema: pageSchema }, async (request, reply) => {
-      const now = await state()
+      const now = await state.get('', () => loadState(context))
       const body = html`<h1>Overview</h1>
 ${doneNotice(request.query.done)}
 ${live(request.url, request.query, html`${charts(now.history)}<p class="bar">${refreshLink(request.url)}</p>${tiles(now, context.formats)}`)}
@@ -44,23 +43,19 @@ ${ledgerForms(now, request.user.role)}`
     app.post('/pause', { schema: pauseSchema }, async (request, reply) => {
       const { reason, until } = request.body
       const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
-      await pauseLedger(db, { reason, until: end }, askerAs(request.user.name, request))
+      await pauseLedger(db, { reason, until: end }, askerFor(request))
       state.forget()
       return reply.redirect(donePath('/console', 'paused'), 303)
     })
 
     app.post('/resume', async (request, reply) => {
-      await resumeLedger(db, askerAs(request.user.name, request))
+      await resumeLedger(db, askerFor(request))
       state.forget()
       return reply.redirect(donePath('/console', 'resumed'), 303)
     })
 
     app.post('/batch', async (request, reply) => {
-      const asker = askerAs(request.user.name, request)
-      await db.transaction().execute(async trx => {
-        const subject = await requestBatch(trx, boss, 'request')
-        await audit(trx, { ...asker, action: 'batch.request', subject })
-      })
+      await requestBatchNow(db, boss, askerFor(request))
       return reply.redirect(donePath('/console/batches', 'batch'), 303)
     })
   }

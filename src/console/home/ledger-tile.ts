@@ -3,15 +3,14 @@ import { type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import type { State } from './state.ts'
 
-/** Whether the ledger takes writes, and whether this service can do its work. */
 export function ledgerTile({ pause, readiness }: State, formats: Formats): Html {
   const { status, database, queue, stuck, ledger } = readiness
   const waiting = ledger.waiting_for.filter(reason => reason !== 'paused')
   return html`<section class="tile"><h2>Ledger</h2>
 ${
   pause === null
-    ? html`<p class="${waiting.length === 0 ? 'good' : 'wait'}">${waiting.length === 0 ? 'Writes go on.' : `Operations wait for: ${waiting.map(words).join(', ')}.`}</p>`
-    : html`<p class="wait">Writes are paused since ${formats.time(pause.since)}${pause.until === null ? nothing : html`, until ${formats.time(pause.until)}`}: “${pause.reason}”</p>`
+    ? html`<p class="${waiting.length === 0 ? 'good' : 'wait'}">${waiting.length === 0 ? 'Writes are enabled.' : `Operations wait for: ${waiting.map(words).join(', ')}.`}</p>`
+    : html`<p class="wait">Writes have been paused since ${formats.time(pause.since)}${pause.until === null ? nothing : html`, until ${formats.time(pause.until)}`}: “${pause.reason}”</p>`
 }
 <p>${status === 'ready' ? html`<span class="good">This service is ready.</span>` : html`<span class="bad">This service is not ready: database ${database}, queue ${queue}${stuck.length === 0 ? nothing : `, stuck: ${stuck.join(', ')}`}.</span>`}</p>
 </section>`

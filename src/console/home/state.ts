@@ -6,11 +6,11 @@ import type { PageContext } from '../page-context.ts'
 import { type History, loadHistory } from './history.ts'
 import { lastRuns, type Runs } from './last-runs.ts'
 
-/** Counting more takes longer than anybody waits; the group sizes beyond this are lower bounds. */
+/** Counting more would take longer than anybody waits; beyond this, the sizes of the groups are lower bounds. */
 const MOST_UNFINISHED = 5_000
 
 export type Group = { name: string | null; count: number }
-export type Pause = { reason: string; since: Date; until: Date | null }
+type Pause = { reason: string; since: Date; until: Date | null }
 /** A part is null if it could not be read in time. */
 export type State = {
   readiness: Readiness
@@ -28,7 +28,8 @@ export type State = {
 export async function loadState({
   db,
   health,
-}: Pick<PageContext, 'db' | 'health'>): Promise<State> {
+  config,
+}: Pick<PageContext, 'db' | 'health' | 'config'>): Promise<State> {
   const [readiness, [pause = null], ...parts] = await Promise.all([
     health(),
     pauseUnderWay(db),
@@ -39,7 +40,7 @@ export async function loadState({
     receiver(db).catch(() => null),
     behind(db).catch(() => null),
     lastRuns(db).catch(() => null),
-    loadHistory(db).catch(() => null),
+    loadHistory(db, config.LEDGER_TIMEZONE).catch(() => null),
   ])
   const [waiting, held, objected, callback, receiving, sources, runs, history] = parts
   return {
@@ -56,7 +57,7 @@ export async function loadState({
   }
 }
 
-/** Not caught: without the database there is no page. */
+/** Its failure is not caught: without the database there is no page. */
 async function pauseUnderWay(db: Database): Promise<Pause[]> {
   const { rows } = await sql<Pause>`select reason, since, until from ops.ledger_pause`.execute(db)
   return rows

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { count, type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { MOST_COUNTED } from '../lists/count.ts'
+import { atMost } from '../lists/count.ts'
 import type { Runs } from './last-runs.ts'
 import { ledgerTile } from './ledger-tile.ts'
 import type { Group, State } from './state.ts'
@@ -21,10 +21,10 @@ ${figures('Payments in suspense', suspense, 'No payment is in suspense.', ({ nam
 ${figures(
   'Posted payments with an objection',
   objections,
-  'Nothing speaks against what is posted.',
+  'No posted payment has an objection.',
   ({ name }) => [words(name), `/console/payments?objection=${name}`],
 )}
-${figures('Events that no batch has read', behind, 'Every event has been read.', ({ name }) => [name ?? '', '/console/sources'])}
+${figures('Events that no batch has read', behind, 'Every event has been read.', ({ name }) => [name ?? '', '/console/sources'], html`<p><a href="/console/sources">Sources and queues</a></p>`)}
 ${figures('Callbacks', callbacks, '', ({ name }) => [name ?? '', `/console/callbacks?state=${name}`], html`<p>${receiverInWords(receiver)}</p>`)}
 ${runs === null ? unread('Last runs') : runsTile(runs, formats)}
 </div>`
@@ -44,18 +44,16 @@ function figures(
 ${groups.length === 0 ? html`<p>${empty}</p>` : nothing}
 <dl class="figures">${groups.map(group => {
     const [label, href] = link(group)
-    return html`<dt>${label}</dt><dd><a href="${href}" aria-label="${label}: ${bounded(group.count)}">${bounded(group.count)}</a></dd>`
+    return html`<dt>${label}</dt><dd><a href="${href}" aria-label="${label}: ${atMost(group.count)}">${atMost(group.count)}</a></dd>`
   })}</dl>${more}</section>`
 }
 
 const unread = (title: string) =>
   html`<section class="tile"><h2>${title}</h2><p class="wait">It could not be read in time.</p></section>`
 
-const bounded = (n: number) => (n > MOST_COUNTED ? `more than ${count(MOST_COUNTED)}` : count(n))
-
 const RECEIVER: Record<string, string> = {
   up: 'The receiver answers.',
-  down: 'The receiver is down: it is probed until it answers.',
+  down: 'The receiver is down and is probed until it answers.',
   stopped: 'The receiver answered 410: nothing is sent until callbacks are resumed.',
 }
 

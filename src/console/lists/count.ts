@@ -1,10 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { count as inDigits } from '../frame/formats.ts'
 
 /** Beyond this, nobody needs the number. */
 export const MOST_COUNTED = 1_000
 const PATIENCE_MS = 800
 const CANCELLED = '57014'
+
+/** The exact number, or that there are more than are counted. */
+export function atMost(n: number): string {
+  return n > MOST_COUNTED ? `more than ${inDigits(MOST_COUNTED)}` : inDigits(n)
+}
 
 /** @param rows a query @returns how many there are, at most one more than are counted; null if that takes too long */
 export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promise<number | null> {

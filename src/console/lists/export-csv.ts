@@ -1,11 +1,9 @@
-import { csvLine, escapeFormula } from '../../portfolio/upload/csv-line.ts'
+import { BOM, csvLine, escapeFormula } from '../../portfolio/upload/csv-line.ts'
 import type { Column, Found, Range } from './list.ts'
 import { textOf } from './table.ts'
 
 /** At most this many rows are in memory at a time. */
 const ROWS_AT_ONCE = 500
-/** Without it, Excel reads UTF-8 as Windows-1252. */
-const BOM = '\ufeff'
 
 /** Every row that matches, page by page. */
 export async function* exportCsv<Row extends object>(

@@ -10,11 +10,15 @@ import { count as inDigits } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
-import { MOST_COUNTED } from './count.ts'
+import { sharedLoad } from '../frame/shared-load.ts'
+import { atMost } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
 import type { Filter, Found, List, Range } from './list.ts'
 import { table } from './table.ts'
+
+/** However many people look at the same rows, they are read once in this time. */
+const FRESH_MS = 1_000
 
 /** Serves a list as a page, and all of it as CSV. */
 export function listRoutes<Filters extends TProperties, Row extends object>(
@@ -31,10 +35,17 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       closed,
     ),
   }
+  const loads = sharedLoad<Loaded<Row>>(FRESH_MS)
   return async app => {
-    app.get(list.path, { schema }, async (request, reply) =>
-      answerPage(request, reply, { title: list.title, body: await listPage(list, request) }),
-    )
+    app.get(list.path, { schema }, async (request, reply) => {
+      const { filter, range, done } = queryOf<Filters>(request)
+      // Whoever has just done something must see its effect.
+      if (done !== undefined) loads.forget()
+      const key = JSON.stringify([filter, range])
+      const loaded = await loads.get(key, () => loadList(list, filter, range))
+      const body = await listPage(list, request, loaded)
+      return answerPage(request, reply, { title: list.title, body })
+    })
 
     app.get(`${list.path}.csv`, { schema, config: { takesLong: true } }, async (request, reply) => {
       const { filter } = queryOf<Filters>(request)
@@ -59,15 +70,26 @@ function queryOf<Filters extends TProperties>(request: FastifyRequest) {
   }
 }
 
+/** Rows, and how many match in all. */
+type Loaded<Row> = { found: Found<Row>; total: number | null }
+
+async function loadList<Filters extends TProperties, Row>(
+  list: List<Filters, Row>,
+  filter: Filter<Filters>,
+  range: Range,
+): Promise<Loaded<Row>> {
+  const found = await list.load({ ...filter, ...range })
+  const isWhole = range.cursor === undefined && found.next_cursor === null
+  return { found, total: isWhole ? found.rows.length : ((await list.count?.(filter)) ?? null) }
+}
+
 async function listPage<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
   request: FastifyRequest,
+  { found, total }: Loaded<Row>,
 ): Promise<Html> {
-  const { filter, range, refresh, done } = queryOf<Filters>(request)
+  const { filter, refresh, done } = queryOf<Filters>(request)
   const path = `/console${list.path}`
-  const found = await list.load({ ...filter, ...range })
-  const isWhole = range.cursor === undefined && found.next_cursor === null
-  const total = isWhole ? found.rows.length : ((await list.count?.(filter)) ?? null)
   return html`<h1>${list.title}</h1>
 ${doneNotice(done)}
 ${(await list.above?.(filter, request)) ?? nothing}
@@ -103,6 +125,5 @@ function withCursor(url: string, cursor: string | null): string {
 
 function inWords(total: number | null, shown: number): string {
   if (total === null) return `${inDigits(shown)} shown, and more`
-  if (total > MOST_COUNTED) return `more than ${inDigits(MOST_COUNTED)}`
-  return total === 1 ? '1 row' : `${inDigits(total)} rows`
+  return total === 1 ? '1 row' : `${atMost(total)} rows`
 }

@@ -10,7 +10,7 @@ export type Column<Row> = {
   /** By default the value of that name. */
   cell?(row: Row): Content
   isNumber?: boolean
-  /** Too much for a page, or said there by another column. */
+  /** Too much for a page, or shown there by another column. */
   isExportOnly?: boolean
   /** A long text, which may break anywhere. */
   isId?: boolean
@@ -20,20 +20,19 @@ export type Filter<Filters extends TProperties> = Static<TObject<Filters>>
 export type Range = { limit: number; cursor?: string }
 export type Found<Row> = { rows: Row[]; next_cursor: string | null }
 
-/** A list that is read page by page, filtered by its URL, and exported as a whole. */
 export type List<Filters extends TProperties, Row> = {
   /** Below /console. */
   path: string
   title: string
   /** In the order in which they are shown. */
   filters: Filters
-  /** Of what the rows are sorted by. */
+  /** The types of the values that the rows are sorted by. */
   cursor: Shape[]
   columns: Column<Row>[]
-  /** What would be here, for an empty list. */
+  /** For an empty list: what appears here. */
   empty: string
   load(query: Filter<Filters> & Range): Promise<Found<Row>>
-  /** Of the rows that match, at most one more than are worth counting; null where that takes too long. */
+  /** How many rows match, at most one more than are worth counting; null where that takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
   /** What stands above and below the rows. */
   above?(filter: Filter<Filters>, request: FastifyRequest): Content | Promise<Content>

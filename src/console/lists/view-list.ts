@@ -10,14 +10,14 @@ type ViewList = {
   path: string
   title: string
   empty: string
-  /** Of the schema `ops`. */
+  /** A view of the schema `ops`. */
   view: string
   /** The view's column with a UUIDv7: newest first. */
   key: string
   columns: Column<Row>[]
 }
 
-/** A list without filters of what a view of `ops` has. */
+/** A list, without filters, of the rows of a view of `ops`. */
 export function viewList(
   db: Database,
   { view, key, ...list }: ViewList,

@@ -3,7 +3,7 @@ import type { operationWithAttempts } from '../../operations/find.ts'
 import { facts } from '../frame/facts.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { subjectPath } from '../timeline/subject-path.ts'
+import { operationPath, subjectPath } from '../timeline/subject-path.ts'
 import { statusOf, utc } from './operations-page.ts'
 import { WAYS_OUT } from './ways-out.ts'
 
@@ -19,7 +19,7 @@ export function operationFacts(operation: Operation, formats: Formats): Html {
       'Waits for',
       predecessor === null
         ? null
-        : html`<a href="/console/operations/${encodeURIComponent(predecessor)}">${predecessor}</a>`,
+        : html`<a href="${operationPath(predecessor)}">${predecessor}</a>`,
     ],
     ['Next try', operation.next_try_at === null ? null : formats.time(operation.next_try_at)],
     ['Error', operation.error_message],

@@ -5,7 +5,6 @@ import { WAITING_REASONS } from '../../operations/operation-filter.ts'
 import { STATUSES } from '../../operations/record.ts'
 
 const MOST_OF_A_CODE = 200
-/** By what the console lists operations. */
 export const operationFilters = {
   external_id: Type.Optional(ExternalId),
   status: Type.Optional(oneOf(STATUSES)),

@@ -1,18 +1,19 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
+import { RESOLVABLE } from '../../engine/operation.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { operationPath } from '../timeline/subject-path.ts'
 import type { Operation } from './operation-facts.ts'
-import { RESOLVABLE } from './ways-out.ts'
 
-/** The ways out that an operation has now. */
+/** What an operator can do about an operation in its present state. */
 export function operationForms(operation: Operation, role: Role): Html {
   const { status, tracking_id, attempts, waiting_for } = operation
   if (status !== 'processing' || role === 'viewer') return nothing
-  const path = `/console/operations/${encodeURIComponent(tracking_id)}`
+  const path = operationPath(tracking_id)
   const canResolve = RESOLVABLE.includes(waiting_for ?? '')
   const canCancel = attempts.length === 0
   if (!canResolve && !canCancel) return nothing
-  return html`<h2>Ways out</h2><div class="forms">
+  return html`<h2>Actions</h2><div class="forms">
 ${canResolve ? resolveForm(path) : nothing}
 ${canCancel ? cancelForm(path) : nothing}
 </div>`
@@ -25,7 +26,7 @@ function resolveForm(path: string): Html {
 <option value="retry">retry: try again</option>
 <option value="failed">failed: give it up</option>
 </select></label>
-<p><small>The ledger is read first, and what it holds takes precedence: an effect that was applied has not failed and is not applied again.</small></p>
+<p><small>The ledger is read first, and what it holds takes precedence: if the operation already took effect, it succeeds and is not repeated.</small></p>
 <button type="submit">Resolve</button>
 </form>`
 }
@@ -33,7 +34,7 @@ function resolveForm(path: string): Html {
 function cancelForm(path: string): Html {
   return html`<form method="post" action="${path}/cancel">
 <h3>Cancel</h3>
-<p>It has never been attempted. Once cancelled, it is <code>failed</code> for good.</p>
+<p>The operation has never been attempted. Once cancelled, it is <code>failed</code> for good.</p>
 <button type="submit" class="secondary">Cancel operation</button>
 </form>`
 }

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { askerAs } from '../../accounts/actor.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { cancelOperation } from '../../operations/cancel.ts'
 import { operationWithAttempts } from '../../operations/find.ts'
@@ -12,6 +11,8 @@ import { answerPage } from '../frame/answer.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
+import { operationPath } from '../timeline/subject-path.ts'
 import { attemptsTable } from './attempts-table.ts'
 import { operationFacts } from './operation-facts.ts'
 import { operationForms } from './operation-forms.ts'
@@ -23,8 +24,6 @@ const pageSchema = {
 }
 const resolveSchema = { params, body: Type.Object({ outcome: Outcome }, closed) }
 const cancelSchema = { params }
-
-const pathOf = (trackingId: string) => `/console/operations/${encodeURIComponent(trackingId)}`
 
 /** One operation: what it is, why it waits, what was tried, and the way out. */
 export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
@@ -52,9 +51,9 @@ ${operationForms(operation, request.user.role)}`
       { schema: resolveSchema },
       async (request, reply) => {
         const { tracking_id } = request.params
-        const asker = askerAs(request.user.name, request)
+        const asker = askerFor(request)
         await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
-        return reply.redirect(donePath(pathOf(tracking_id), 'resolved'), 303)
+        return reply.redirect(donePath(operationPath(tracking_id), 'resolved'), 303)
       },
     )
 
@@ -63,9 +62,9 @@ ${operationForms(operation, request.user.role)}`
       { schema: cancelSchema },
       async (request, reply) => {
         const { tracking_id } = request.params
-        const asker = askerAs(request.user.name, request)
+        const asker = askerFor(request)
         await cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker)
-        return reply.redirect(donePath(pathOf(tracking_id), 'cancelled'), 303)
+        return reply.redirect(donePath(operationPath(tracking_id), 'cancelled'), 303)
       },
     )
   }

@@ -1,19 +1,18 @@
 import { html } from 'hono/html'
-import { sql } from 'kysely'
-import { listOperations } from '../../operations/find.ts'
-import { matching, type OperationFilter } from '../../operations/operation-filter.ts'
+import { listOperations, someMatching } from '../../operations/find.ts'
+import type { OperationFilter } from '../../operations/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { countUpTo } from '../lists/count.ts'
+import { countUpTo, MOST_COUNTED } from '../lists/count.ts'
 import type { Column, List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
-import { subjectPath } from '../timeline/subject-path.ts'
+import { operationPath, subjectPath } from '../timeline/subject-path.ts'
 import { failuresByReason } from './failures.ts'
 import { operationFilters } from './operation-filters.ts'
 
-export type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
+type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
 
 /** Every operation, newest first, with the reason why it is not done yet. */
 export const operationsPage = (context: PageContext) => listRoutes(operationList(context))
@@ -27,14 +26,13 @@ function operationList(context: PageContext): List<typeof operationFilters, Oper
     filters: operationFilters,
     cursor: ['bigint'],
     empty:
-      'No operation matches. What the LOS submits, and what payments and files become, would be here.',
+      'No operation matches. What the LOS submits, and what payments and files become, appears here.',
     columns: operationColumns(context),
     async load(query) {
       const { operations, next_cursor } = await listOperations(db, { ...query, ...inZone(query) })
       return { rows: operations, next_cursor }
     },
-    count: filter =>
-      countUpTo(db, sql`select from loanops.operation o where ${matching(inZone(filter))}`),
+    count: filter => countUpTo(db, someMatching(inZone(filter), MOST_COUNTED + 1)),
     above: filter => failuresByReason(db, inZone(filter)),
     below: (filter, request) => bulkForm('operations', filter, request.user.role),
   }
@@ -46,8 +44,7 @@ function operationColumns({ formats }: PageContext): Column<OperationItem>[] {
       name: 'tracking_id',
       title: 'Operation',
       isId: true,
-      cell: row =>
-        html`<a href="/console/operations/${encodeURIComponent(row.tracking_id)}">${row.operation_type}</a>`,
+      cell: row => html`<a href="${operationPath(row.tracking_id)}">${row.operation_type}</a>`,
     },
     {
       name: 'external_id',

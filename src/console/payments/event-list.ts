@@ -8,7 +8,6 @@ import { type Html, nothing } from '../frame/html.ts'
 type Events = Awaited<ReturnType<typeof findEvents>>
 type Shown = { withBodies: boolean; url: string }
 
-/** A payment's events, newest first. */
 export function eventList(
   { events, next_cursor }: Events,
   { withBodies, url }: Shown,

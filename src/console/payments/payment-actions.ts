@@ -1,8 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
-import { askerAs } from '../../accounts/actor.ts'
-import { auditAlone } from '../../accounts/audit.ts'
 import { checkPayment } from '../../books/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
 import { closed, ExternalId, Note } from '../../http/fields.ts'
@@ -13,6 +10,7 @@ import { resolutionValidator } from '../../payments/resolution.ts'
 import { resolve } from '../../payments/resolve.ts'
 import { type Done, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { paymentPath } from './payments-page.ts'
 
 const text = Type.Optional(Type.String({ maxLength: 1_000 }))
@@ -21,7 +19,7 @@ const assignSchema = {
   querystring: kindQuery,
   body: Type.Object({ external_loan_id: ExternalId, note: Type.Optional(Note) }, closed),
 }
-/** Only read as far as the outcome needs; that checks the values. */
+/** Accepts every field; `resolutionOf` validates those that the outcome uses. */
 const Decision = Type.Object(
   {
     outcome: text,
@@ -37,9 +35,6 @@ const resolveSchema = { params, querystring: kindQuery, body: Decision }
 const noteSchema = { params, querystring: kindQuery, body: Type.Object({ note: Note }, closed) }
 const checkSchema = { params, querystring: kindQuery }
 
-type Params = Static<typeof params>
-type Query = Static<typeof kindQuery>
-
 /** What operators decide about a payment. */
 export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, ledger } = context
@@ -50,9 +45,9 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       { schema: assignSchema },
       async (request, reply) => {
         const { external_loan_id: loan, note } = request.body
-        const name = nameOf(request.params, request.query)
+        const name = nameOf(request)
         await assign(db, { ...name, loan, note, asker: askerFor(request) })
-        return reply.redirect(back(request.params, request.query, 'assigned'), 303)
+        return reply.redirect(back(request, 'assigned'), 303)
       },
     )
 
@@ -61,14 +56,8 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       { schema: resolveSchema },
       async (request, reply) => {
         const resolution = resolutionOf(fieldsOf(request.body))
-        await resolve(
-          db,
-          ledger,
-          nameOf(request.params, request.query),
-          resolution,
-          askerFor(request),
-        )
-        return reply.redirect(back(request.params, request.query, 'decided'), 303)
+        await resolve(db, ledger, nameOf(request), resolution, askerFor(request))
+        return reply.redirect(back(request, 'decided'), 303)
       },
     )
 
@@ -76,13 +65,8 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/note',
       { schema: noteSchema },
       async (request, reply) => {
-        await noteOn(
-          db,
-          nameOf(request.params, request.query),
-          request.body.note,
-          askerFor(request),
-        )
-        return reply.redirect(back(request.params, request.query, 'noted'), 303)
+        await noteOn(db, nameOf(request), request.body.note, askerFor(request))
+        return reply.redirect(back(request, 'noted'), 303)
       },
     )
 
@@ -90,28 +74,23 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/check',
       { schema: checkSchema },
       async (request, reply) => {
-        const { gateway, gateway_payment_id } = request.params
-        await checkPayment(context, nameOf(request.params, request.query))
-        const subject = `${gateway}/${gateway_payment_id}`
-        await auditAlone(db, { ...askerFor(request), action: 'payment.check', subject })
-        return reply.redirect(back(request.params, request.query, 'checked'), 303)
+        await checkPayment(context, nameOf(request), askerFor(request))
+        return reply.redirect(back(request, 'checked'), 303)
       },
     )
   }
 }
 
-const askerFor = (request: FastifyRequest) => askerAs(request.user.name, request)
+type Asked = { params: Static<typeof params>; query: Static<typeof kindQuery> }
 
-const nameOf = ({ gateway, gateway_payment_id: paymentId }: Params, query: Query) => ({
-  gateway,
-  paymentId,
-  ...query,
-})
+function nameOf({ params: { gateway, gateway_payment_id: paymentId }, query }: Asked) {
+  return { gateway, paymentId, ...query }
+}
 
-const back = (params: Params, { kind = 'payment' }: Query, done: Done) =>
+const back = ({ params, query: { kind = 'payment' } }: Asked, done: Done) =>
   donePath(paymentPath({ ...params, kind }), done)
 
-/** One form has the fields of every outcome: those of the others are left out, and text becomes what the API takes. */
+/** One form has the fields of every outcome: drops those of the others, and turns text into what the API takes. */
 function fieldsOf(form: Static<typeof Decision>): object {
   const { outcome, note, external_loan_id, amount, paid_on, ledger_transaction_id } = form
   const isPlain = /^\d{1,13}(\.\d{1,2})?$/.test(amount ?? '')

@@ -3,14 +3,14 @@ import { facts } from '../frame/facts.ts'
 import { amount, type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
-import { loanPath } from '../timeline/subject-path.ts'
+import { loanPath, operationPath } from '../timeline/subject-path.ts'
 import type { PaymentContext } from './payment-context.ts'
 import { type PaymentItem, paymentPath, stateOf } from './payments-page.ts'
 import { REASONS_IN_WORDS } from './reasons-in-words.ts'
 
 export function paymentFacts(payment: PaymentItem, around: PaymentContext, formats: Formats): Html {
   const { external_loan_id: loan, reason, objection, waiting_for, of_payment_id: of } = payment
-  const { statement, against } = around
+  const { against } = around
   return html`${facts([
     ['State', stateOf(payment)],
     ['Why', REASONS_IN_WORDS[objection ?? reason ?? ''] ?? WAYS_OUT[waiting_for ?? ''] ?? null],
@@ -29,7 +29,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
       'Repayment',
       around.repayment === null
         ? null
-        : html`<a href="/console/operations/${encodeURIComponent(around.repayment)}">${around.repayment}</a>`,
+        : html`<a href="${operationPath(around.repayment)}">${around.repayment}</a>`,
     ],
     ['Verified', payment.verified ? 'yes' : 'no'],
     [
@@ -44,15 +44,22 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
         ? null
         : html`${against.map(one => html`<a href="${paymentPath(one)}">${one.kind} ${one.gateway_payment_id}</a> `)}`,
     ],
+    ['The gateway says', stated(around, formats)],
     [
-      'The gateway says',
-      statement === null
+      'Settlement',
+      payment.settlement_id === null
         ? null
-        : html`${statement.status}, ${amount(statement.amount, statement.currency)}, ${formats.time(statement.captured_at)} (${statement.source})`,
+        : html`<a href="/console/settlements/${encodeURIComponent(payment.settlement_id)}">${payment.settlement_id}</a>`,
     ],
     ['First event', `${payment.raw_table} ${payment.raw_id}`],
   ])}
 ${hints(payment.hints)}`
+}
+
+function stated({ statement }: PaymentContext, formats: Formats): Html | null {
+  if (statement === null) return null
+  const { status, amount: value, currency, captured_at, source } = statement
+  return html`${status}, ${amount(value, currency)}, ${formats.time(captured_at)} (${source})`
 }
 
 function hints(values: object | null): Html {

@@ -4,7 +4,7 @@ import { isAssignable } from '../../payments/assign.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { type PaymentItem, paymentPath } from './payments-page.ts'
 
-/** What can be decided about a payment as it is. */
+/** What an operator can decide about a payment in its present state. */
 export function paymentForms(payment: PaymentItem, role: Role): Html {
   if (role === 'viewer') return nothing
   const { state, kind, reason, objection } = payment
@@ -34,9 +34,9 @@ function resolveForm(action: string, payment: PaymentItem): Html {
   const canPost = kind === 'payment' && state === 'suspense'
   return html`<form method="post" action="${action}"><h3>${state === 'suspense' ? 'Resolve' : 'Clear the objection'}</h3>
 <label>Outcome <select name="outcome">
-${canPost ? html`<option value="post">post: book this amount to this loan</option>` : nothing}
-<option value="handled">handled: it was booked by hand</option>
-<option value="dismiss">dismiss: nothing is to be booked</option>
+${canPost ? html`<option value="post">post: book it to a loan</option>` : nothing}
+<option value="handled">handled: booked by hand</option>
+<option value="dismiss">dismiss: book nothing</option>
 </select></label>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 ${

@@ -52,7 +52,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
 ${doneNotice(done)}
 ${live(
   request.url,
-  // Whoever reads bytes does not want them to move.
+  // A refresh would move the bytes that somebody is reading.
   withBodies ? { refresh: 'off' } : { refresh },
   html`${paymentFacts(payment, around, formats)}
 <p class="bar">${refreshLink(request.url)}</p>

@@ -6,7 +6,7 @@ type Find = (query: PaymentQuery) => Promise<Found>
 
 /**
  * What is in suspense, newest first, and then the rest: somebody must decide about the former. A cursor says in which of
- * the two the next page begins.
+ * the two parts the next page begins.
  */
 export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Find) {
   const [part, last] = cursor === undefined ? [] : decodeCursor(cursor, ['name', 'uuid'])
@@ -19,7 +19,7 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   if (held.next_cursor !== null) return inPart('suspense', held)
   const limit = query.limit - held.payments.length
   const rest = await find({ ...query, limit: Math.max(limit, 1), isOutsideSuspense: true })
-  // Without room for any of the rest, the next page begins with them.
+  // If there is no room for any of the rest, the next page begins with the rest.
   if (limit === 0)
     return { rows: held.payments, next_cursor: rest.payments.length > 0 ? `rest.${HIGHEST}` : null }
   const { rows, next_cursor } = inPart('rest', rest)

@@ -1,14 +1,13 @@
 import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
-import { askerAs } from '../../accounts/actor.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { kindOf } from '../../portfolio/kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/record.ts'
 import { template } from '../../portfolio/upload/template.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 
 const CSV = 'text/csv; charset=utf-8'
 const runSchema = {
@@ -17,8 +16,6 @@ const runSchema = {
 }
 
 const pathOf = (id: string) => `/console/portfolio/${id}`
-const askerFor = (request: FastifyRequest) => askerAs(request.user.name, request)
-
 /** Uploads files, and runs them. */
 export function migrationActions({ portfolio }: PageContext): FastifyPluginAsyncTypebox {
   const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }

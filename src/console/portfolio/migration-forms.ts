@@ -3,7 +3,6 @@ import type { Role } from '../../accounts/account.ts'
 import type { MigrationRecord } from '../../portfolio/record.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-/** What can be done with a file as it is. */
 export function migrationForms(migration: MigrationRecord, role: Role): Html {
   if (role === 'viewer') return nothing
   const { status, migration_id: id, done, failed, stopped } = migration

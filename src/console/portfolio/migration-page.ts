@@ -30,7 +30,7 @@ export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncT
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
-  // With the forms, because what can be done changes with the state; nobody's ticks are lost, as a running one has none.
+  // Includes the forms, because they depend on the state; no ticked box is lost, as a running file has none.
   migration.status === 'running' ? request.query : { refresh: 'off' },
   html`${progressOf(migration, formats)}${migration.status === 'running' ? html`<p class="bar">${refreshLink(request.url)}</p>` : ''}
 ${migrationForms(migration, request.user.role)}

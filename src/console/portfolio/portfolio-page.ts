@@ -14,7 +14,6 @@ const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(
 
 type Row = Awaited<ReturnType<typeof listMigrations>>['migrations'][number]
 
-/** Uploaded files and their runs. */
 export const portfolioPage = (context: PageContext) => listRoutes(migrationList(context))
 
 function migrationList({ db, formats }: PageContext): List<typeof filters, Row> {
@@ -24,7 +23,7 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
     title: 'Portfolio',
     filters,
     cursor: ['uuid'],
-    empty: 'No file matches. Uploaded files and their runs would be here.',
+    empty: 'No file matches. Uploaded files and their runs appear here.',
     columns: [
       {
         name: 'migration_id',

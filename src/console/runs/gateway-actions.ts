@@ -1,9 +1,7 @@
 import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
-import { askerAs } from '../../accounts/actor.ts'
 import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
 import { statementColumns as columns } from '../../books/statements/statement-columns.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
@@ -17,14 +15,13 @@ import { localTime } from '../frame/local-time.ts'
 import { donePath } from '../frame/notice.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 
 const text = Type.String({ maxLength: 40 })
 const backfillSchema = {
   body: Type.Object({ gateway: text, from: text, to: text, lender: Type.Optional(text) }, closed),
 }
-const askerFor = (request: FastifyRequest) => askerAs(request.user.name, request)
-
-/** Has a gateway asked what it captured, or takes its report as a file. */
+/** Requests a fetch from a gateway, or takes its statement as a file. */
 export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, portfolio } = context
   const { gateways, lenders, LEDGER_TIMEZONE: timeZone } = config

@@ -3,7 +3,7 @@ import type { Role } from '../../accounts/account.ts'
 import type { Config } from '../../config/config.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-/** What can be asked of a gateway, or told in its place. */
+/** Fetches from a gateway, or uploads its statement instead. */
 export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
   if (role === 'viewer') return nothing
   const choice = html`<label>Gateway <select name="gateway">${gateways.map(({ name }) => html`<option value="${name}">${name}</option>`)}</select></label>`
@@ -13,7 +13,7 @@ export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
 <label>Lender <select name="lender"><option value="">those of the gateway’s own account</option>${codes}</select></label>
 <label>From <input type="datetime-local" name="from" required></label>
 <label>To <input type="datetime-local" name="to" required></label>
-<p><small>In the ledger’s time zone, at most 62 days. What the webhooks did not bring is stored.</small></p>
+<p><small>In the ledger’s time zone, at most 62 days. Stores what no webhook brought.</small></p>
 <button type="submit" class="secondary">Fetch</button></form>
 <form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
 <label>Lender <select name="lender">${codes}</select></label>

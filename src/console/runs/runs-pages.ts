@@ -33,7 +33,7 @@ const batches = (formats: Formats) => ({
   title: 'Batches',
   view: 'batch_run',
   key: 'batch_id',
-  empty: 'Each pass that posts payments would be here.',
+  empty: 'Batches that post payments appear here.',
   columns: [
     time(formats, 'started_at', 'Began'),
     time(formats, 'ended_at', 'Ended'),
@@ -54,7 +54,7 @@ const readbacks = (formats: Formats) => ({
   title: 'Read-backs',
   view: 'readback_run',
   key: 'run_id',
-  empty: 'Each comparison of what was posted with the ledger would be here.',
+  empty: 'Comparisons of posted payments with the ledger appear here.',
   columns: [
     time(formats, 'started_at', 'Began'),
     time(formats, 'ended_at', 'Ended'),
@@ -74,7 +74,7 @@ const backfills = (formats: Formats) => ({
   title: 'Fetches from gateways',
   view: 'backfill',
   key: 'backfill_id',
-  empty: 'Each fetch of what a gateway says it captured would be here.',
+  empty: 'Fetches of what the gateways captured appear here.',
   columns: [
     { name: 'gateway', title: 'Gateway' },
     { name: 'lender', title: 'Lender' },

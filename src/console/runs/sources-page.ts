@@ -1,46 +1,62 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
+import { closed } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { words } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
+import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { capital } from '../lists/filter-form.ts'
 import { table, textOf } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { sourceForms } from './source-forms.ts'
 
 const MOST_SHOWN = 200
+const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
 
 type Row = Record<string, unknown>
 
-/** Where payments come from, which event types came, and what the queues hold. */
+const SECTIONS: [title: string, query: RawBuilder<unknown>][] = [
+  [
+    'Sources',
+    sql`select source, lender, gateway, events, events_behind, last_event_at, problem
+          from ops.source order by events_behind desc, source`,
+  ],
+  [
+    'Gateways',
+    sql`select gateway, lender, last_event_at, fetched_until, missed, is_silent, last_error
+          from ops.gateway order by gateway, lender nulls first`,
+  ],
+  [
+    'Types of events',
+    sql`select source, event_type, taken, events, last_at
+          from ops.event_type order by taken = 'unknown' desc, events desc`,
+  ],
+  ['Queues', sql`select * from ops.queue order by queue`],
+  [
+    'Jobs that were given up',
+    sql`select queue, job_id, error::text, failed_at from ops.job_failed order by failed_at desc`,
+  ],
+]
+
+/** Where payments come from, which event types were seen, and what the queues hold. */
 export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/sources', async (request, reply) => {
-      const sections = await Promise.all([
-        section(
-          'Sources',
-          sql`select source, lender, gateway, events, events_behind, last_event_at, problem
-                                 from ops.source order by events_behind desc, source`,
-        ),
-        section(
-          'Gateways',
-          sql`select gateway, lender, last_event_at, fetched_until, missed, is_silent, last_error
-                                  from ops.gateway order by gateway, lender nulls first`,
-        ),
-        section(
-          'Types of events',
-          sql`select source, event_type, taken, events, last_at
-                                         from ops.event_type order by taken = 'unknown' desc, events desc`,
-        ),
-        section('Queues', sql`select * from ops.queue order by queue`),
-        section(
-          'Jobs that were given up',
-          sql`select queue, job_id, error::text, failed_at from ops.job_failed order by failed_at desc`,
-        ),
-      ])
-      const body = html`<h1>Sources and queues</h1>${sections}`
+    app.get('/sources', { schema }, async (request, reply) => {
+      const sections = await Promise.all(SECTIONS.map(([title, query]) => section(title, query)))
+      const { dead, sources } = await forms()
+      const body = html`<h1>Sources and queues</h1>${doneNotice(request.query.done)}${sections}${sourceForms(dead, sources, request.user.role)}`
       return answerPage(request, reply, { title: 'Sources and queues', body })
     })
+  }
+
+  async function forms(): Promise<{ dead: string[]; sources: string[] }> {
+    const { rows } = await sql<{ dead: string[]; sources: string[] }>`
+      select array(select distinct q.dead_letter from pgboss.queue q join pgboss.job j on j.name = q.dead_letter
+                    where j.state = 'created' order by 1) as dead,
+             array(select name from core.source order by name) as sources`.execute(db)
+    return rows[0] ?? { dead: [], sources: [] }
   }
 
   async function section(title: string, query: RawBuilder<unknown>): Promise<Html> {
@@ -50,10 +66,21 @@ export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
     const columns = Object.keys(first).map(name => ({
       name,
       title: capital(words(name)),
-      isId: true,
-      cell: (row: Row): Content =>
-        row[name] instanceof Date ? formats.time(row[name]) : textOf(row, name),
+      ...(isNumber(rows, name) ? { isNumber: true } : { isId: true }),
+      cell: (row: Row) => cellOf(row, name),
     }))
     return html`<h2>${title}</h2>${table(columns, rows, title)}`
   }
+
+  function cellOf(row: Row, name: string): Content {
+    const value = row[name]
+    if (value instanceof Date) return formats.time(value)
+    if (typeof value === 'boolean') return value ? 'yes' : 'no'
+    return textOf(row, name)
+  }
 }
+
+/** PostgreSQL's large numbers come as text. */
+const isNumber = (rows: Row[], name: string) =>
+  rows.some(row => row[name] !== null) &&
+  rows.every(row => row[name] === null || /^\d+(\.\d+)?$/.test(textOf(row, name)))

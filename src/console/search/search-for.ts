@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { UUID } from '../../ids.ts'
 import { paymentPath } from '../payments/payments-page.ts'
-import { clientPath, loanPath } from '../timeline/subject-path.ts'
+import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
-/** More of one kind are as many as anybody reads. */
+/** Nobody reads more hits of one kind. */
 const MOST_OF_A_KIND = 20
 const IS_UUID = new RegExp(UUID)
 
-export type Hit = { title: string; path: string }
+type Hit = { title: string; path: string }
 
 /** Everything that has exactly this id. */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
@@ -16,6 +16,7 @@ export async function searchFor(db: Database, q: string): Promise<Hit[]> {
     operations(db, q),
     subjects(db, q),
     payments(db, q),
+    settlements(db, q),
     ...(IS_UUID.test(q.toLowerCase()) ? [byUuid(db, q.toLowerCase())] : []),
   ])
   return hits.flat()
@@ -30,7 +31,7 @@ async function operations(db: Database, q: string): Promise<Hit[]> {
       where data ->> 'utr_payment_id' = ${q} limit ${MOST_OF_A_KIND})`.execute(db)
   return rows.map(({ id }) => ({
     title: `Operation ${id}`,
-    path: `/console/operations/${encodeURIComponent(id)}`,
+    path: operationPath(id),
   }))
 }
 
@@ -59,6 +60,14 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
   }))
 }
 
+async function settlements(db: Database, q: string): Promise<Hit[]> {
+  const { rows } = await sql`
+    select from core.statement where settlement_id = ${q}
+    union all select from core.settlement_row where settlement_id = ${q} limit 1`.execute(db)
+  const path = `/console/settlements/${encodeURIComponent(q)}`
+  return rows.length === 0 ? [] : [{ title: `Settlement ${q}`, path }]
+}
+
 async function byUuid(db: Database, id: string): Promise<Hit[]> {
   const { rows } = await sql<{ kind: string; id: string }>`
     select 'migration' as kind, id::text from loanops.migration where id = ${id}
@@ -74,6 +83,6 @@ async function byUuid(db: Database, id: string): Promise<Hit[]> {
 const PATHS: Record<string, (id: string) => string> = {
   migration: id => `/console/portfolio/${id}`,
   callback: id => `/console/callbacks/${id}`,
-  operation: id => `/console/operations/${encodeURIComponent(id)}`,
+  operation: operationPath,
   batch: () => '/console/batches',
 }

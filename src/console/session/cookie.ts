@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The prefix makes browsers refuse a cookie of this name from anybody but this host; they accept it only over HTTPS. */
+/** The prefix makes browsers accept a cookie of this name only from this host, and only over HTTPS. */
 const SECURE_NAME = '__Host-loanops'
 const PLAIN_NAME = 'loanops'
+
+/** Holds what was typed into a form whose session had expired. */
+const FORM_SUFFIX = '-form'
+const FORM_SECONDS = 900
 
 const isSecure = ({ protocol }: FastifyRequest) => protocol === 'https'
 const nameFor = (request: FastifyRequest) => (isSecure(request) ? SECURE_NAME : PLAIN_NAME)
@@ -18,6 +22,17 @@ export function keepToken(request: FastifyRequest, reply: FastifyReply, token: s
 
 export function dropToken(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(nameFor(request), options(request))
+}
+
+export const formIn = (request: FastifyRequest) => request.cookies[nameFor(request) + FORM_SUFFIX]
+
+export function keepForm(request: FastifyRequest, reply: FastifyReply, form: string): void {
+  const limited = { ...options(request), maxAge: FORM_SECONDS }
+  reply.setCookie(nameFor(request) + FORM_SUFFIX, form, limited)
+}
+
+export function dropForm(request: FastifyRequest, reply: FastifyReply): void {
+  reply.clearCookie(nameFor(request) + FORM_SUFFIX, options(request))
 }
 
 function options(request: FastifyRequest) {

@@ -11,8 +11,8 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS']
 export const isSafe = ({ method }: FastifyRequest) => SAFE.includes(method)
 
 /**
- * An onRequest hook that refuses what another site makes a browser send. Browsers always say where a form comes from;
- * a request that says nothing is not a browser's, and carries no cookie against its sender's will.
+ * An onRequest hook that refuses what another site makes a browser send. Browsers always say where a form comes from; a
+ * request that does not is not a browser's, and carries no cookie against its sender's will.
  */
 export async function refuseCrossOrigin(request: FastifyRequest): Promise<void> {
   if (isSafe(request)) return

@@ -1,15 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { type Html, nothing } from '../frame/html.ts'
+import { endedFormIn } from './ended-form.ts'
 import { nextPath } from './next-path.ts'
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** @param trouble why the last try failed */
+/** @param trouble why the last attempt failed */
 export function loginPage(request: FastifyRequest, next: string, trouble?: string): Html {
   return html`<section class="login">
 <h1>Log in to LoanOps</h1>
 ${trouble === undefined ? nothing : html`<p class="alert" role="alert">${trouble}</p>`}
+${endedForm(request)}
 ${hintsFor(request)}
 <form method="post" action="/console/login">
 <input type="hidden" name="next" value="${nextPath(next)}">
@@ -20,18 +22,28 @@ ${hintsFor(request)}
 </section>`
 }
 
+function endedForm(request: FastifyRequest): Html {
+  const ended = endedFormIn(request)
+  if (ended === undefined) return nothing
+  return html`<p class="alert" role="alert">Your session had expired when you sent the form; nothing was changed. ${
+    ended.typed === null
+      ? 'Log in and fill it in again.'
+      : 'What you typed has been kept: log in to send it.'
+  }</p>`
+}
+
 function hintsFor(request: FastifyRequest): Html[] {
   const hints: Html[] = []
   if (cameFromLogin(request))
-    hints.push(html`<p class="alert" role="alert">The password was right, but the browser has not kept the cookie.
+    hints.push(html`<p class="alert" role="alert">The password was right, but the browser did not keep the cookie.
 Allow cookies for this address. If the page is served over plain HTTP behind a proxy that says HTTPS, open it over HTTPS.</p>`)
   if (request.protocol === 'http' && !LOOPBACK.test(request.hostname))
     hints.push(html`<p class="hint">This page came over plain HTTP: anybody on the network can read the password. Open it over HTTPS,
-and set TRUST_PROXY if a proxy ends HTTPS before LoanOps.</p>`)
+and set TRUST_PROXY if a proxy in front of LoanOps terminates HTTPS.</p>`)
   return hints
 }
 
-/** A login that succeeded leads away from its page: whoever comes from there and has no cookie has lost it. */
+/** Only a successful login leads away from its page: whoever comes from there without a cookie has lost it. */
 function cameFromLogin({ method, headers }: FastifyRequest): boolean {
   const { referer } = headers
   return (

@@ -1,4 +1,4 @@
-/** Where a login leads: only to pages of the console, whatever the URL asks for. */
+/** The page after a login: only one of the console, whatever the URL asks for. */
 export function nextPath(wanted: string | undefined): string {
   if (wanted === undefined || !URL.canParse(wanted, OWN)) return '/console'
   // As a browser would read it: `//host`, `/\host` and `/console/../..` lead elsewhere.

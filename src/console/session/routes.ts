@@ -10,7 +10,9 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
-import { dropToken } from './cookie.ts'
+import { askerFor } from './asker-for.ts'
+import { dropForm, dropToken } from './cookie.ts'
+import { endedFormIn, sendAgain } from './ended-form.ts'
 import { loginPage } from './login-page.ts'
 import { nextPath } from './next-path.ts'
 import { beginSession, endSession } from './session.ts'
@@ -51,13 +53,21 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
           const body = loginPage(request, next ?? '/console', message)
           return answerPage(request, reply, { title: 'Log in', body })
         }
-        return reply.redirect(nextPath(next), 303)
+        const ended = endedFormIn(request)
+        if (ended === undefined) return reply.redirect(nextPath(next), 303)
+        const { action, typed } = ended
+        if (typed === null) {
+          dropForm(request, reply)
+          return reply.redirect(nextPath(next), 303)
+        }
+        const body = sendAgain(request, reply, { typed }, { action, back: next ?? '' })
+        return answerPage(request, reply, { title: 'Send it now?', body })
       },
     )
 
     app.post('/logout', { config: { isForViewers: true } }, async (request, reply) => {
       await endSession(db, config, request.user)
-      const asker = askerAs(request.user.name, request)
+      const asker = askerFor(request)
       await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
       dropToken(request, reply)
       return reply.redirect('/console/login', 303)

@@ -10,11 +10,11 @@ import { newId } from '../../ids.ts'
 import { keepToken, tokenIn } from './cookie.ts'
 import { isSafe } from './cross-origin.ts'
 
-/** A cookie that nobody uses for this long is worth nothing any more. */
+/** A cookie that has not been used for this long is no longer valid. */
 const IDLE_SECONDS = 1_800
-/** A working day: even a page that refreshes itself is not open to passers-by for ever. */
+/** A working day: even a page that refreshes itself must not stay open to passers-by for ever. */
 const LONGEST_SECONDS = 12 * 3_600
-/** How much of its life a token has left when it is replaced. */
+/** A token is replaced once this much of its life is left. */
 const RENEW_BELOW = 0.75
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
@@ -55,9 +55,9 @@ export async function requireSession(
   keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
 }
 
-/** Ends a login in every process, whatever copies of its cookie there are. */
+/** Ends a session in every process, whatever copies of its cookie there are. */
 export async function endSession(db: Database, config: Config, { jti }: Claims): Promise<void> {
-  // A token that was being issued at this moment may live for a whole time more.
+  // A token that was being issued at this moment may live for a full term.
   const forgetAfter = 2 * ttlSeconds(config)
   await sql`
     with forgotten as (delete from loanops.ended_login where forget_at < now())

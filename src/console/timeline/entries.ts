@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** On one page. */
 export const ENTRIES_PER_PAGE = 50
-/** Whose audit is looked through. */
+/** How many subjects are searched in the audit. */
 const MOST_SUBJECTS = 500
 
 export type Subject = { kind: 'loan' | 'client'; id: string }
@@ -75,7 +74,7 @@ export type ActionEntry = {
   at: Date
 }
 
-/** What happened to a loan or a client, newest first. @param before leaves out what is as new or newer */
+/** What happened to a loan or a client, newest first. @param before leaves out entries of this time or later */
 export async function findEntries(
   db: Database,
   subject: Subject,

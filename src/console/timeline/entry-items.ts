@@ -1,16 +1,17 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
+import { RESOLVABLE } from '../../engine/operation.ts'
 import { inWords } from '../audit/actions-on.ts'
 import { callbackState } from '../callbacks/callbacks-page.ts'
 import { amount, type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { statusOf } from '../operations/operations-page.ts'
-import { RESOLVABLE, WAYS_OUT } from '../operations/ways-out.ts'
+import { WAYS_OUT } from '../operations/ways-out.ts'
 import { paymentPath, stateOf } from '../payments/payments-page.ts'
 import { REASONS_IN_WORDS } from '../payments/reasons-in-words.ts'
 import type { ActionEntry, CallbackEntry, Entry, OperationEntry, PaymentEntry } from './entries.ts'
+import { operationPath } from './subject-path.ts'
 
-/** One entry of a timeline. */
 export function entryItem(entry: Entry, role: Role, formats: Formats): Html {
   return html`<li>${formats.time(entry.at)} ${contentOf()}</li>`
 
@@ -31,7 +32,7 @@ export function entryItem(entry: Entry, role: Role, formats: Formats): Html {
 function operationItem(operation: OperationEntry, role: Role, formats: Formats): Html {
   const { tracking_id, operation_type, waiting_for, attempts, error_message, last_error } =
     operation
-  const path = `/console/operations/${encodeURIComponent(tracking_id)}`
+  const path = operationPath(tracking_id)
   const canDecide = role !== 'viewer' && RESOLVABLE.includes(waiting_for ?? '')
   return html`<strong><a href="${path}">${operation_type}</a></strong> ${statusOf(operation)}
 ${operation.processed_at === null ? nothing : html`<small>ended ${formats.time(operation.processed_at)}</small>`}

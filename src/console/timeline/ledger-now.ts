@@ -11,7 +11,7 @@ import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Subject } from './entries.ts'
 
-/** A page has to be there within five seconds, whatever the ledger does. */
+/** A page must be answered within five seconds, whatever the ledger does. */
 const PATIENCE_MS = 2_500
 
 /** What the ledger holds at this moment, beside our own records. */
@@ -34,7 +34,7 @@ export async function ledgerNow(context: PageContext, subject: Subject): Promise
     return html`<section class="box"><h2>At the ledger now</h2>${await Promise.race([read, late])}</section>`
   } finally {
     clearTimeout(timer)
-    // What comes too late may fail unheard.
+    // A late failure must not become an unhandled rejection.
     read.catch(() => undefined)
   }
 }

@@ -1,6 +1,8 @@
 export const loanPath = (externalId: string) => `/console/loans/${encodeURIComponent(externalId)}`
 export const clientPath = (externalId: string) =>
   `/console/clients/${encodeURIComponent(externalId)}`
+export const operationPath = (trackingId: string) =>
+  `/console/operations/${encodeURIComponent(trackingId)}`
 
 /** The page of the loan or client that an operation works on. */
 export function subjectPath(operationType: string, externalId: string): string {

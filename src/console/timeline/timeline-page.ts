@@ -71,13 +71,13 @@ ${live(
   request.url,
   query.ledger === 'now' ? { refresh: 'off' } : query,
   page.length === 0
-    ? html`<p class="hint">Nothing is known of this ${subject.kind}. Its operations, payments and callbacks would be here.</p>`
+    ? html`<p class="hint">Nothing is known of this ${subject.kind}. Its operations, payments and callbacks appear here.</p>`
     : html`<ul class="timeline">${page.map(entry => entryItem(entry, request.user.role, formats))}</ul>`,
 )}
 ${older}`
 }
 
-/** A millisecond later, because the database's times are finer: an entry may come twice, but none is left out. */
+/** A millisecond later, because the database's times are finer: an entry may appear twice, but none is left out. */
 const nextAfter = (time: Date) => new Date(time.getTime() + 1).toISOString()
 
 /** As the operation that created the loan named it. */

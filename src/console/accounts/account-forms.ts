@@ -1,0 +1,32 @@
+import { html } from 'hono/html'
+import { type Html, nothing } from '../frame/html.ts'
+
+export const ACCOUNTS_PATH = '/console/accounts'
+
+export const disablePath = (username: string) =>
+  `${ACCOUNTS_PATH}/${encodeURIComponent(username)}/disable`
+
+/** Asks first, because disabling an account cannot be undone. */
+export function disableConfirmation(username: string, asker: string): Html {
+  return html`<h1>Disable ${username}</h1>
+<p>This is for good: a disabled account cannot be enabled again, and nobody else can have its name. All its sessions, here and
+at the API, end at once. Its actions stay in the audit.</p>
+${username === asker ? html`<p class="alert" role="alert">This is your own account: you will be logged out and cannot log in with it again.</p>` : nothing}
+<form class="box" method="post" action="${disablePath(username)}">
+<button type="submit">Disable</button> <a href="${ACCOUNTS_PATH}">Do nothing</a></form>`
+}
+
+export function registerForm(): Html {
+  return html`<h2>New account</h2>
+<form class="box" method="post" action="${ACCOUNTS_PATH}">
+<label>Username <input name="username" required pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" maxlength="100" autocomplete="off" autocapitalize="none"></label>
+<label>Password <input name="password" type="password" required minlength="12" maxlength="256" autocomplete="new-password" aria-describedby="password-rule"></label>
+<small id="password-rule">12 to 256 characters</small>
+<label>Role <select name="role">
+<option value="viewer">viewer: looks at everything but accounts</option>
+<option value="operator">operator: also decides and acts</option>
+<option value="admin">admin: also manages accounts</option>
+</select></label>
+<button type="submit">Register</button>
+</form>`
+}

@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { NotFound } from '../../http/problem.ts'
+import { answerPage } from '../frame/answer.ts'
+import { facts } from '../frame/facts.ts'
+import { amount, count } from '../frame/formats.ts'
+import { table } from '../lists/table.ts'
+import type { PageContext } from '../page-context.ts'
+import { paymentPath } from '../payments/payments-page.ts'
+
+const schema = { params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }) }
+const MOST_SHOWN = 500
+
+type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
+  Record<'gross' | 'fees' | 'tax' | 'refunds' | 'net', string> & {
+    settled_at: Date | null
+    payments: string
+    adds_up: boolean | null
+  }
+type Part = { gateway: string; gateway_payment_id: string; amount: string; currency: string }
+
+/** What a gateway paid out at once: of which payments, and whether it adds up. */
+export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+  const columns = [
+    {
+      name: 'gateway_payment_id',
+      title: 'Payment',
+      isId: true,
+      cell: (row: Part) =>
+        html`<a href="${paymentPath({ ...row, kind: 'payment' })}">${row.gateway_payment_id}</a>`,
+    },
+    {
+      name: 'amount',
+      title: 'Amount',
+      isNumber: true,
+      cell: (row: Part) => amount(row.amount, row.currency),
+    },
+  ]
+  return async app => {
+    app.get('/settlements/:id', { schema }, async (request, reply) => {
+      const { id } = request.params
+      const { rows } = await sql<Settlement>`
+        select * from ops.settlement where settlement_id = ${id} order by gateway, lender`.execute(
+        db,
+      )
+      if (rows.length === 0) throw new NotFound(`There is no settlement ${id}`)
+      const { rows: parts } = await sql<Part>`
+        select gateway, gateway_payment_id, amount::text as amount, currency from core.statement
+         where settlement_id = ${id} order by captured_at limit ${MOST_SHOWN}`.execute(db)
+      const body = html`<h1>Settlement ${id}</h1>
+${rows.map(row =>
+  facts([
+    ['Gateway', row.gateway],
+    ['Lender', row.lender],
+    ['Settled', formats.time(row.settled_at)],
+    ['UTR', row.utr],
+    ['Payments', count(row.payments)],
+    ['Gross', amount(row.gross)],
+    ['Fees', amount(row.fees)],
+    ['Tax', amount(row.tax)],
+    ['Refunds', amount(row.refunds)],
+    ['Net', amount(row.net)],
+    ['Adds up', row.adds_up === true ? 'yes, to the paisa' : 'no, or not all is known yet'],
+  ]),
+)}
+${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, parts, 'Its payments')}`}`
+      return answerPage(request, reply, { title: `Settlement ${id}`, body })
+    })
+  }
+}

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import type { Kind } from '../../payments/payment-record.ts'
+import { answerPage } from '../frame/answer.ts'
+import { amount, words } from '../frame/formats.ts'
+import { table } from '../lists/table.ts'
+import type { PageContext } from '../page-context.ts'
+import { paymentPath } from './payments-page.ts'
+
+const MOST_SHOWN = 50
+
+type Row = {
+  gateway: string
+  gateway_payment_id: string
+  kind: Kind
+  reason: string
+  amount: string | null
+  currency: string | null
+  since: Date
+  note: string | null
+  noted_by: string | null
+}
+
+/** What has waited longest for somebody's decision. */
+export function longestPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+  const columns = [
+    {
+      name: 'gateway_payment_id',
+      title: 'Payment',
+      isId: true,
+      cell: (row: Row) => html`<a href="${paymentPath(row)}">${row.gateway_payment_id}</a>`,
+    },
+    { name: 'since', title: 'Since', cell: (row: Row) => formats.time(row.since) },
+    { name: 'reason', title: 'Reason', cell: (row: Row) => words(row.reason) },
+    {
+      name: 'amount',
+      title: 'Amount',
+      isNumber: true,
+      cell: (row: Row) => amount(row.amount, row.currency),
+    },
+    { name: 'note', title: 'Note', isId: true },
+    { name: 'noted_by', title: 'By' },
+  ]
+  return async app => {
+    app.get('/suspense', async (request, reply) => {
+      const { rows } = await sql<Row>`
+        select gateway, gateway_payment_id, kind, reason, amount::text as amount, currency, suspended_at as since, note, noted_by
+          from core.transaction where state = 'suspense' order by suspended_at limit ${MOST_SHOWN}`.execute(
+        db,
+      )
+      const body = html`<h1>Longest in suspense</h1>
+<p>The ${MOST_SHOWN} that have waited longest. <a href="/console/payments?state=suspense">All of them</a></p>
+${rows.length === 0 ? html`<p class="hint">Nothing is in suspense. Payments that cannot be posted as they are appear here.</p>` : table(columns, rows, 'Longest in suspense')}`
+      return answerPage(request, reply, { title: 'Longest in suspense', body })
+    })
+  }
+}

@@ -1,0 +1,70 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { html } from 'hono/html'
+import { facts } from '../frame/facts.ts'
+import { words } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
+import { dropForm, formIn, keepForm } from './cookie.ts'
+import { nextPath } from './next-path.ts'
+
+/** A note in any script fits. */
+const MOST_TYPED_BYTES = 16_384
+/** Browsers reject a cookie above 4,096 bytes. */
+const MOST_KEPT = 3_800
+
+/** A form sent after its session had expired, without the values if they cannot be kept. */
+type EndedForm = { action: string; typed: string | null }
+
+/**
+ * Keeps what was typed in a cookie until the next login, because it may be a long note. The session is checked before the
+ * body is read, so this reads it.
+ */
+export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { url: action } = request
+  const typed = await typedIn(request)
+  const kept = encoded({ action, typed })
+  keepForm(request, reply, kept.length > MOST_KEPT ? encoded({ action, typed: null }) : kept)
+}
+
+/** The last form that was sent without a session; undefined if there was none. */
+export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
+  try {
+    const kept = Buffer.from(formIn(request) ?? '', 'base64url')
+    const text = inflateRawSync(kept, { maxOutputLength: 4 * MOST_TYPED_BYTES }).toString()
+    const { action, typed } = JSON.parse(text) as Record<string, unknown>
+    if (typeof action !== 'string') return undefined
+    return { action, typed: typeof typed === 'string' ? typed : null }
+  } catch {
+    return undefined
+  }
+}
+
+/** Asks whether to send it now. */
+export function sendAgain(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { typed }: { typed: string },
+  { action, back }: { action: string; back: string },
+): Html {
+  dropForm(request, reply)
+  const fields = [...new URLSearchParams(typed)]
+  return html`<h1>Send it now?</h1>
+<p class="notice" role="status">You are logged in again. Your session had expired when you sent the form; nothing was changed.</p>
+${facts(fields.map(([name, value]) => [words(name), value]))}
+<form class="box" method="post" action="${nextPath(action)}">
+${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<button type="submit">Send it now</button> <a href="${nextPath(back)}">Back to the page, without it</a></form>`
+}
+
+function encoded(form: EndedForm): string {
+  return deflateRawSync(JSON.stringify(form)).toString('base64url')
+}
+
+/** Null for a file, for what is too long, and for a password, which no cookie should hold. */
+async function typedIn({ raw, headers }: FastifyRequest): Promise<string | null> {
+  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return null
+  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MOST_TYPED_BYTES) return null
+  let text = ''
+  for await (const chunk of raw.setEncoding('utf8')) text += chunk
+  return [...new URLSearchParams(text).keys()].some(name => name.includes('password')) ? null : text
+}

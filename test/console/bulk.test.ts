@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { BULK_CRASH_POINTS } from '../../src/crash-point.ts'
+import { type ConsoleService, startWithConsole } from '../support/console.ts'
+import { clientData } from '../support/loans.ts'
+import { crashPointsIn, startProcessFor } from '../support/process.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const OPERATIONS = 12
+const WANTED = { decision: 'operations.cancel', operation_type: 'CLIENT_CREATE' }
+
+t.test('a decision about many acts once on each, wherever its worker dies', async t => {
+  const service = await withUntried(t)
+  const path = await confirmed(service)
+  for (const point of BULK_CRASH_POINTS) {
+    const doomed = worker(t, service, `${point}:3`)
+    await doomed.ended
+    t.same(crashPointsIn(doomed.said), [point])
+  }
+  worker(t, service)
+  await completed(service, path)
+  t.same(await outcomes(service), { done: OPERATIONS, refused: 0, audited: OPERATIONS })
+})
+
+t.test('a worker that freezes in the middle holds up one row, which is decided once', async t => {
+  const service = await withUntried(t)
+  const path = await confirmed(service)
+  const frozen = await frozenWorker(t, service)
+  worker(t, service)
+  await until(async () => (await outcomes(service)).done === OPERATIONS - 1, 'all others')
+  frozen.child.kill('SIGCONT')
+  await completed(service, path)
+  t.same(await outcomes(service), { done: OPERATIONS, refused: 0, audited: OPERATIONS })
+})
+
+t.test('after a stop, nothing more is begun', async t => {
+  const service = await withUntried(t)
+  const path = await confirmed(service)
+  const frozen = await frozenWorker(t, service)
+  t.equal((await service.operator(`${path}/stop`, {})).status, 303)
+  frozen.child.kill('SIGCONT')
+  await frozen.kill('SIGTERM')
+  t.same(await outcomes(service), { done: 2, refused: 0, audited: 2 })
+  t.match((await service.operator(path)).text, /stopped/)
+})
+
+t.test('a confirmation that is sent twice is one decision', async t => {
+  const service = await withUntried(t)
+  const form = await confirmation(service)
+  const [first, second] = await Promise.all([
+    service.operator('/console/bulk', form),
+    service.operator('/console/bulk', form),
+  ])
+  t.equal(first.headers.get('location'), second.headers.get('location'))
+  const { rows } = await sql`select from loanops.bulk`.execute(service.db)
+  t.equal(rows.length, 1)
+  const { rows: audits } = await sql`select from ops.audit where action = 'bulk.start'`.execute(
+    service.db,
+  )
+  t.equal(audits.length, 1)
+})
+
+t.test('a decision is refused when as many, but others, match than were counted', async t => {
+  const service = await withUntried(t)
+  const form = await confirmation(service)
+  const { body } = await service.call('GET', '/api/ledger/operations?external_id=C-1')
+  const [{ tracking_id }] = body.operations
+  await service.operator(`/console/operations/${encodeURIComponent(tracking_id)}/cancel`, {})
+  await submit(service, OPERATIONS)
+  t.match(await service.operator('/console/bulk', form), {
+    status: 409,
+    text: /have changed since you looked/,
+  })
+})
+
+/** Operations that nobody has attempted, because the ledger is paused; the service itself works on nothing. */
+async function withUntried(t: Test): Promise<ConsoleService> {
+  const service = await startWithConsole(t, { ROLE: 'api' })
+  await service.operator('/console/pause', { reason: 'maintenance' })
+  for (let n = 0; n < OPERATIONS; n++) await submit(service, n)
+  return service
+}
+
+async function submit({ call }: ConsoleService, n: number) {
+  await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data: clientData(`C-${n}`) })
+}
+
+/** The fields of the form that asks for the confirmation. */
+async function confirmation({ operator }: ConsoleService): Promise<Record<string, string>> {
+  const { text } = await operator(`/console/bulk?${new URLSearchParams(WANTED)}`)
+  const fields = text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]))
+}
+
+/** @returns the path of its progress */
+async function confirmed(service: ConsoleService): Promise<string> {
+  const form = await confirmation(service)
+  return (await service.operator('/console/bulk', form)).headers.get('location') ?? ''
+}
+
+function worker(t: Test, { databaseUrl, ledger }: ConsoleService, point = '') {
+  return startProcessFor(t, 'worker', testEnv(databaseUrl, ledger.url, { LOANOPS_CRASH_AT: point }))
+}
+
+/** A worker that freezes in the middle of its second decision. */
+async function frozenWorker(t: Test, service: ConsoleService) {
+  const frozen = worker(t, service, 'bulk.decided:2:SIGSTOP')
+  await until(async () => crashPointsIn(frozen.said).length > 0, 'it is frozen')
+  return frozen
+}
+
+const completed = ({ operator }: ConsoleService, path: string) =>
+  until(async () => (await operator(path)).text.includes('completed'), 'it is completed')
+
+async function outcomes({ db }: ConsoleService) {
+  const { rows } = await sql<object>`
+    select (count(*) filter (where outcome = 'done'))::integer as done,
+           (count(*) filter (where outcome = 'refused'))::integer as refused,
+           (select count(*)::integer from ops.audit where action = 'operation.cancel') as audited
+      from loanops.bulk_item`.execute(db)
+  return rows[0] as { done: number; refused: number; audited: number }
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
+import { startWithConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
+
+const PEOPLE = 6
+
+t.test('people who look at the same list at once share one reading of it', async t => {
+  const { db, operator, anybody } = await startWithConsole(t, {
+    DATABASE_POOL_MAX: String(2 * PEOPLE),
+  })
+  const { looks, readings } = await db.transaction().execute(async trx => {
+    await sql`lock table loanops.callback in access exclusive mode`.execute(trx)
+    const looks = Array.from({ length: PEOPLE }, () => operator('/console/callbacks'))
+    await until(async () => (await waiting(db)) > 0, 'a look waits')
+    // By the time it is answered, the looks that were sent before it have begun.
+    for (let n = 0; n < PEOPLE; n++) await anybody('/console/login')
+    return { looks, readings: await waiting(db) }
+  })
+  t.equal(readings, 1)
+  for (const { status } of await Promise.all(looks)) t.equal(status, 200)
+})
+
+async function waiting(db: Database): Promise<number> {
+  const { rows } =
+    await sql`select from pg_locks where relation = 'loanops.callback'::regclass and not granted`.execute(
+      db,
+    )
+  return rows.length
+}
