@@ -1,11 +1,10 @@
 import { fastifyHelmet } from '@fastify/helmet'
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { PgBoss } from 'pg-boss'
 import { accessTokens } from './accounts/access-token.ts'
-import { type Accounts, openAccounts } from './accounts/accounts.ts'
+import { openAccounts } from './accounts/accounts.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import type { Context, Routes, Services } from './api-context.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
 import { reconciliationRoutes } from './books/reconciliation/routes.ts'
@@ -14,57 +13,28 @@ import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/console.ts'
-import type { Database } from './database/database.ts'
-import type { Watch } from './database/watch.ts'
-import type { OnFinal } from './engine/finish.ts'
-import type { Catalogue } from './engine/operation.ts'
 import { httpLimits } from './http/limits.ts'
-import { otherMethods } from './http/other-methods.ts'
+import { EVERY_METHOD, otherMethods } from './http/other-methods.ts'
 import { notFound } from './http/problem.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { closeQuery } from './http/validator.ts'
-import type { Ledger } from './ledger/client.ts'
-import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationControlRoutes } from './operations/control-routes.ts'
 import { pauseRoutes } from './operations/pause-routes.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs.ts'
-import type { Health } from './ops/health.ts'
 import { measureRequests } from './ops/measure-requests.ts'
-import type { Metrics } from './ops/metrics.ts'
 import { opsRoutes } from './ops/routes.ts'
-import type { Traces } from './ops/traces.ts'
+import { assignRoutes } from './payments/assign-routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
-import { decisionRoutes } from './payments/decision-routes.ts'
+import { resolveRoutes } from './payments/resolve-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
-import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
+import { openPortfolio } from './portfolio/portfolio.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
 import { tellFeatures } from './worker.ts'
-
-export type Services = {
-  db: Database
-  boss: PgBoss
-  health: Health
-  metrics: Metrics
-  watch: Watch
-  traces: Traces
-  ledger: Ledger
-  slots: Slots
-}
-type Limits = typeof httpLimits
-type Context = Services & {
-  config: Config
-  accounts: Accounts
-  portfolio: Portfolio
-  catalogue: Catalogue
-  limits: Limits
-  onFinal: OnFinal
-}
-type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
 /** Every route, by who may call it, in the order of the OpenAPI document. */
 const ROUTES = {
@@ -84,28 +54,20 @@ const ROUTES = {
     reconciliationRoutes,
     checkRoutes,
     callbackRoutes,
-    decisionRoutes,
+    assignRoutes,
+    resolveRoutes,
   ],
   /** Under /api, where a signature identifies the sender. */
   gateways: [webhookRoutes],
 } satisfies Record<string, Routes[]>
 
-/** The HTTP side of a role. */
 export async function buildApi(
   services: Services,
   config: Config,
   log: FastifyBaseLogger,
   limits = httpLimits,
 ): Promise<FastifyInstance> {
-  const { INTERNAL_TOKEN, TRUST_PROXY } = config
-  const app = openServer(
-    {
-      loggerInstance: log,
-      frameworkErrors: unreadablePath(requireInternalToken(INTERNAL_TOKEN), trackingPathRefusal),
-      trustProxy: TRUST_PROXY.length > 0 ? TRUST_PROXY : false,
-    },
-    limits,
-  )
+  const app = openServer(serverOptions(config, log), limits)
   measureRequests(app, services.metrics)
   services.traces.watch(app)
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
@@ -135,7 +97,7 @@ export async function buildApi(
           refuseOtherMethods(trusted)
         })
         await register(api, ROUTES.gateways, context)
-        refuseOtherMethods(api)
+        refuseOtherMethods(api, EVERY_METHOD)
       },
       { prefix: '/api' },
     )
@@ -143,6 +105,14 @@ export async function buildApi(
       await app.register(consoleRoutes(context, refuseOtherMethods), { prefix: '/console' })
   }
   return app
+}
+
+function serverOptions({ INTERNAL_TOKEN, TRUST_PROXY }: Config, log: FastifyBaseLogger) {
+  return {
+    loggerInstance: log,
+    frameworkErrors: unreadablePath(requireInternalToken(INTERNAL_TOKEN), trackingPathRefusal),
+    trustProxy: TRUST_PROXY.length > 0 ? TRUST_PROXY : false,
+  }
 }
 
 async function callersRoutes(app: FastifyInstance, context: Context): Promise<void> {

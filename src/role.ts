@@ -1,4 +1,5 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { PgBoss } from 'pg-boss'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
@@ -25,6 +26,7 @@ import { health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
 import { poolGauge } from './ops/pool-gauge.ts'
+import type { Traces } from './ops/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -34,8 +36,7 @@ const LONG_STATEMENTS_AT_ONCE = 5
 /** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
 
-/** A running role. */
-export type Service = { url: string; close(): Promise<void> }
+type Service = { url: string; close(): Promise<void> }
 
 /**
  * Starts everything the role needs, from the database upwards.
@@ -44,7 +45,7 @@ export type Service = { url: string; close(): Promise<void> }
 export async function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
   const name = `loanops-${config.ROLE}`
-  const onError = (error: Error) => log.error({ err: error }, 'database')
+  const onError = (error: Error) => log.error({ err: error }, 'database connection error')
 
   const db = await openReadyDatabase(config, log, { name, onError })
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
@@ -53,7 +54,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics)
-  // One set for all that this process asks of the ledger, whichever part of it asks.
+  // Shared by everything in this process that calls the ledger.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
   const pauses = watchPauses(db, log)
   pauseGauge(metrics.registry, pauses)
@@ -70,20 +71,8 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   })
   poolGauge(metrics.registry, { db, patient })
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
-  const close = async () => {
-    // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
-    const cutOff = setTimeout(() => {
-      void ledger.cutOff()
-      // Every task still waiting for a slot gets one, and finds that nothing can be sent.
-      slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
-    }, CALLS_MAY_FINISH_MS)
-    await Promise.all([app.close(), worker?.stop()])
-    clearTimeout(cutOff)
-    await ledger.close()
-    await Promise.all(watching.map(job => job.stop()))
-    await Promise.all([boss.stop({ graceful: false }), housekeeping.stop({ graceful: false })])
-    await Promise.all([patient.destroy(), db.destroy(), traces.stop()])
-  }
+  const close = () =>
+    stopInOrder({ ...shared, app, worker, watching, housekeeping, pools: [patient, db] })
   try {
     await useTimeZone(patient, config.LEDGER_TIMEZONE)
     await boss.start()
@@ -100,7 +89,35 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   }
 }
 
-/** Keeps the slots right beside the work, and shows them. */
+type Parts = {
+  app: FastifyInstance
+  worker: Worker | undefined
+  ledger: Ledger
+  slots: Slots
+  watching: Job[]
+  boss: PgBoss
+  housekeeping: PgBoss
+  pools: Database[]
+  traces: Traces
+}
+
+async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Promise<void> {
+  // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
+  const cutOff = setTimeout(() => {
+    void ledger.cutOff()
+    // Every task still waiting for a slot gets one, and finds that nothing can be sent.
+    slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
+  }, CALLS_MAY_FINISH_MS)
+  await Promise.all([app.close(), worker?.stop()])
+  clearTimeout(cutOff)
+  await ledger.close()
+  await Promise.all(parts.watching.map(job => job.stop()))
+  const queues = [parts.boss, parts.housekeeping]
+  await Promise.all(queues.map(queue => queue.stop({ graceful: false })))
+  await Promise.all([...parts.pools.map(pool => pool.destroy()), parts.traces.stop()])
+}
+
+/** Adjusts the slots while work runs, and exports their gauges. */
 function tendSlots(
   { db, ledger, slots, metrics }: { db: Database; ledger: Ledger; slots: Slots; metrics: Metrics },
   { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total }: Config,

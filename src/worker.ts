@@ -6,15 +6,14 @@ import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
 import { consoleFeature } from './console/console-feature.ts'
 import { engineFeature } from './engine/engine-feature.ts'
-import type { Feature, WorkerContext } from './engine/feature.ts'
+import type { Feature } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish.ts'
-import { openReference } from './ledger/reference.ts'
-import { operationCatalogue } from './operations/catalogue.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { paymentsFeature } from './payments/payments-feature.ts'
 import { portfolioFeature } from './portfolio/portfolio-feature.ts'
 import type { Job } from './queue/job.ts'
+import { type WorkerServices, workerContext } from './worker-context.ts'
 
 /**
  * Everything a worker runs. Features start, and are notified of final operations, in this order. The engine comes last:
@@ -38,22 +37,24 @@ export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
 /** Every feature's listener, in their order. */
 export function tellFeatures(metrics: Metrics): OnFinal {
-  return async (trx, final) => {
-    for (const feature of FEATURES) await feature.onFinal?.(trx, final, metrics)
+  return {
+    origins: FEATURES.flatMap(({ onFinal }) => onFinal?.origins ?? []),
+    async record(trx, final) {
+      for (const { onFinal } of FEATURES) await onFinal?.record(trx, final, metrics)
+    },
+    note(final) {
+      for (const feature of FEATURES) feature.noteFinal?.(final, metrics)
+    },
   }
 }
-
-type Services = Pick<
-  WorkerContext,
-  'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots' | 'pauses'
->
 
 /** `ledgerState` is what readyz reports about the ledger. */
 export type Worker = { ledgerState(): object; stop(): Promise<void> }
 
 /** Starts every job and gauge. If one fails to start, stops the others. */
-export async function startWorker(services: Services, config: Config): Promise<Worker> {
-  const context = contextOf(services, config)
+export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
+  const onFinal = tellFeatures(services.metrics)
+  const context = workerContext({ ...services, config, onFinal }, FEATURES)
   const started: Job[] = []
   try {
     for (const { jobs = [], gauges = [] } of FEATURES)
@@ -68,33 +69,4 @@ export async function startWorker(services: Services, config: Config): Promise<W
     // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
     await Promise.all(started.map(job => job.stop()))
   }
-}
-
-function contextOf(services: Services, config: Config): WorkerContext {
-  const { db, metrics, ledger } = services
-  const catalogue = operationCatalogue(config.lenders)
-  const own = FEATURES.flatMap(({ operations }) => operations?.(db, config) ?? [])
-  const context: WorkerContext = {
-    ...services,
-    config,
-    reference: openReference(ledger, config),
-    catalogue,
-    runnable: new Map([
-      ...catalogue,
-      ...own.map(operation => [operation.name, operation] as const),
-    ]),
-    onFinal: tellFeatures(metrics),
-    async onPurge(patient, keepDays) {
-      const purged = {}
-      for (const feature of FEATURES)
-        Object.assign(purged, await feature.onPurge?.(patient, keepDays))
-      return purged
-    },
-    async onBatch(run) {
-      let changed = 0
-      for (const feature of FEATURES) changed += (await feature.onBatch?.(context, run)) ?? 0
-      return changed
-    },
-  }
-  return context
 }

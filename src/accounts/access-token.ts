@@ -26,7 +26,7 @@ export type Claims = {
 }
 
 /** Where tokens are valid, and how they are sent: one for the API does not open the console, nor the reverse. */
-export type TokenUse = {
+type TokenUse = {
   audience: string
   /** How long a token is valid; by default as the settings say. */
   ttlSeconds?: number

@@ -24,7 +24,7 @@ export async function askerOf(request: FastifyRequest): Promise<Asker> {
   return askerAs(account?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
 
-/** The same of a request that any role may make. @throws Unauthenticated */
+/** Who makes a request that any role may make, for the audit. @throws Unauthenticated */
 export async function readerOf(request: FastifyRequest): Promise<Asker> {
   return askerAs((await accountOf(request))?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
@@ -40,7 +40,7 @@ async function accountOf(request: FastifyRequest): Promise<Claims | undefined> {
   return hasToken ? await verified(request) : undefined
 }
 
-/** The same, if the actor is already known. */
+/** For a request whose actor is known already, such as by the console's cookie. */
 export function askerAs(actor: string, request: FastifyRequest): Asker {
   return { actor, caller: callerOf(request), address: addressOf(request), requestId: request.id }
 }

@@ -9,7 +9,7 @@ export type Asker = {
   address: string | null
   requestId: string | null
 }
-export type AuditEntry = Asker & {
+type AuditEntry = Asker & {
   /** What was done: `<feature>.<verb>`, such as `account.register`. */
   action: string
   /** What it was done to: a username, a tracking id, `<gateway>/<payment id>`. */

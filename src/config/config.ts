@@ -6,7 +6,13 @@ import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLBACK_TYPES, CALLER_NAME, type CallbackType, callbackKeys } from './setting-formats.ts'
+import {
+  CALLBACK_TYPES,
+  CALLER_NAME,
+  type CallbackType,
+  callbackKeys,
+  text,
+} from './setting-formats.ts'
 import { Settings } from './settings.ts'
 
 const NAMED = new RegExp(`^${CALLER_NAME}`)
@@ -40,6 +46,16 @@ export type CallbackSettings = {
 
 /** A gateway with its settings. */
 export type OpenGateway = Pick<Gateway, 'title' | 'isAskedByOrder'> & SharedSecrets & GatewayRules
+
+type ClientSettings = { url: string; token: string | undefined }
+
+/** What a client of the service reads; its URL is no setting of the service itself. */
+const CALLED = Type.Object({
+  ...Type.Pick(Settings, ['HOST', 'PORT']).properties,
+  LOANOPS_URL: Type.Optional(
+    text('the URL of the service, without /api', 'http://127.0.0.1:3000', { format: 'http-url' }),
+  ),
+})
 
 /** Has one line per wrong setting: what is wrong with it, and an example. */
 export class ConfigError extends Error {}
@@ -79,6 +95,21 @@ export function readConfig(
 /** Reads only the database's URL, for `migrate` and `create-admin`. @throws ConfigError */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
+}
+
+/** Reads the secrets that callbacks are signed with, for `receive-callbacks`. @throws ConfigError */
+export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
+  return checked(Type.Pick(Settings, ['CALLBACK_SECRET']), env).CALLBACK_SECRET
+}
+
+/**
+ * Reads where the service is, and the first token that it accepts if one is set, for `migrate-portfolio`.
+ * @throws ConfigError
+ */
+export function readClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
+  const { HOST, PORT, LOANOPS_URL } = checked(CALLED, env)
+  const [first] = internalTokens(env.INTERNAL_TOKEN)
+  return { url: LOANOPS_URL ?? `http://${HOST}:${PORT}`, token: first?.token }
 }
 
 /** The results of all parts. @throws ConfigError with the lines of every part that failed */

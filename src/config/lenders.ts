@@ -53,6 +53,11 @@ export type Lender = { code: string; product: string } & Record<Gateway, Gateway
 
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
+type Environment = {
+  secretsIn(settingName: string): string[]
+  valueIn(settingName: string): string
+}
+
 /**
  * The nine standard lenders, with the file's changes and additions.
  * @param env returns the secrets in the setting that a `secretEnv` names, and the value of any other
@@ -61,7 +66,7 @@ const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 export function lendersFrom(
   file: unknown,
   gateways: SharedSecrets[],
-  env: { secretsIn(settingName: string): string[]; valueIn(settingName: string): string },
+  env: Environment,
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
@@ -97,18 +102,18 @@ export function lendersFrom(
       confirm: member.confirm ?? false,
       ...(apiKeyEnv === undefined && apiSecretEnv === undefined
         ? {}
-        : { api: credentials(`/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
+        : { api: credentials(env, `/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
     }
   }
+}
 
-  function credentials(path: string, keyEnv?: string, secretEnv?: string) {
-    if (keyEnv === undefined || secretEnv === undefined)
-      throw new Error(`${path}: apiKeyEnv and apiSecretEnv must both be given`)
-    const [key, secret] = [env.valueIn(keyEnv), env.valueIn(secretEnv)]
-    if (key === '' || secret === '')
-      throw new Error(`${path}: ${key === '' ? keyEnv : secretEnv} is not set`)
-    return { key, secret }
-  }
+function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?: string) {
+  if (keyEnv === undefined || secretEnv === undefined)
+    throw new Error(`${path}: apiKeyEnv and apiSecretEnv must both be given`)
+  const [key, secret] = [env.valueIn(keyEnv), env.valueIn(secretEnv)]
+  if (key === '' || secret === '')
+    throw new Error(`${path}: ${key === '' ? keyEnv : secretEnv} is not set`)
+  return { key, secret }
 }
 
 /** The lender of a product that no setting mentions. It gets the default checks. */

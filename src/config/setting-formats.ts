@@ -126,7 +126,7 @@ export function callbackKeys(secrets: string): Buffer[] {
   return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
 }
 
-export function areCallbackSecrets(list: string): boolean {
+function areCallbackSecrets(list: string): boolean {
   return list.split(',').every(one => isCallbackSecret(one.trim()))
 }
 

@@ -25,7 +25,7 @@ export const Settings = Type.Object({
     500,
   ),
   INTERNAL_TOKEN: text(
-    'what callers send as X-Internal-Token; comma-separated, los: before one names its caller and is not sent',
+    'the tokens that callers send as X-Internal-Token, comma-separated; a prefix such as los: names the caller and is not sent',
     'los:a-long-random-text',
     { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
   ),
@@ -139,7 +139,7 @@ export const Settings = Type.Object({
     },
   ),
   RECONCILE_DAYS: wholeNumber(
-    'payments posted within so many days are read back',
+    'how many days back posted payments are compared with the ledger',
     35,
     1,
     TEN_YEARS_DAYS,

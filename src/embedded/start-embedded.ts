@@ -1,22 +1,21 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { internalTokens } from '../config/config.ts'
-import { type SandboxGateways, startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
+import { Settings } from '../config/settings.ts'
+import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
+import { gatewaySettings } from '../sandbox/gateways/gateway-settings.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'
 import { takeFolder } from './one-per-folder.ts'
 import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
 import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
+import { type Secrets, secretsIn } from './secrets.ts'
 
 const DATA_FOLDER = '.data'
-const DEFAULT_PORT = 3_000
-/** Too many to guess, few enough to paste. */
-const SECRET_BYTES = 24
 
 /** The services started on this machine, and the settings to connect to them. */
-export type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
+type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
 
 /**
  * Starts a PostgreSQL from npm if `DATABASE_URL` is unset, and the sandbox ledger if `LEDGER_URL` is unset, with their
@@ -26,7 +25,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   const folder = resolve(DATA_FOLDER)
   privateFolder(folder, ordinaryUser())
   const settings: NodeJS.ProcessEnv & Secrets = {
-    ...secrets(folder),
+    ...secretsIn(folder),
     PORT: await portFor(env),
     LOG_LEVEL: 'warn',
     ...present(env),
@@ -54,7 +53,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
       LEDGER_PASSWORD: 'password',
     })
   }
-  if (!Object.keys(settings).some(name => /^GATEWAY_[AB]_API_(URL|KEY|SECRET)$/.test(name))) {
+  if (!GATEWAY_SETTINGS.some(name => name in settings)) {
     const gateways = await startSandboxGateways({ port: 0 })
     opened.push(gateways)
     Object.assign(settings, gatewaySettings(gateways))
@@ -71,37 +70,14 @@ export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   }
 }
 
-const gatewaySettings = ({ urlA, urlB, key, secret }: SandboxGateways) => ({
-  GATEWAY_A_API_URL: urlA,
-  GATEWAY_A_API_KEY: key,
-  GATEWAY_A_API_SECRET: secret,
-  GATEWAY_B_API_URL: urlB,
-  GATEWAY_B_API_KEY: key,
-  GATEWAY_B_API_SECRET: secret,
-})
-
-type Secrets = Record<
-  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'ADMIN_USERNAME' | 'ADMIN_PASSWORD' | 'POSTGRES_PASSWORD',
-  string
->
-
-function secrets(folder: string): Secrets {
-  const file = resolve(folder, 'secrets.json')
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
-  const generated = {
-    INTERNAL_TOKEN: secret(),
-    JWT_SECRET: secret() + secret(),
-    ADMIN_USERNAME: 'admin',
-    ADMIN_PASSWORD: secret(),
-    POSTGRES_PASSWORD: secret(),
-  }
-  // Renamed when complete: without its password the data could not be opened any more.
-  writeFileSync(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: PRIVATE_FILE })
-  renameSync(`${file}.new`, file)
-  return generated
-}
-
-const secret = () => randomBytes(SECRET_BYTES).toString('hex')
+const GATEWAY_SETTINGS = [
+  'GATEWAY_A_API_URL',
+  'GATEWAY_A_API_KEY',
+  'GATEWAY_A_API_SECRET',
+  'GATEWAY_B_API_URL',
+  'GATEWAY_B_API_KEY',
+  'GATEWAY_B_API_SECRET',
+] as const satisfies (keyof typeof Settings.properties)[]
 
 /** An empty setting counts as unset. */
 const present = (env: NodeJS.ProcessEnv) =>
@@ -109,5 +85,5 @@ const present = (env: NodeJS.ProcessEnv) =>
 
 /** The default port, or a free one if it is taken. */
 async function portFor({ PORT }: NodeJS.ProcessEnv): Promise<string> {
-  return PORT || String(await freePort(DEFAULT_PORT).catch(() => freePort(0)))
+  return PORT || String(await freePort(Settings.properties.PORT.default).catch(() => freePort(0)))
 }

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyRequest } from 'fastify'
 import { problemOf } from './problem.ts'
 
 /** What a call about one item would have been answered; code and detail only where it was refused. */
-export type ItemAnswer = { status: number; code: string | null; detail: string | null }
+type ItemAnswer = { status: number; code: string | null; detail: string | null }
 
 /**
  * Makes one call per item, each on its own, in order. Once the service is unavailable, it is so for the rest too: asked

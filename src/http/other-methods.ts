@@ -1,48 +1,69 @@
 import { METHODS } from 'node:http'
 import createError from '@fastify/error'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import findMyWay from 'find-my-way'
+
+/** For routes in a scope whose `notFound` asks for a token that they do not need. Node itself answers CONNECT. */
+export const EVERY_METHOD = METHODS.filter(method => method !== 'CONNECT')
 
 const MethodNotAllowed = createError('METHOD_NOT_ALLOWED', '%s', 405)
 
-/** Node answers CONNECT itself, by closing the connection. */
-const KNOWN = METHODS.filter(method => method !== 'CONNECT')
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The methods that a path has, as `Allow` lists them; undefined for an unknown path. */
+    methodsOf?: (path: string) => string | undefined
+  }
+}
+
+type Refuse = (scope: FastifyInstance, methods?: Iterable<string>) => void
 
 /**
  * Answers 405 with `Allow` to the methods that a path does not have, instead of treating its last segment as an id. Call the
  * result after the routes of a scope are registered, in that scope: its hooks, such as the one that requires the token,
  * come first.
  */
-export function otherMethods(app: FastifyInstance): (scope: FastifyInstance) => void {
-  for (const method of KNOWN) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  const allowed = new Map<string, Set<string>>()
+export function otherMethods(app: FastifyInstance): Refuse {
+  for (const method of EVERY_METHOD)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  const paths = findMyWay()
+  const added = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
-    allowed.set(url, (allowed.get(url) ?? new Set()).union(new Set([method].flat())))
+    added.set(url, (added.get(url) ?? new Set()).union(new Set([method].flat())))
   })
+  app.decorate('methodsOf', path => paths.find('GET', path)?.store)
 
-  return scope => {
-    const routes = [...allowed].filter(([url]) => url.startsWith(scope.prefix))
-    allowed.clear()
+  return (scope, refused) => {
+    const routes = [...added].filter(([url]) => url.startsWith(scope.prefix))
+    // Only these could take a path's last segment for an id. The others, 30 for each path, are left to `notFound`.
+    // And Fastify refuses a QUERY without a content type with 400 before it calls `notFound`.
+    const used = new Set(refused ?? ['QUERY', ...routes.flatMap(([, methods]) => [...methods])])
     for (const [url, methods] of routes) {
-      const method = KNOWN.filter(one => !methods.has(one))
-      const onRequest = refuse([...methods].sort().join(', '))
+      const allow = [...methods].sort().join(', ')
+      paths.on('GET', url, () => undefined, allow)
+      const method = [...used.difference(methods)]
+      if (method.length === 0) continue
       scope.route({
         method,
         url: url.slice(scope.prefix.length),
         exposeHeadRoute: false,
         schema: { hide: true },
         validatorCompiler: () => () => true,
-        onRequest,
-        handler: onRequest,
+        onRequest: async (request, reply) => refuse(request, reply, allow),
+        handler: () => undefined,
       })
     }
     // The routes just added were noted too.
-    allowed.clear()
+    added.clear()
   }
 }
 
-function refuse(allow: string) {
-  return async ({ method }: FastifyRequest, reply: FastifyReply) => {
-    reply.header('allow', allow)
-    throw new MethodNotAllowed(`There is no ${method} here, only ${allow}`)
-  }
+/** For a request without a route: refuses it with `Allow` if only its method is unknown there. */
+export function refuseOtherMethod(request: FastifyRequest, reply: FastifyReply): void {
+  const allow = request.server.methodsOf?.(request.url.split('?', 1)[0] as string)
+  if (allow !== undefined) refuse(request, reply, allow)
+}
+
+function refuse({ method }: FastifyRequest, reply: FastifyReply, allow: string): never {
+  reply.header('allow', allow)
+  throw new MethodNotAllowed(`${method} is not allowed here; use ${allow}`)
 }

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isTransient } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
+import { refuseOtherMethod } from './other-methods.ts'
 
 /** The body of every error answer (RFC 9457). */
 export const Problem = Type.Object(
@@ -44,12 +45,13 @@ export const Conflict = createError('CONFLICT', '%s', 409)
 export const PayloadTooLarge = createError('PAYLOAD_TOO_LARGE', '%s', 413)
 
 export function notFound(request: FastifyRequest, reply: FastifyReply) {
+  refuseOtherMethod(request, reply)
   return sendProblem(
     request,
     reply,
     404,
     'NOT_FOUND',
-    `There is no ${request.method} ${pathOf(request)}`,
+    `No route for ${request.method} ${pathOf(request)}`,
   )
 }
 

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
+import { within } from '../database/within.ts'
 
 export type Readiness = {
   status: 'ready' | 'not_ready'
-  database: 'ok' | string
-  queue: 'ok' | string
+  database: 'ok' | 'cannot be reached' | 'is read-only' | 'is behind: run migrate'
+  queue: 'ok' | 'cannot be reached'
   /** Tasks that this process has been retrying for too long. */
   stuck: string[]
   /**
@@ -36,12 +37,12 @@ export function health(
 ): Health {
   return async () => {
     const [database, queue, waitingFor, pause, callbacks] = await Promise.all([
-      within(PATIENCE_MS, stateOf(db, isMigrated)).catch(() => 'cannot be reached'),
-      within(PATIENCE_MS, stateOfQueue(db)).catch(() => 'cannot be reached'),
+      inTime(stateOf(db, isMigrated)).catch(() => 'cannot be reached' as const),
+      inTime(stateOfQueue(db)).catch(() => 'cannot be reached' as const),
       // No answer must not look like no trouble.
-      within(PATIENCE_MS, ledgerProblems(db)).catch(() => ['not_known']),
-      within(PATIENCE_MS, pauseInWords(db)).catch(() => 'not_known'),
-      within(PATIENCE_MS, callbackProblems(db)).catch(() => null),
+      inTime(ledgerProblems(db)).catch(() => ['not_known']),
+      inTime(pauseInWords(db)).catch(() => 'not_known'),
+      inTime(callbackProblems(db)).catch(() => null),
     ])
     const ledger = { ...ledgerState(), waiting_for: waitingFor, pause }
     const stuck = watch.stuck()
@@ -50,12 +51,19 @@ export function health(
   }
 }
 
-async function stateOfQueue(db: Database) {
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return within(PATIENCE_MS, answer, 'the database does not answer in time')
+}
+
+async function stateOfQueue(db: Database): Promise<'ok'> {
   await sql`select from pgboss.queue limit 1`.execute(db)
   return 'ok'
 }
 
-async function stateOf(db: Database, isMigrated: (db: Database) => Promise<boolean>) {
+async function stateOf(
+  db: Database,
+  isMigrated: (db: Database) => Promise<boolean>,
+): Promise<Readiness['database']> {
   const { rows } = await sql<{ isReadOnly: boolean }>`
     select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(
     db,
@@ -85,7 +93,7 @@ async function pauseInWords(db: Database): Promise<string | null> {
   const [pause] = rows
   if (pause === undefined) return null
   const end = pause.until === null ? 'until it is resumed' : `until ${pause.until.toISOString()}`
-  return `writes are paused since ${pause.since.toISOString()}, ${end}`
+  return `writes have been paused since ${pause.since.toISOString()}, ${end}`
 }
 
 async function callbackProblems(db: Database): Promise<Readiness['callbacks']> {
@@ -95,11 +103,4 @@ async function callbackProblems(db: Database): Promise<Readiness['callbacks']> {
            loanops.receiver_state(r) as receiver
       from loanops.callback_receiver r where types <> '{}'`.execute(db)
   return rows[0] ?? null
-}
-
-function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('too slow')), ms)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

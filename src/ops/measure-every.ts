@@ -1,3 +1,4 @@
+import type { Log } from '../log.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 
@@ -9,7 +10,7 @@ const FIRST_AFTER_MS = 2_000
 /** Refreshes gauges at intervals; while the database is unavailable, they keep their last values. */
 export function measureEvery(
   refresh: () => Promise<void>,
-  log: { warn(object: object, message: string): void },
+  log: Pick<Log, 'warn'>,
   everyMs = EVERY_MS,
 ): Job {
   let isStarting = true

@@ -1,11 +1,12 @@
 import type { Config } from '../config/config.ts'
+import type { Log } from '../log.ts'
 import { callersTraceparent } from './traceparent.ts'
 import type { Trace, Traces } from './traces.ts'
 
 /** Opens the traces; the SDK is loaded only where they are sent somewhere. */
 export async function openTraces(
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ROLE }: Config,
-  log: { warn(object: object, message: string): void },
+  log: Pick<Log, 'warn'>,
 ): Promise<Traces> {
   if (endpoint === undefined) return untraced
   const { openOtlpTraces } = await import('./otlp-traces.ts')

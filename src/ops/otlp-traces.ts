@@ -13,6 +13,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { within } from '../database/within.ts'
+import type { Log } from '../log.ts'
 import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
 import type { Part, Trace, Traces } from './traces.ts'
 
@@ -26,7 +28,7 @@ const FAILED_FROM = 500
 export function openOtlpTraces(
   endpoint: string,
   serviceName: string,
-  log: { warn(object: object, message: string): void },
+  log: Pick<Log, 'warn'>,
 ): Traces {
   setGlobalErrorHandler(error => log.warn({ err: error }, 'traces could not be exported'))
   const exporter = new OTLPTraceExporter({
@@ -51,7 +53,8 @@ export function openOtlpTraces(
       return traceIn(tracer, span ? spans.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT)
     },
     watch: app => watchRequests(app, tracer, requests),
-    stop: () => within(FLUSH_MS, provider.shutdown()),
+    stop: () =>
+      within(FLUSH_MS, provider.shutdown(), 'the collector is slow').catch(() => undefined),
   }
 }
 
@@ -113,17 +116,5 @@ function watchRequests(
     span?.setAttribute('http.response.status_code', reply.statusCode)
     if (reply.statusCode >= FAILED_FROM) span?.setStatus({ code: SpanStatusCode.ERROR })
     span?.end()
-  })
-}
-
-function within(ms: number, promise: Promise<void>): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, ms)
-    promise
-      .catch(() => undefined)
-      .finally(() => {
-        clearTimeout(timer)
-        resolve()
-      })
   })
 }

@@ -1,7 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import { type Databases, poolUse } from '../database/database.ts'
 
-/** Reports the use of our pools at the time of the scrape. */
 export function poolGauge(registry: Registry, pools: Databases): void {
   new Gauge({
     name: 'loanops_pool_connections',

@@ -21,7 +21,7 @@ const REFUSALS: Record<string, { status: number; cause: string }> = {
   UNAVAILABLE: { status: 503, cause: 'Nothing can be stored or read now' },
 }
 
-export type Parameter = { in: string; name: string; schema: object; example?: unknown }
+type Parameter = { in: string; name: string; schema: object; example?: unknown }
 export type Call = {
   parameters?: Parameter[]
   requestBody?: { content: Record<string, object> }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Never names, numbers or any other text from a caller: traces leave the service. */
-export type Attributes = Record<string, string | number>
+type Attributes = Record<string, string | number>
 
 /** A place in a trace. */
 export type Trace = {

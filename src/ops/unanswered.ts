@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 
 /** Which of those that we call have not answered, and for how long. */
-export type Unanswered = {
+type Unanswered = {
   /** Counts the call until it ends. */
   during<T>(of: string, call: () => Promise<T>): Promise<T>
 }

@@ -6,14 +6,16 @@ import { NotFound } from '../http/problem.ts'
 import type { MigrationRecord } from './record.ts'
 import type { Layout } from './upload/errors-csv.ts'
 
+export const noMigration = () => new NotFound('There is no such migration')
+
 /** @throws NotFound */
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
   const [record] = await select(db, sql`v.migration_id = ${id}`, 1)
-  if (record === undefined) throw new NotFound('There is no such migration')
+  if (record === undefined) throw noMigration()
   return record
 }
 
-export type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
+type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
 
 /** Newest first. */
 export async function listMigrations(db: Database, query: MigrationsQuery) {
@@ -66,6 +68,6 @@ export async function findLayout(db: Database, id: string): Promise<Layout> {
     .where('id', '=', id)
     .where('status', '<>', 'uploading')
     .executeTakeFirst()
-  if (row === undefined) throw new NotFound('There is no such migration')
+  if (row === undefined) throw noMigration()
   return row
 }

@@ -7,9 +7,12 @@ import { workMigrations } from './run/work-migrations.ts'
 export const portfolioFeature: Feature = {
   operations: () => [...migrationOperations().values()],
   jobs: [runMigrations],
-  async onFinal(trx, ended, metrics) {
-    for (const [state, count] of await finishRows(trx, ended))
-      metrics.migrationRows.inc({ state }, count)
+  onFinal: {
+    origins: ['migration'],
+    async record(trx, final, metrics) {
+      for (const [state, count] of await finishRows(trx, final))
+        metrics.migrationRows.inc({ state }, count)
+    },
   },
 }
 

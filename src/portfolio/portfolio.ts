@@ -17,7 +17,7 @@ import { upload } from './upload/upload.ts'
 import { takeUpload } from './upload/upload-request.ts'
 
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
-const LONG_STATEMENT_MS = 15 * 60_000
+const UPLOAD_STATEMENT_MS = 15 * 60_000
 const LONG_UPLOADS_AT_ONCE = 4
 /** A pool of their own, because a run, retry, cancel or download must not wait for an upload to finish. */
 const LONG_RUN_CALLS_AT_ONCE = 2
@@ -47,8 +47,8 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
     openDatabase(config.DATABASE_URL, {
       max,
       name: 'loanops-migration',
-      onError: error => log.error({ err: error }, 'database'),
-      statementMs: LONG_STATEMENT_MS,
+      onError: error => log.error({ err: error }, 'database connection error'),
+      statementMs: UPLOAD_STATEMENT_MS,
     })
   const forUploads = patient(LONG_UPLOADS_AT_ONCE)
   const forRuns = patient(LONG_RUN_CALLS_AT_ONCE)

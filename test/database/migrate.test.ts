@@ -5,8 +5,9 @@ import { connect, createServer } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
+import { LOCKS } from '../../src/database/locks.ts'
 import type * as current from '../../src/database/migrate.ts'
-import { MIGRATION_LOCK, migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
@@ -91,7 +92,7 @@ t.test('migrate waits for another migrate longer than the statement limit', asyn
   let waited = Promise.resolve()
   await db.transaction().execute(async trx => {
     await sql`set local statement_timeout = 0`.execute(trx)
-    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx)
+    await sql`select pg_advisory_xact_lock(${LOCKS.migration})`.execute(trx)
     waited = migrate(ownerUrl, allQueues)
     await sql`select pg_sleep(${(1.5 * LIMIT_MS) / 1_000})`.execute(trx)
   })

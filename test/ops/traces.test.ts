@@ -141,7 +141,7 @@ t.test(
   },
 )
 
-t.test('no part tells a name, a number or a path', async t => {
+t.test('no span contains a name, a number or a path', async t => {
   const otlp = await otlpReceiver(t)
   const { call, close } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint })
   await operate(call, 'CLIENT_CREATE', CLIENT)

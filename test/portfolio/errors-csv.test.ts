@@ -152,3 +152,14 @@ t.test('errors.csv', async t => {
     )
   })
 })
+
+t.test('no cell begins with what any spreadsheet takes for a formula', t => {
+  for (const space of ['', ' ', '\t', '\r', '\n', '\r\n', '\u00a0', '\u3000'])
+    for (const sign of ['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
+      const cell = `${space}${sign}1+1`
+      t.equal(escapeFormula(cell), `'${cell}`, JSON.stringify(cell))
+      t.equal(unescapeFormula(`'${cell}`), cell)
+    }
+  t.equal(escapeFormula('1 = 1'), '1 = 1')
+  t.end()
+})

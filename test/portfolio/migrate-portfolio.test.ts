@@ -58,6 +58,10 @@ t.test('npm run migrate-portfolio reports what is missing', async t => {
     code: 1,
     output: /at least one file/,
   })
+  t.match(await runCommand('loanops:3000', ['loans.csv']), {
+    code: 1,
+    output: /LOANOPS_URL is invalid/,
+  })
   const folder = t.testdir({ 'loans.csv': loansCsv })
   const away = await runCommand('http://127.0.0.1:1', [join(folder, 'loans.csv')])
   t.match(away, { code: 1, output: /does not answer .*is the service running/ })

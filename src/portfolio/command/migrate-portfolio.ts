@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
-import { internalTokens } from '../../config/config.ts'
+import { readClientSettings } from '../../config/config.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { rankOf } from '../kinds/order.ts'
@@ -14,7 +14,7 @@ import type { MigrationRecord } from '../record.ts'
 import { delimiterOf } from '../upload/header.ts'
 import { showProgress } from './progress.ts'
 
-export type Wanted = { isDryRun: boolean; skipInvalid: boolean }
+type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 
 /** Where `npm start` keeps the token of the service on this machine. */
 const TOKEN_FILE = '.data/internal-token'
@@ -112,9 +112,9 @@ type Call = {
 }
 
 function caller(env: NodeJS.ProcessEnv): Call {
-  const url = `http://${env.HOST || '127.0.0.1'}:${env.PORT || '3000'}`
-  const base = `${env.LOANOPS_URL || url}/api`
-  const headers = { 'x-internal-token': tokenFrom(env) }
+  const { url, token = keptToken() } = readClientSettings(env)
+  const base = `${url}/api`
+  const headers = { 'x-internal-token': token }
   // By default, undici ends a call after five minutes.
   const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
@@ -143,9 +143,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
   }
 }
 
-function tokenFrom({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): string {
-  const [first] = internalTokens(INTERNAL_TOKEN)
-  if (first) return first.token
+function keptToken(): string {
   if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }

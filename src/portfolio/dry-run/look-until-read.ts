@@ -6,7 +6,7 @@ import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 /** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
 const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
-/** A longer Retry-After is honoured in parts: each try that it outlasts is answered with another one. */
+/** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
 const LONGEST_PAUSE_MS = 60_000
 
 /**

@@ -1,6 +1,6 @@
 import { dayOfIso, dayText, isoDay, namedDay } from '../../day.ts'
 
-export type DayOfFile = {
+type DayOfFile = {
   /** In the format that operations use. */
   text: string
   /** `yyyy-MM-dd`: later days compare as greater. */

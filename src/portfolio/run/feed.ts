@@ -2,18 +2,19 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database, Trx } from '../../database/database.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
+import { isClientSubject } from '../../engine/operation.ts'
 import { idOf } from '../../ids.ts'
 import { fieldsOf } from '../kinds/kind.ts'
 import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
-/** Rows that become operations in one transaction, which holds the intake lock for some milliseconds. */
+/** Rows that become operations in one transaction, which holds up the intake of their loans and clients for some milliseconds. */
 const ROWS_AT_ONCE = 100
 /** Rows in progress at a time: a few seconds of work for the ledger, and few enough for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 
-type Run = { id: string; type: string; columns: string[]; run: number }
+type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
 type Row = { line: number; cells: string }
 
 /**
@@ -37,8 +38,8 @@ export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string)
   })
 }
 
-async function runOf(trx: Trx, id: string): Promise<Run | undefined> {
-  const { rows } = await sql<Run>`
+async function runOf(trx: Trx, id: string): Promise<PortfolioRun | undefined> {
+  const { rows } = await sql<PortfolioRun>`
     select id, type, columns, run from loanops.migration
      where id = ${id} and status = 'running' and not is_dry_run`.execute(trx)
   return rows[0]
@@ -70,7 +71,7 @@ async function takeNext(trx: Trx, id: string): Promise<Row[]> {
   return rows
 }
 
-async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows: Row[]) {
+async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: PortfolioRun, rows: Row[]) {
   const kind = kindOf(kinds.values(), run.type)
   const wanted = rows.map(({ line, cells }) => ({
     line,
@@ -108,11 +109,11 @@ async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: Run, rows:
 /** An earlier run created these clients, or found them equal to the file. A later change to them is none of the file's business. */
 async function clientsOfEarlierRuns(
   trx: Trx,
-  { id, run }: Run,
+  { id, run }: PortfolioRun,
   operations: NewOperation[],
 ): Promise<Set<string>> {
   if (run === 1) return new Set()
-  const clients = operations.filter(({ subject }) => subject.startsWith('client:'))
+  const clients = operations.filter(({ subject }) => isClientSubject(subject))
   const { rows } = await sql<{ subject: string }>`
     select o.subject
       from loanops.operation o
@@ -122,9 +123,13 @@ async function clientsOfEarlierRuns(
   return new Set(rows.map(({ subject }) => subject))
 }
 
-/** The same for the same row and run, so that a second attempt adds nothing. All loans of a client share its operation. */
-function stepId({ id, run }: Run, line: number, { operationType, subject }: NewOperation): string {
-  const of = subject.startsWith('client:') ? subject : `line:${line}`
+/** Derived from the row and the run, so that a second attempt adds nothing. All loans of a client share its operation. */
+function stepId(
+  { id, run }: PortfolioRun,
+  line: number,
+  { operationType, subject }: NewOperation,
+): string {
+  const of = isClientSubject(subject) ? subject : `line:${line}`
   return idOf(`migration:${id}:${run}:${of}:${operationType}`)
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Final } from '../../engine/finish.ts'
 
-export type RowState = 'done' | 'failed' | 'stopped'
+type RowState = 'done' | 'failed' | 'stopped'
 
 /**
  * Updates the rows of operations that have ended, in the transaction that ends them. A refused row stops its loan, and a

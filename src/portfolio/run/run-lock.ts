@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
+import { LOCKS } from '../../database/locks.ts'
 
 /**
  * Only one process at a time starts, feeds, cancels or ends a run. This is not a lock on the migration's row, because
@@ -9,12 +10,9 @@ export async function lockRun(trx: Trx, id: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx)
 }
 
-/** Any number will do, as long as every copy of this program uses the same one. */
-const STARTS_LOCK = 7_405_317
-
 /** Makes starts wait for each other, so that each check for conflicting runs sees all that have started. */
 export async function lockStarts(trx: Trx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${STARTS_LOCK})`.execute(trx)
+  await sql`select pg_advisory_xact_lock(${LOCKS.portfolioStarts})`.execute(trx)
 }
 
 /** @returns false if somebody else has the lock */

@@ -2,7 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
-import { Conflict, NotFound } from '../../http/problem.ts'
+import { Conflict } from '../../http/problem.ts'
+import { noMigration } from '../find-migration.ts'
 import type { MigrationRecord, Started } from '../record.ts'
 import { refuseBesideOther } from './beside.ts'
 import { lockRun } from './run-lock.ts'
@@ -55,7 +56,7 @@ export async function stateOf(trx: Trx, id: string) {
   const { rows } = await sql<State>`
     select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"
       from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
-  if (rows[0] === undefined) throw new NotFound('There is no such migration')
+  if (rows[0] === undefined) throw noMigration()
   return rows[0]
 }
 

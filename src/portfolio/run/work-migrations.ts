@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database, Databases } from '../../database/database.ts'
+import type { Log } from '../../log.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
@@ -22,7 +23,7 @@ export function workMigrations(
   { db, patient }: Databases,
   boss: PgBoss,
   runner: DryRunner,
-  log: { error(object: object, message: string): void },
+  log: Pick<Log, 'error'>,
 ): Job {
   const restsUntil = new Map<string, number>()
   // Separate loops, because a dry run waits for the ledger while a run only has to be fed.

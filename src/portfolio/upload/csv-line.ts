@@ -1,3 +1,6 @@
+/** Without it, Excel reads UTF-8 as Windows-1252, and saves the garbled text. */
+export const BOM = '\ufeff'
+
 /** Cells that need quotes. Without them, some readers drop spaces at the ends. */
 const QUOTED = /["\r\n,;\t]|^\s|\s$/
 
@@ -9,9 +12,12 @@ function csvCell(cell: string): string {
   return QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** A spreadsheet would run these as a formula. Includes cells that already have apostrophes, so that none is lost. */
-const FORMULA = /^'*[=+\-@\t\r]/
-const DEFUSED = /^''*[=+\-@\t\r]/
+/**
+ * A spreadsheet would run these as a formula: some skip leading space, and some take full-width signs for the plain ones.
+ * Includes cells that already have apostrophes, so that none is lost.
+ */
+const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
+const DEFUSED = /^''*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /** Makes a cell harmless in a spreadsheet; `unescapeFormula` restores it. */
 export function escapeFormula(cell: string): string {

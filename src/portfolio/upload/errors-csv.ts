@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { REASON } from '../kinds/column.ts'
-import { csvLine, escapeFormula } from './csv-line.ts'
+import { BOM, csvLine, escapeFormula } from './csv-line.ts'
 
 const ROWS_AT_ONCE = 1_000
 /** A row may have 100,000 characters. The first row is read whatever its size. */
-const BYTES_AT_ONCE = 2 ** 18
-/** Without it, Excel reads UTF-8 as Windows-1252, and saves the garbled text. */
-const BOM = '\ufeff'
+const BYTES_AT_ONCE = 256 * 1024
 
 export type Layout = { id: string; columns: string[]; delimiter: string }
 

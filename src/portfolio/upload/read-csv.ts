@@ -4,7 +4,7 @@ import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** Small, because a row of two bytes in the file becomes hundreds in memory, and a batch must not grow far beyond its size. */
-const BYTES_AT_ONCE = 2 ** 13
+const BYTES_AT_ONCE = 8 * 1024
 const MAX_HEADER_BYTES = 20_000
 
 /**

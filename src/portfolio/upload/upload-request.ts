@@ -5,7 +5,7 @@ import { letTakeLong } from '../../http/client-error.ts'
 import { FieldErrors, PayloadTooLarge } from '../../http/problem.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 
-const MAX_FILE_BYTES = 1024 ** 3
+const MAX_FILE_BYTES = 1024 * 1024 * 1024
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 

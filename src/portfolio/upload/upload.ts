@@ -18,7 +18,7 @@ import { throughOutage } from './through-outage.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** For one insert: PostgreSQL gets no faster with more rows. Two batches are in memory, each in several forms. */
-const BATCH_SIZE = { rows: 1_000, bytes: 2 ** 18 }
+const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
 /** Often enough that a live upload is never considered abandoned. */
 const BEAT_EVERY_MS = 60_000

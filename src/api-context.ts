@@ -1,0 +1,39 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { PgBoss } from 'pg-boss'
+import type { Accounts } from './accounts/accounts.ts'
+import type { Config } from './config/config.ts'
+import type { Database } from './database/database.ts'
+import type { Watch } from './database/watch.ts'
+import type { OnFinal } from './engine/finish.ts'
+import type { Catalogue } from './engine/operation.ts'
+import type { httpLimits } from './http/limits.ts'
+import type { Ledger } from './ledger/client.ts'
+import type { Slots } from './ledger/slots.ts'
+import type { Health } from './ops/health.ts'
+import type { Metrics } from './ops/metrics.ts'
+import type { Traces } from './ops/traces.ts'
+import type { Portfolio } from './portfolio/portfolio.ts'
+
+/** What a role opens, and shares with its HTTP side. */
+export type Services = {
+  db: Database
+  boss: PgBoss
+  health: Health
+  metrics: Metrics
+  watch: Watch
+  traces: Traces
+  ledger: Ledger
+  slots: Slots
+}
+
+/** What every route may be given. */
+export type Context = Services & {
+  config: Config
+  accounts: Accounts
+  portfolio: Portfolio
+  catalogue: Catalogue
+  limits: typeof httpLimits
+  onFinal: OnFinal
+}
+
+export type Routes = (context: Context) => FastifyPluginAsyncTypebox

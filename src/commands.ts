@@ -1,0 +1,71 @@
+import closeWithGrace from 'close-with-grace'
+import { ConfigError, readCallbackSecret, readConfig, readDatabaseUrl } from './config/config.ts'
+import { migrate } from './database/migrate.ts'
+import { welcome } from './embedded/welcome.ts'
+import { logger } from './log.ts'
+import { startRole } from './role.ts'
+import { allQueues } from './worker.ts'
+
+/** Work in flight may finish within this time after SIGTERM; the rest is handed back. */
+const STOP_WITHIN_MS = 25_000
+
+const HIGHEST_PORT = 65_535
+
+type Flags = { host?: string | undefined; port?: string | undefined; gateway?: boolean | undefined }
+
+/** Runs everything on this machine, for trying it out. */
+export async function runEmbedded(env: NodeJS.ProcessEnv, role?: string): Promise<void> {
+  // Imported only here: a production image contains no PostgreSQL.
+  const { startEmbedded } = await import('./embedded/start-embedded.ts')
+  const embedded = await startEmbedded(env)
+  try {
+    await migrate(readDatabaseUrl(embedded.env), allQueues)
+    const url = await runRole(embedded.env, role, embedded.close)
+    process.stdout.write(welcome(embedded.env, url))
+  } catch (error) {
+    await embedded.close()
+    throw error
+  }
+}
+
+export async function runSandboxes(flags: Flags): Promise<void> {
+  // Imported only here: it would add a fifth to what a role loads.
+  const { runSandbox, runSandboxGateways } = await import('./sandbox/commands.ts')
+  const listen = { host: flags.host ?? '127.0.0.1', port: portOf(flags) }
+  return flags.gateway ? runSandboxGateways(listen) : runSandbox(listen)
+}
+
+export async function runReceiver(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {
+  // Only here: a role sends callbacks and takes none.
+  const { receiveCallbacks } = await import('./callbacks/receive-callbacks.ts')
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const secrets = readCallbackSecret(env)
+  const receiver = await receiveCallbacks({ port: portOf(flags), secrets }, print)
+  closeWithGrace(() => receiver.close())
+  print(`CALLBACK_URL=${receiver.url} CALLBACK_SECRET=${receiver.secret}`)
+}
+
+/** Runs a role until the process is asked to stop. */
+export async function runRole(
+  env: NodeJS.ProcessEnv,
+  role?: string,
+  afterwards = async () => {},
+): Promise<string> {
+  const config = readConfig(role ? { ...env, ROLE: role } : env)
+  const log = logger(config.LOG_LEVEL)
+  const starting = startRole(config, log)
+  // Registered before the start completes: a worker has work in flight before its last part has started.
+  closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err }) => {
+    if (err) log.fatal({ err }, 'stopping after an uncaught error')
+    const started = await starting.catch(() => undefined)
+    await started?.close()
+    await afterwards()
+  })
+  return (await starting).url
+}
+
+/** Any free port by default. */
+function portOf({ port = '0' }: Flags): number {
+  if (/^\d+$/.test(port) && Number(port) <= HIGHEST_PORT) return Number(port)
+  throw new ConfigError(`--port must be a number from 0 to ${HIGHEST_PORT}, not ${port}`)
+}

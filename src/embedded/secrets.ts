@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { PRIVATE_FILE } from './private-folder.ts'
+
+/** Too many to guess, few enough to paste. */
+const SECRET_BYTES = 24
+
+export type Secrets = Record<
+  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'ADMIN_USERNAME' | 'ADMIN_PASSWORD' | 'POSTGRES_PASSWORD',
+  string
+>
+
+/** The secrets kept in this folder, which the first start generates. @throws Error if they cannot be read any more */
+export function secretsIn(folder: string): Secrets {
+  const file = resolve(folder, 'secrets.json')
+  if (existsSync(file)) return kept(file)
+  const generated = {
+    INTERNAL_TOKEN: secret(),
+    JWT_SECRET: secret() + secret(),
+    ADMIN_USERNAME: 'admin',
+    ADMIN_PASSWORD: secret(),
+    POSTGRES_PASSWORD: secret(),
+  }
+  // Renamed when complete: without its password the data could not be opened any more.
+  writeFileSync(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: PRIVATE_FILE })
+  renameSync(`${file}.new`, file)
+  return generated
+}
+
+function kept(file: string): Secrets {
+  const text = readFileSync(file, 'utf8')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${file} is damaged: restore it, or remove .data/ to start over`)
+  }
+}
+
+const secret = () => randomBytes(SECRET_BYTES).toString('hex')

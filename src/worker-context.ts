@@ -1,0 +1,40 @@
+import type { Feature, WorkerContext } from './engine/feature.ts'
+import { openReference } from './ledger/reference.ts'
+import { operationCatalogue } from './operations/catalogue.ts'
+
+/** What a role opens, and shares with its jobs. */
+export type WorkerServices = Pick<
+  WorkerContext,
+  'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots' | 'pauses'
+>
+
+/** Everything that a worker's jobs are given, with what each feature adds to it. */
+export function workerContext(
+  services: WorkerServices & Pick<WorkerContext, 'config' | 'onFinal'>,
+  features: Feature[],
+): WorkerContext {
+  const { db, ledger, config } = services
+  const catalogue = operationCatalogue(config.lenders)
+  const own = features.flatMap(({ operations }) => operations?.(db, config) ?? [])
+  const context: WorkerContext = {
+    ...services,
+    reference: openReference(ledger, config),
+    catalogue,
+    runnable: new Map([
+      ...catalogue,
+      ...own.map(operation => [operation.name, operation] as const),
+    ]),
+    async onPurge(patient, keepDays) {
+      const purged = {}
+      for (const feature of features)
+        Object.assign(purged, await feature.onPurge?.(patient, keepDays))
+      return purged
+    },
+    async onBatch(run) {
+      let changed = 0
+      for (const feature of features) changed += (await feature.onBatch?.(context, run)) ?? 0
+      return changed
+    },
+  }
+  return context
+}

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { secretsIn } from '../../src/embedded/secrets.ts'
+
+function setup(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'loanops-secrets-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+t.test('the next start has the secrets that the first one generated', async t => {
+  const folder = setup(t)
+  t.same(secretsIn(folder), secretsIn(folder))
+})
+
+t.test('a start whose secrets are damaged says which file it is and what to do', async t => {
+  const folder = setup(t)
+  secretsIn(folder)
+  const file = join(folder, 'secrets.json')
+  for (const text of ['', '{"INTERNAL_TOKEN": "cut o']) {
+    writeFileSync(file, text)
+    t.throws(() => secretsIn(folder), {
+      message: `${file} is damaged: restore it, or remove .data/ to start over`,
+    })
+  }
+})
