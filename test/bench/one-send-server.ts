@@ -37,7 +37,7 @@ app.post('/api/ledger/operate', async (request, reply) => {
     await sql`insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data)
       values (${row.id}, ${row.operationType}, 'api', ${row.subject}, ${row.waitsFor}, ${row.externalId},
               ${JSON.stringify(row.data)})`.execute(trx)
-    await boss.send(liveQueue.name, { subject: row.subject }, { db: fromKysely(trx) })
+    await boss.send(liveQueue.name, { subjects: [row.subject] }, { db: fromKysely(trx) })
   })
   return reply
     .code(202)

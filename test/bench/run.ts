@@ -25,6 +25,7 @@ const SCRIPTS = [
   'transform',
   'posting',
   'readback',
+  'backfill',
   'reconciliation',
   'migration-upload',
   'migration-run',

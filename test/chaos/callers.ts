@@ -1,5 +1,6 @@
 import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
+import type { Collecting } from './collecting.ts'
 import { type Paid, telling } from './gateways.ts'
 import { lenderOf, story } from './stories.ts'
 
@@ -16,7 +17,11 @@ const TOLD_TWICE = 0.3
 const BATCH_EVERY_MS = 1_500
 
 /** What was acknowledged, and must not be lost: the ids of operations, and the payments. */
-export type Answered = { operations: string[]; payments: Paid[] }
+export type Answered = { operations: string[]; payments: SentPayment[] }
+export type SentPayment = Paid & {
+  /** At least one webhook about it arrived. */
+  isTold: boolean
+}
 
 /** Callers and gateways, which repeat a call that gets no answer. */
 export async function runCallers(
@@ -26,9 +31,11 @@ export async function runCallers(
     isEnough(sent: number): boolean
     draw: () => number
     paysAfterStories?: number
+    /** Without it, every webhook arrives. */
+    collecting?: Collecting
   },
 ): Promise<Answered> {
-  const { isEnough, draw, paysAfterStories = PAYS_AFTER_STORIES } = options
+  const { isEnough, draw, paysAfterStories = PAYS_AFTER_STORIES, collecting } = options
   const answered: Answered = { operations: [], payments: [] }
   let sent = 0
   let stories = 0
@@ -54,11 +61,14 @@ export async function runCallers(
 
   async function pay(number: number): Promise<void> {
     for (let n = 1; n <= PAYMENTS_PER_LOAN; n++) {
-      const { paid, events } = telling(`${number}0${n}`, `L-${number}`, draw)
+      const told = telling(`${number}0${n}`, `L-${number}`, draw)
+      const { paid } = told
+      await collecting?.record(told, lenderOf(number))
       const path = `/api/webhooks/${paid.gateway}?lender=${lenderOf(number)}`
+      const events = told.events.filter(() => !collecting?.losesWebhook())
       const again = events.filter(() => draw() < TOLD_TWICE)
       await Promise.all([...events, ...again].map(event => insist(path, event)))
-      answered.payments.push(paid)
+      answered.payments.push({ ...paid, isTold: events.length > 0 })
     }
   }
 

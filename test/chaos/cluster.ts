@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { openPath, type Path } from '../support/path.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
-import { testEnv } from '../support/service.ts'
+import { caller, testEnv } from '../support/service.ts'
 
 export type Role = 'api' | 'worker'
 /** A place for a process, which is restarted whenever it dies. */
@@ -79,6 +79,13 @@ export async function startCluster(databaseUrl: string, settings: NodeJS.Process
     })
   }
 }
+
+/** Calls the first api process, which may be down. */
+export const someApi = (places: Place[]) =>
+  caller(places.find(({ role }) => role === 'api')?.url ?? '')
+
+/** Calls an api process that is up; there may be none. */
+export const runningApi = (places: Place[]) => someApi(places.filter(({ isUp }) => isUp))
 
 /** The URL of the same service over a path. */
 export function over({ port }: Path, url: string): string {

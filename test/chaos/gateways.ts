@@ -3,10 +3,17 @@ import { capturedA, eventA, eventB, refundA, successB } from '../support/gateway
 
 /** A payment in its gateway's own books. */
 export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
-/** A gateway's events about one payment, in order. */
-export type Telling = { paid: Paid; events: object[] }
+/** A payment on the loan that it names, with its gateway's events about it, in order. */
+export type Telling = {
+  paid: Paid
+  loan?: string
+  refund?: { id: string; amount: number }
+  events: object[]
+}
 
 const MAX_PAISE = 500_000
+/** The amount of every refund event. */
+const REFUNDED_PAISE = 100_000
 
 /** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded or name no loan. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
@@ -14,11 +21,12 @@ export function telling(name: string, loan: string, draw: () => number): Telling
   const kind = draw()
   if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
   const id = `pay_${name}`
-  const facts = { id, amount: paise, loan: kind < 0.25 ? `${loan}-unknown` : loan }
+  const named = kind < 0.25 ? `${loan}-unknown` : loan
+  const facts = { id, amount: paise, loan: named }
   const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
   if (kind < 0.3) {
     const events = [eventA('payment.failed', { ...facts, status: 'failed' })]
-    return { paid: { ...paid, isCaptured: false }, events }
+    return { paid: { ...paid, isCaptured: false }, loan: named, events }
   }
   if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })] }
   const captured = [
@@ -26,8 +34,11 @@ export function telling(name: string, loan: string, draw: () => number): Telling
     capturedA(facts),
     eventA('order.paid', facts),
   ]
-  if (kind > 0.95) return { paid, events: [...captured, refundA({ id: `rfnd_${name}`, of: id })] }
-  return { paid, events: shuffled(captured, draw) }
+  if (kind > 0.95) {
+    const refund = { id: `rfnd_${name}`, amount: REFUNDED_PAISE }
+    return { paid, loan, refund, events: [...captured, refundA({ id: refund.id, of: id })] }
+  }
+  return { paid, loan, events: shuffled(captured, draw) }
 }
 
 function byB(name: string, loan: string, paise: number, isCaptured: boolean): Telling {
@@ -36,7 +47,7 @@ function byB(name: string, loan: string, paise: number, isCaptured: boolean): Te
   const event = isCaptured
     ? successB(facts)
     : eventB('PAYMENT_FAILED_WEBHOOK', { ...facts, status: 'FAILED' })
-  return { paid: { gateway: 'gateway_b', id, paise, isCaptured }, events: [event] }
+  return { paid: { gateway: 'gateway_b', id, paise, isCaptured }, loan, events: [event] }
 }
 
 function shuffled<T>(values: T[], draw: () => number): T[] {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import {
+  BACKFILL_CRASH_POINTS,
   CALLBACK_CRASH_POINTS,
   CRASH_POINTS,
   type CrashPoint,
@@ -33,6 +34,7 @@ const POINTS: CrashPoint[] = [
   ...PAYMENT_CRASH_POINTS,
   ...READBACK_CRASH_POINTS,
   ...CALLBACK_CRASH_POINTS,
+  ...BACKFILL_CRASH_POINTS,
 ]
 /** A point that is passed thousands of times a minute should not always be hit on the first pass. */
 const MAX_PASSINGS = 8
@@ -219,7 +221,7 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
   }
 }
 
-const isOfRun = (point: CrashPoint) => /^(batch|readback)/.test(point)
+const isOfRun = (point: CrashPoint) => /^(batch|readback|backfill)/.test(point)
 const isAtTheDoor = (point: CrashPoint) => /^(intake|webhook)/.test(point)
 
 async function until(isSo: () => boolean): Promise<void> {

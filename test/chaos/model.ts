@@ -24,7 +24,7 @@ export type Verdict = {
   failedButApplied: number
   /** Applied after an operation on the same subject that was accepted later. */
   outOfOrder: number
-  /** Writes at the ledger that belong to no operation. */
+  /** Writes to the ledger that belong to no operation. */
   strangers: number
 }
 

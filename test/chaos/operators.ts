@@ -3,8 +3,7 @@ import type { Database } from '../../src/database/database.ts'
 import { PAID_AT_ISO } from '../support/gateway-events.ts'
 import { DATES } from '../support/ledger-driver.ts'
 import { requestReadback } from '../support/readback.ts'
-import { caller } from '../support/service.ts'
-import type { Cluster } from './cluster.ts'
+import { type Cluster, runningApi } from './cluster.ts'
 
 /** Marks the writes that people make at the ledger themselves. */
 export const BY_HAND = 'by-hand-'
@@ -113,10 +112,8 @@ export function actAsOperators(
     if (await isDone('/api/payments/batch')) acts.batches++
   }
 
-  /** Each place may be down. */
   async function isDone(path: string, body?: object): Promise<boolean> {
-    const api = places.find(({ role, isUp }) => role === 'api' && isUp)
-    const answer = await caller(api?.url ?? '')('POST', path, body)
+    const answer = await runningApi(places)('POST', path, body)
     return answer.status < 300
   }
 

@@ -9,6 +9,7 @@ import { control } from '../support/loans.ts'
 import { readBack } from '../support/readback.ts'
 import { runCallers } from './callers.ts'
 import { startCluster } from './cluster.ts'
+import { booksOf, fetchFromBoth, startCollecting, watchBooks } from './collecting.ts'
 import { FAULTS } from './faults.ts'
 import { wreakHavoc } from './havoc.ts'
 import { actAsOperators } from './operators.ts'
@@ -30,17 +31,21 @@ export async function runOrdinary(
   const database = await startSingleDatabase(folder, await freePort(0))
   const receiver = await startReceiver(dice(seed + 2))
   await migrate(database.url, allQueues)
-  const cluster = await startCluster(database.url, receiver.settings)
+  const collecting = await startCollecting(dice(seed + 5))
+  const cluster = await startCluster(database.url, { ...receiver.settings, ...collecting.settings })
   for (const role of ['api', 'api', 'worker', 'worker'] as const) await cluster.add(role)
   await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
 
   const startedAt = Date.now()
+  await collecting.misbehave()
+  const watch = watchBooks(cluster, dice(seed + 6))
   const havoc = wreakHavoc(cluster, database, dice(seed + 1))
   const answered = await runCallers(
     cluster.places.filter(({ role }) => role === 'api'),
     {
       callers: CALLERS,
       draw: dice(seed),
+      collecting,
       isEnough: sent => sent >= least.operations && havoc.kills() >= least.kills,
     },
   )
@@ -50,25 +55,37 @@ export async function runOrdinary(
     openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
   const db = connect()
   await control(cluster, 'PUT', '/faults', [])
+  await collecting.behave()
+  await settled(cluster, db)
+  await fetchFromBoth(cluster)
   const settledMs = await settled(cluster, db)
   const later = await decideUnderFire()
   receiver.behave()
   const settledAgainMs = await settled(cluster, db)
+  await watch.stop()
   await readBack(db)
   await settled(cluster, db)
+  const books = await booksOf(cluster)
   const { isHeld, counters, report } = await verdictOn(cluster, db, answered)
   const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
   await db.destroy()
   await cluster.close()
   await database.close()
   receiver.close()
+  await collecting.close()
 
-  const held = isHeld && Object.values(wrongCallbacks).every(count => count === 0)
+  const held =
+    isHeld &&
+    Object.values(wrongCallbacks).every(count => count === 0) &&
+    [...watch.seen.unsound, ...books.unsound].length === 0 &&
+    books.missing === 0
   const perPoint = Object.groupBy(cluster.died, point => point)
   const outcome = {
     seed,
     ...report,
     callbacks: { reported, deliveredTwice, ...wrongCallbacks },
+    webhooks: collecting.webhooks,
+    books: { ...books, watched: watch.seen },
     kills: havoc.kills(),
     disruptions: [havoc.disruptions, later.disruptions],
     operators: later.acts,
@@ -87,12 +104,14 @@ export async function runOrdinary(
   /** Now that payments are posted: everything fails again, while people decide, undo and have batches run. */
   async function decideUnderFire() {
     await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
+    await collecting.misbehave()
     const havoc = wreakHavoc(cluster, database, dice(seed + 4))
     const operators = actAsOperators(cluster, connect, dice(seed + 3))
     await new Promise(resolve => setTimeout(resolve, DECIDED_FOR_MS))
     await operators.stop()
     await havoc.stop()
     await control(cluster, 'PUT', '/faults', [])
+    await collecting.behave()
     return { acts: operators.acts, disruptions: havoc.disruptions }
   }
 }

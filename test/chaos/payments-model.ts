@@ -1,18 +1,20 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { booksAt } from '../support/ledger-driver.ts'
-import type { Paid } from './gateways.ts'
+import type { SentPayment } from './callers.ts'
 
 /** The figures behind the promises for payments. All of `wrong` must be 0, and `held` must equal `captured`. */
 export type PaymentVerdict = {
   /** Payments with at least one event that was answered with 200. */
   received: number
+  /** Payments that are known although none of their webhooks arrived. */
+  onlyFetched: number
   inState: Record<string, number>
   /** The amount captured according to the gateways, and how much of it is posted, on its way, in suspense or decided on. */
   capturedPaise: number
   heldPaise: number
   wrong: {
-    /** Answered with 200, but missing. */
+    /** Captured, or answered with 200, but missing. */
     missing: number
     /** Present, but never sent. */
     invented: number
@@ -35,7 +37,7 @@ type Row = { gateway: string; id: string; loan: string | null; state: string; pa
 /** Compares each payment's outcome with the gateways' and the ledger's books. */
 export async function judgePayments(
   db: Database,
-  sent: Paid[],
+  sent: SentPayment[],
   controlUrl: string,
 ): Promise<PaymentVerdict> {
   const { rows } = await sql<Row>`
@@ -59,7 +61,8 @@ export async function judgePayments(
   const given = new Set(sent.map(name))
   const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
   return {
-    received: sent.length,
+    received: sent.filter(({ isTold }) => isTold).length,
+    onlyFetched: sent.filter(paid => !paid.isTold && known.has(name(paid))).length,
     inState: Object.fromEntries(
       [...Map.groupBy(rows, ({ state }) => state)].map(([state, of]) => [state, of.length]),
     ),
@@ -68,7 +71,8 @@ export async function judgePayments(
       rows.filter(({ state }) => HELD.includes(state)).map(({ paise }) => Number(paise)),
     ),
     wrong: {
-      missing: sent.filter(paid => !known.has(name(paid))).length,
+      missing: sent.filter(paid => (paid.isTold || paid.isCaptured) && !known.has(name(paid)))
+        .length,
       invented: count(row => !given.has(name(row))),
       posted: count(row => row.state === 'posted' && !isRight(row)),
       unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),

@@ -1,0 +1,99 @@
+// How long each page of the console takes with a long history, its size, and what twenty people who refresh cost the API.
+// node test/bench/console.ts [--operations 10000000] [--payments 1000000] [--keep]: with --keep, the rows are there for the next run.
+import { existsSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { allQueues } from '../../src/worker.ts'
+import { ADMIN } from '../support/admin.ts'
+import { type Browse, loggedIn } from '../support/console.ts'
+import { startProcess } from '../support/process.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { fillHistory } from './console-history.ts'
+import { compareLatency } from './console-load.ts'
+import { consolePages } from './console-pages.ts'
+import { quantile } from './fire.ts'
+
+const { values } = parseArgs({
+  options: {
+    operations: { type: 'string', default: '10000000' },
+    payments: { type: 'string', default: '1000000' },
+    keep: { type: 'boolean', default: false },
+  },
+})
+const TIMES = 40
+/** Pages that are looked at every day are in memory. */
+const WARM_UP = 2
+const PROMISED_MS = 200
+const FILL_MS = 3_600_000
+
+const folder = resolve('.data/bench-console')
+const isFilled = existsSync(folder)
+const postgres = await startPostgres({
+  folder,
+  password: 'bench',
+  flags: ['-c', 'shared_buffers=1GB', '-c', 'max_wal_size=8GB'],
+})
+await migrate(postgres.url, allQueues)
+const db = openDatabase(postgres.url, {
+  max: 2,
+  name: 'bench',
+  statementMs: FILL_MS,
+  onError: console.error,
+})
+if (!isFilled) {
+  const since = performance.now()
+  await fillHistory(db, {
+    operations: Number(values.operations),
+    payments: Number(values.payments),
+  })
+  console.log(`filled in ${Math.round((performance.now() - since) / 1_000)} s`)
+}
+const ledger = await startSandbox({ port: 0 })
+const port = await freePort(0)
+const url = `http://127.0.0.1:${port}`
+const service = startProcess(
+  'api',
+  testEnv(postgres.url, ledger.url, {
+    PORT: String(port),
+    DATABASE_POOL_MAX: '10',
+    CONSOLE_ENABLED: 'true',
+    ADMIN_USERNAME: ADMIN.username,
+    ADMIN_PASSWORD: ADMIN.password,
+  }),
+)
+try {
+  await until(() => fetch(`${url}/healthz`).catch(() => undefined), 'the service is up')
+  const browse = await loggedIn(url, ADMIN)
+  for (const path of await consolePages(db)) await measure(browse, path)
+  await compareLatency(url, browse)
+} finally {
+  await service.kill('SIGTERM')
+  await ledger.close()
+  await db.destroy()
+  await postgres.close()
+  if (!values.keep) rmSync(folder, { recursive: true, force: true })
+}
+
+async function measure(browse: Browse, path: string): Promise<void> {
+  const took: number[] = []
+  let size = 0
+  let status = 0
+  for (let n = -WARM_UP; n < TIMES; n++) {
+    const since = performance.now()
+    const seen = await browse(path)
+    if (n >= 0) took.push(performance.now() - since)
+    size = seen.text.length
+    status = seen.status
+  }
+  took.sort((a, b) => a - b)
+  const p95 = quantile(took, 0.95)
+  const verdict = p95 > PROMISED_MS ? 'TOO SLOW' : ''
+  const figures = `${status} p50 ${quantile(took, 0.5)} p95 ${p95} max ${quantile(took, 1)} ms, ${Math.round(size / 1_000)} kB`
+  console.log(`${path}: ${figures} ${verdict}`)
+}
