@@ -30,3 +30,6 @@ async function chromium(): Promise<{ path: string; args: string[] }> {
   const { default: packed } = await import('@sparticuz/chromium')
   return { path: await packed.executablePath(), args: packed.args }
 }
+
+// Run by itself, it only unpacks it.
+if (import.meta.main) await chromium()

@@ -22,6 +22,11 @@ const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
 // After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
 const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
+// Two test files that unpack the browser at the same time would each start it while the other writes it.
+const unpacked = once(
+  spawn(process.execPath, [resolve('test/support/browser.ts')], { stdio: 'ignore' }),
+  'exit',
+)
 const suite = '.data/suite'
 rmSync(suite, { recursive: true, force: true })
 mkdirSync(suite, { recursive: true })
@@ -46,7 +51,7 @@ const postgres = await startPostgres({
 })
 try {
   await makeTemplate(postgres.url)
-  await built
+  await Promise.all([built, unpacked])
   const child = spawn(process.execPath, [tap, ...options, ...entries], {
     // On a terminal, tap's own report ends with the failures.
     stdio: ['inherit', process.stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
