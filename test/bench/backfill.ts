@@ -64,6 +64,7 @@ async function control(method: string, path: string, body?: unknown): Promise<un
 /** @returns its seconds */
 async function fetchOf({ from, to }: { from: number; to: number }, what: string): Promise<number> {
   const wanted = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const before = service.cpuMs()
   const id = await requestFetch(service.call, 'gateway_a', wanted)
   for (;;) {
     await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
@@ -71,8 +72,11 @@ async function fetchOf({ from, to }: { from: number; to: number }, what: string)
     if (body.ended_at === null) continue
     if (body.fetched !== payments) throw new Error(JSON.stringify(body))
     const seconds = (Date.parse(body.ended_at) - Date.parse(body.started_at)) / 1_000
+    const cpu = service.cpuMs()
+    const cpuSeconds = (of: keyof typeof cpu) => ((cpu[of] - before[of]) / 1_000).toFixed(1)
     console.log(
-      `${what}: ${payments} payments in ${seconds.toFixed(1)} s, ${(payments / seconds).toFixed(0)}/s`,
+      `${what}: ${payments} payments in ${seconds.toFixed(1)} s, ${(payments / seconds).toFixed(0)}/s; ` +
+        `CPU s: service ${cpuSeconds('service')}, PostgreSQL ${cpuSeconds('postgres')}`,
     )
     return seconds
   }

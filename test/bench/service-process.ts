@@ -6,6 +6,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
 import { startProcess } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
+import { cpuTimeMs } from './cpu-time.ts'
 
 export type BenchedService = {
   url: string
@@ -13,6 +14,8 @@ export type BenchedService = {
   databaseUrl: string
   /** The process's peak memory so far, in MiB. */
   peakMiB(): number
+  /** CPU time that service and PostgreSQL have used so far, in milliseconds. */
+  cpuMs(): { service: number; postgres: number }
   close(): Promise<void>
 }
 
@@ -25,6 +28,7 @@ export async function startBenched(
   const folder = resolve(`.data/bench-${name}-${process.pid}`)
   const postgres = await startPostgres({ folder, password: 'bench' })
   await migrate(postgres.url, allQueues)
+  const postgresPid = Number(readFileSync(resolve(folder, 'postmaster.pid'), 'utf8').split('\n')[0])
   const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`
   const env = testEnv(postgres.url, ledgerUrl, {
@@ -47,6 +51,10 @@ export async function startBenched(
     call: caller(url),
     databaseUrl: postgres.url,
     peakMiB: () => peakOf(service.child.pid as number),
+    cpuMs: () => ({
+      service: cpuTimeMs(service.child.pid as number),
+      postgres: cpuTimeMs(postgresPid),
+    }),
     async close() {
       await service.kill('SIGTERM')
       await postgres.close()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ApiSettlement } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
-import type { Fetch } from './keep-page.ts'
+import type { Fetch } from './keep-pages.ts'
 
 /** Stores the rows of settlements, and adds to the statement how its payments were settled. */
 export async function keepSettlements(

@@ -11,9 +11,9 @@ import { RunLeft } from '../../queue/run-job.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
-import { type Fetch, keepPage } from './keep-page.ts'
+import { fetchAhead } from './fetch-ahead.ts'
+import { type Fetch, keepPages } from './keep-pages.ts'
 import { keepSettlements } from './keep-settlements.ts'
-import { oneAhead } from './one-ahead.ts'
 import { forgetPending } from './read-pending.ts'
 
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
@@ -69,18 +69,18 @@ async function fetchPart(context: BackfillContext, part: Window, progress: Progr
   const { seen, counted, check } = progress
   const before = new Set(seen)
   seen.clear()
-  for await (const page of oneAhead(context.api.pages(part))) {
+  for await (const pages of fetchAhead(context.api.pages(part))) {
     check()
-    for (const { id } of page.payments) {
+    for (const { id } of pages.flatMap(({ payments }) => payments)) {
       // An item may come twice at the edge of two parts, or when the list shifts while it is read.
       if (!seen.has(id) && !before.has(id)) counted.now++
       seen.add(id)
     }
-    await keepPage(context, page, counted.now)
+    await keepPages(context, pages, counted.now)
   }
-  for await (const settlements of oneAhead(context.api.settled(part))) {
+  for await (const pages of fetchAhead(context.api.settled(part))) {
     check()
-    await keepSettlements(context, settlements)
+    await keepSettlements(context, pages.flat())
   }
 }
 

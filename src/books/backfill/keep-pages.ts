@@ -23,26 +23,29 @@ export type Fetch = {
 const ZERO = /^-?0+(\.0+)?$/
 
 /**
- * Keeps what a page says in the statement, and stores what core does not have, or has from unverified events only, as raw
+ * Keeps what pages say in the statement, and stores what core does not have, or has from unverified events only, as raw
  * rows. All of it in one transaction: a page that is read again finds what it stored.
- * @param count how many payments the fetch has seen, those of this page included
+ * @param count how many payments the fetch has seen, those of these pages included
  */
-export async function keepPage(fetch: Fetch, page: ApiPage, count: number): Promise<void> {
+export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
-  const payments = page.payments.filter(({ amount }) => !ZERO.test(amount))
+  const payments = pages
+    .flatMap(({ payments }) => payments)
+    .filter(({ amount }) => !ZERO.test(amount))
+  const reversals = pages.flatMap(({ reversals }) => reversals)
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
   await fetch.readPending()
   const { missing, unverified } = await unknownOf(fetch, captured)
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
-  for (const { kind, item } of await unreportedOf(db, account, page.reversals))
+  for (const { kind, item } of await unreportedOf(db, account, reversals))
     others.push(event(fetch, { kind: kind === 'refund' ? 'refund' : 'dispute', item }))
 
   const found = await db.transaction().execute(async trx => {
     await fence(trx, claim)
     const stored = await saveMissed(trx, missed)
-    await saveEvents(trx, others)
-    await keepStatements(trx, fetch, payments)
+    if (others.length > 0) await saveEvents(trx, others)
+    if (payments.length > 0) await keepStatements(trx, fetch, payments)
     await sql`
       update core.backfill set fetched = ${count}, missed = missed + ${stored} where id = ${claim.id}`.execute(
       trx,

@@ -1,0 +1,43 @@
+/** A page may have some megabytes. */
+const MOST_PAGES_AHEAD = 4
+
+/**
+ * Fetches pages while others are stored, because gateways are slow, and a fetch reads thousands of pages.
+ * @returns each time the pages that have come in the meantime: whoever falls behind stores several in one transaction
+ */
+export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T[]> {
+  let fetched: T[] = []
+  let isOver = false
+  // Either side waits only for the other, so one waiter is enough.
+  let wake = () => {}
+  const change = () => new Promise<void>(resolve => (wake = resolve))
+
+  const fetching = (async () => {
+    try {
+      for await (const page of pages) {
+        fetched.push(page)
+        wake()
+        if (fetched.length >= MOST_PAGES_AHEAD) await change()
+      }
+    } finally {
+      isOver = true
+      wake()
+    }
+  })()
+  // Whoever asks for the next pages hears of its failure.
+  fetching.catch(() => undefined)
+  try {
+    for (;;) {
+      if (fetched.length === 0 && !isOver) await change()
+      if (fetched.length === 0) return await fetching
+      const batch = fetched
+      fetched = []
+      wake()
+      yield batch
+    }
+  } finally {
+    // Without waiting for a page that nobody wants any more.
+    void pages.return(undefined)
+    wake()
+  }
+}
