@@ -106,7 +106,8 @@ declare
 begin
   select gateway into of_gateway from core.backfill where id = wanted_backfill;
   for store in
-    select distinct p.source from core.pending_event p
+    select p.source
+      from (select distinct source from core.pending_event) p
      where exists (select from raw.named_after(p.source) n where n.gateway = of_gateway)
   loop
     execute format($sql$

@@ -1,23 +1,34 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** A webhook that came since then may count as missed, which does no other harm. */
+/** A webhook that has come since may count as missed, which does no other harm. */
 const READ_EVERY_MS = 2_000
 /** Only events of the fetch's period, so that a large backlog does not slow it down. */
 const REST_PER_READING = 10
 
 /**
  * Reads the events that no batch has taken yet, from time to time: each event once, however many pages are fetched.
- * @returns a function that reads new events, if it is time
+ * @returns a function that reads new events, if it is time; only the first reading holds up its caller
  */
 export function pendingReader(db: Database, backfillId: string): () => Promise<void> {
+  let first: Promise<void> | undefined
   let nextAt = 0
-  return async () => {
+  const read = async () => {
     const startedAt = performance.now()
-    if (startedAt < nextAt) return
-    await sql`select core.read_pending(${backfillId})`.execute(db)
-    const endedAt = performance.now()
-    nextAt = endedAt + Math.max(READ_EVERY_MS, REST_PER_READING * (endedAt - startedAt))
+    // Not again before this reading has ended.
+    nextAt = Number.POSITIVE_INFINITY
+    try {
+      await sql`select core.read_pending(${backfillId})`.execute(db)
+    } finally {
+      const endedAt = performance.now()
+      nextAt = endedAt + Math.max(READ_EVERY_MS, REST_PER_READING * (endedAt - startedAt))
+    }
+  }
+  return async () => {
+    first ??= read()
+    // One that fails is followed by another.
+    if (performance.now() >= nextAt) read().catch(() => undefined)
+    await first
   }
 }
 
