@@ -78,7 +78,6 @@ t.test('a repayment that an operator has failed is posted again only by assignin
   const service = await paymentService(t)
   await service.loan('L-1')
   await unknownRepayment(service)
-  await service.faults([])
   const failed = {
     state: 'suspense',
     reason: 'ledger_refused',
@@ -86,6 +85,7 @@ t.test('a repayment that an operator has failed is posted again only by assignin
     detail: /An operator has declared/,
   }
   t.match(await resolveFailed(service), failed)
+  await service.faults([])
   t.match(await sent(service, []), failed, 'not by the next batch')
   t.match(await sent(service, [eventA('order.paid', { loan: 'L-1' })]), failed, 'nor by an event')
   await sent(service, [refundA({ status: 'created' })])
