@@ -2,12 +2,12 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { Pool } from 'undici'
-import { clientData, control } from '../support/loans.ts'
+import { control } from '../support/loans.ts'
+import { costBetween, costPer, costSoFar } from './cost.ts'
 import { cpuShares } from './cpu-share.ts'
-import { cpuTimeMs } from './cpu-time.ts'
+import { clientCreator } from './create-client.ts'
 import { fire, newClients } from './fire.ts'
-import type { Running, Stage } from './stage.ts'
+import type { Stage } from './stage.ts'
 
 /** The first part warms up processes and connections, the last part drains the queue: neither counts. */
 const MIDDLE = [0.2, 0.9] as const
@@ -31,7 +31,7 @@ export async function benchExecuted(
   const changes = { LEDGER_CONCURRENCY: String(concurrency) }
   const profile = options.isProfiled ? mkdtempSync(join(tmpdir(), 'loanops-profile-')) : undefined
   const service = await stage.run('all', { ...changes, ...(profile ? { PROFILE: profile } : {}) })
-  const cpuBefore = cpuTimes(stage, service)
+  const before = await costSoFar(stage, service)
   // Enough that there is always work.
   await fire(service.url, newClients(`E-${label}`), {
     connections: 32,
@@ -40,12 +40,9 @@ export async function benchExecuted(
   })
   await untilDone(stage)
   const rate = await rateOfTheMiddle(stage, `C-E-${label}-%`)
-  const cpuAfter = cpuTimes(stage, service)
-  console.log(
-    `CPU time ${label}: ${Object.entries(cpuAfter)
-      .map(([of, ms]) => `${of} ${ms - (cpuBefore[of] ?? 0)} ms`)
-      .join(', ')}`,
-  )
+  const cost = costBetween(before, await costSoFar(stage, service))
+  const operations = await endedOf(stage, `C-E-${label}-%`)
+  console.log(`cost per operation ${label}, from submission to final: ${costPer(cost, operations)}`)
   console.log(
     `executed ${label}: ${rate}/s at concurrency ${concurrency}, ${service.peakMiB()} MiB; ` +
       `bare loop ${bare}/s; ratio ${(rate / bare).toFixed(2)}`,
@@ -55,48 +52,20 @@ export async function benchExecuted(
   return rate
 }
 
-function cpuTimes(stage: Stage, service: Running): Record<string, number> {
-  return {
-    service: cpuTimeMs(service.child.pid as number),
-    postgres: cpuTimeMs(stage.postgresPid),
-    ledger: cpuTimeMs(stage.ledger.child.pid as number),
-  }
-}
-
 async function bareLoop(stage: Stage, label: string, concurrency: number, seconds: number) {
-  const { origin, pathname } = new URL(stage.ledger.url)
-  const pool = new Pool(origin, { connections: concurrency, pipelining: 1 })
+  const ledger = clientCreator(stage.ledger.url, concurrency)
   const until = performance.now() + seconds * 1_000
   const from = performance.now() + seconds * 200
   let sent = 0
   let done = 0
   const loop = async () => {
     while (performance.now() < until) {
-      const externalId = `C-B-${label}-${sent++}`
-      const { body: answer } = await pool.request({
-        method: 'POST',
-        path: `${pathname}/clients`,
-        headers: {
-          authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-          'fineract-platform-tenantid': 'default',
-          'content-type': 'application/json',
-          'idempotency-key': externalId,
-        },
-        body: JSON.stringify({
-          officeId: 1,
-          legalFormId: 1,
-          active: true,
-          ...clientData(externalId),
-          dateFormat: 'dd MMMM yyyy',
-          locale: 'en',
-        }),
-      })
-      await answer.json()
+      await ledger.create(`C-B-${label}-${sent++}`)
       if (performance.now() >= from) done++
     }
   }
   await Promise.all(Array.from({ length: concurrency }, loop))
-  await pool.close()
+  await ledger.close()
   return Math.round(done / (seconds * 0.8))
 }
 
@@ -107,6 +76,15 @@ async function untilDone({ db }: Stage): Promise<void> {
     if (!rows[0]?.open) return
     await new Promise(done => setTimeout(done, 200))
   }
+}
+
+async function endedOf({ db }: Stage, externalIds: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count
+      from loanops.operation where external_id like ${externalIds} and status = 'success'`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
 }
 
 async function rateOfTheMiddle({ db }: Stage, externalIds: string): Promise<number> {

@@ -2,7 +2,15 @@ import { Pool } from 'undici'
 import { clientData } from '../support/loans.ts'
 import { TOKEN } from '../support/service.ts'
 
-export type Fired = { perSecond: number; p50: number; p95: number; p99: number; refused: number }
+export type Fired = {
+  /** Accepted, those of the warm-up included. */
+  accepted: number
+  perSecond: number
+  p50: number
+  p95: number
+  p99: number
+  refused: number
+}
 
 /** Sends `body(n)` over this many connections for the given time. The first part is warm-up and does not count. */
 export async function fire(
@@ -14,12 +22,14 @@ export async function fire(
   const from = performance.now() + options.warmUpSeconds * 1_000
   const to = from + options.seconds * 1_000
   const took: number[] = []
+  let accepted = 0
   let refused = 0
   let sent = 0
   await Promise.all(Array.from({ length: options.connections }, one))
   await pool.close()
   took.sort((a, b) => a - b)
   return {
+    accepted,
     perSecond: Math.round(took.length / options.seconds),
     p50: quantile(took, 0.5),
     p95: quantile(took, 0.95),
@@ -40,7 +50,8 @@ export async function fire(
       await answer.dump()
       const end = performance.now()
       if (statusCode !== 202) refused++
-      else if (at >= from && end <= to) took.push(end - at)
+      else accepted++
+      if (statusCode === 202 && at >= from && end <= to) took.push(end - at)
     }
   }
 }

@@ -30,6 +30,8 @@ const SCRIPTS = [
   'migration-upload',
   'migration-run',
   'callbacks',
+  'slow-commits',
+  'peers',
 ]
 
 const stage = await openStage()

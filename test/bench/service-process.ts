@@ -7,6 +7,7 @@ import { allQueues } from '../../src/worker.ts'
 import { startProcess } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 import { cpuTimeMs } from './cpu-time.ts'
+import { IMAGE_FLAGS } from './stage.ts'
 
 export type BenchedService = {
   url: string
@@ -34,8 +35,7 @@ export async function startBenched(
   const env = testEnv(postgres.url, ledgerUrl, {
     PORT: String(port),
     LOG_LEVEL: 'error',
-    // The flags of the image.
-    NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=1024',
+    NODE_OPTIONS: IMAGE_FLAGS,
     ...changes,
   })
   const service = startProcess('all', env)

@@ -15,15 +15,17 @@ export type Running = { url: string; child: ChildProcess; stop(): Promise<void>;
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 const ASK_EVERY_MS = 20
+/** The flags that Node has in the image. */
+export const IMAGE_FLAGS = '--max-semi-space-size=8 --max-old-space-size=1024'
 
 /** PostgreSQL with durable settings, and the sandbox ledger, each in its own process. */
-export async function openStage() {
+export async function openStage(flags: string[] = []) {
   const folder = resolve('.data/bench-postgres')
   rmSync(folder, { recursive: true, force: true })
   const postgres = await startPostgres({
     folder,
     password: 'bench',
-    flags: ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=4GB'],
+    flags: ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=4GB', ...flags],
   })
   await migrate(postgres.url, allQueues)
   const ledger = await startLedger()
@@ -47,7 +49,7 @@ export async function openStage() {
       })
       const flags = changes.PROFILE === undefined ? [] : profiling(changes.PROFILE)
       const child = spawn(process.execPath, [...flags, file, '--role', role], {
-        env: { ...env, PATH: process.env.PATH },
+        env: { ...env, PATH: process.env.PATH, NODE_OPTIONS: IMAGE_FLAGS },
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       const url = `http://127.0.0.1:${port}`
