@@ -140,9 +140,9 @@ function isDay(day: string): boolean {
   return namedDay(day) !== undefined
 }
 
-/** A day that exists, a time of day, and a zone. */
+/** A day that exists, a time of day, and a zone. PostgreSQL reads no year 0, and no zone that is 16 hours away. */
 const ISO_TIME =
-  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+  /^((?!0000)\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/
 
 function isTime(time: string): boolean {
   const day = ISO_TIME.exec(time)?.[1]

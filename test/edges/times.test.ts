@@ -1,0 +1,43 @@
+import t from 'tap'
+import { gatewaySandbox } from '../support/gateways.ts'
+import { startTestService, TOKEN } from '../support/service.ts'
+
+/** PostgreSQL reads none of them. */
+const UNREADABLE = [
+  '0000-01-01T00:00:00Z',
+  '2026-01-01T00:00:00+23:59',
+  '2026-01-01T00:00:00-16:00',
+]
+const READABLE = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '2026-01-01T00:00:00+15:59']
+
+t.test('a time that the database cannot read is refused wherever a time is given', async t => {
+  const { settings } = await gatewaySandbox(t)
+  const service = await startTestService(t, { ...settings, ROLE: 'api' })
+  const statusesFor = async (time: string) => {
+    const period = { from: time, to: time }
+    const answers = [
+      await service.call('GET', `/api/callbacks?${new URLSearchParams(period)}`),
+      await service.call('POST', '/api/callbacks/replay', period),
+      await service.call('POST', '/api/gateways/gateway_a/backfill', period),
+    ]
+    return answers.map(({ status }) => status)
+  }
+  for (const time of UNREADABLE) t.same(await statusesFor(time), [400, 400, 400], time)
+  for (const time of READABLE) t.same(await statusesFor(time), [200, 202, 202], time)
+})
+
+t.test('a row of a statement with such a time is reported, and the others are kept', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const times = [...UNREADABLE, '2026-02-05T10:00:00+05:30']
+  const form = new FormData()
+  const rows = times.map((time, n) => `pay_${n},100.00,INR,captured,${time}`)
+  const header = 'gateway_payment_id,amount,currency,status,captured_at'
+  form.set('file', new Blob([[header, ...rows].join('\n')]), 'statement.csv')
+  const response = await fetch(`${service.url}/api/gateways/gateway_a/statement?lender=LENDER_02`, {
+    method: 'POST',
+    headers: { 'x-internal-token': TOKEN },
+    body: form,
+  })
+  t.equal(response.status, 201)
+  t.match(await response.json(), { rows: 4, valid_rows: 1, invalid_rows: 3 })
+})
