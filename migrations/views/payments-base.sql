@@ -6,7 +6,9 @@ create or replace function base.text_of(value jsonb) returns text language sql i
 $$;
 
 create or replace function base.number_of(value jsonb) returns numeric language sql immutable parallel safe as $$
-  select case when jsonb_typeof(value) = 'number' or value #>> '{}' ~ '^-?\d{1,30}(\.\d{1,10})?$'
+  -- A number such as 1e130000 would be written out wherever the payment is shown, with all its digits.
+  select case when jsonb_typeof(value) = 'number' and length(value #>> '{}') <= 60
+                or value #>> '{}' ~ '^-?\d{1,30}(\.\d{1,10})?$'
               then (value #>> '{}')::numeric end
 $$;
 
