@@ -56,7 +56,13 @@ export function majorUnits(minor: bigint): string {
   return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** @param tags the notes or tags of a payment or order */
+/**
+ * Whether a text there may be a loan's name. People write anything there, which is no reason to end the fetch.
+ * @param tags the notes or tags of a payment or order
+ */
 export function namesLoan(tags: unknown): boolean {
-  return ['external_loan_id', 'loan_id'].some(name => shape.maybe(tags, name) !== null)
+  return ['external_loan_id', 'loan_id'].some(name => {
+    const text = textOf(at(tags, name))
+    return text !== undefined && text.length <= MOST_CHARACTERS
+  })
 }

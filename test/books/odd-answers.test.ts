@@ -1,0 +1,18 @@
+import t from 'tap'
+import { fetchAll } from '../support/gateways.ts'
+import { itemOfA, listOfA, oddGateway } from '../support/odd-gateway.ts'
+import { paymentService } from '../support/payments.ts'
+import { ALL_DAY } from '../support/reconciliation.ts'
+
+t.test('a note that cannot be a loan’s name does not stop the fetch', async t => {
+  const notes = ['L-1\nL-2', 'x'.repeat(201)].map(loan_id => ({ loan_id }))
+  const items = notes.map((one, n) => itemOfA(`pay_odd_${n}`, { notes: one }))
+  const { settings } = await oddGateway(t, listOfA(...items, itemOfA('pay_1')))
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { status: 'completed', missed: 3 })
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+  t.match((await service.payment('pay_odd_0')).payment, { state: 'suspense' })
+  t.match((await service.payment('pay_odd_1')).payment, { reason: 'no_loan_named' })
+})
