@@ -2,7 +2,7 @@ import t from 'tap'
 import { fetchAll } from '../support/gateways.ts'
 import { itemOfA, listOfA, oddGateway } from '../support/odd-gateway.ts'
 import { paymentService } from '../support/payments.ts'
-import { ALL_DAY } from '../support/reconciliation.ts'
+import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
 
 t.test('a note that cannot be a loan’s name does not stop the fetch', async t => {
   const notes = ['L-1\nL-2', 'x'.repeat(201)].map(loan_id => ({ loan_id }))
@@ -15,4 +15,16 @@ t.test('a note that cannot be a loan’s name does not stop the fetch', async t 
   t.match((await service.payment('pay_1')).payment, { state: 'posted' })
   t.match((await service.payment('pay_odd_0')).payment, { state: 'suspense' })
   t.match((await service.payment('pay_odd_1')).payment, { reason: 'no_loan_named' })
+})
+
+t.test('a payment that was given back without being captured is not missing', async t => {
+  const givenBack = itemOfA('pay_2', { status: 'refunded', captured: false })
+  const { settings } = await oddGateway(t, listOfA(itemOfA('pay_1'), givenBack))
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { status: 'completed', missed: 1 })
+  await service.batch()
+  const { days } = await reconciliation(service.call)
+  t.match(days, [{ captured: { payments: 1, amount: '1000.00' } }])
+  t.same(filled(days[0]), { unchecked: '1 1000.00' })
 })

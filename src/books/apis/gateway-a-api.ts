@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../day.ts'
-import { at } from './exact-json.ts'
+import { at, textOf } from './exact-json.ts'
 import { reversalsOfA } from './gateway-a-reversals.ts'
 import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import {
@@ -111,13 +111,21 @@ function paymentOf(item: unknown): ApiPayment {
     id: shape.text(item, 'id'),
     amount: majorUnits(shape.whole(item, 'amount')),
     currency: shape.text(item, 'currency'),
-    status: STATUSES[shape.text(item, 'status')] ?? 'pending',
+    status: statusOf(item),
     paidAt: shape.unixTime(item, 'created_at'),
     ...feesOf(item),
     orderId: shape.maybe(item, 'order_id'),
     hasTags: namesLoan(at(item, 'notes')),
     item,
   }
+}
+
+/** What was only authorized is given back too, and says so by its flag, as in a webhook. */
+function statusOf(item: unknown): ApiPayment['status'] {
+  const status = STATUSES[shape.text(item, 'status')] ?? 'pending'
+  const flag = at(item, 'captured')
+  const wasNeverCaptured = flag === false || ['false', '0'].includes(textOf(flag) ?? '')
+  return status === 'refunded' && wasNeverCaptured ? 'failed' : status
 }
 
 /** In these items the fee includes the tax. */
