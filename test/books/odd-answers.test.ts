@@ -1,6 +1,6 @@
 import t from 'tap'
 import { fetchAll } from '../support/gateways.ts'
-import { itemOfA, listOfA, oddGateway } from '../support/odd-gateway.ts'
+import { itemOfA, listOfA, oddGateway, rowOfB } from '../support/odd-gateway.ts'
 import { paymentService } from '../support/payments.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
 
@@ -27,4 +27,18 @@ t.test('a payment that was given back without being captured is not missing', as
   const { days } = await reconciliation(service.call)
   t.match(days, [{ captured: { payments: 1, amount: '1000.00' } }])
   t.same(filled(days[0]), { unchecked: '1 1000.00' })
+})
+
+t.test('a list whose cursors lead round in a circle ends the fetch, not the fetching', async t => {
+  const following: Record<string, string> = { '': 'one', one: 'two', two: 'one' }
+  const { settings } = await oddGateway(t, ({ path, body }) =>
+    path === '/pg/recon'
+      ? { data: [rowOfB('1')], cursor: following[body.pagination.cursor ?? ''] }
+      : undefined,
+  )
+  const service = await paymentService(t, settings)
+  t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), {
+    status: 'failed',
+    last_error: 'gateway B: its list is endless',
+  })
 })

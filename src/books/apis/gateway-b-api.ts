@@ -13,6 +13,8 @@ import {
 import { namesLoan, shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
+/** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
+const MOST_PAGES = 20_000
 
 const STATUSES: Record<string, ApiPayment['status']> = {
   SUCCESS: 'captured',
@@ -78,16 +80,19 @@ export function openGatewayB(
 /** The last page is the one without a cursor, or an empty one: a short page is not. */
 async function* recon(caller: GatewayCaller, path: string, { from, to }: Window) {
   const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
-  for (let cursor: string | null = null; ; ) {
+  const seen = new Set<string>()
+  for (let cursor: string | null = null; seen.size < MOST_PAGES; ) {
     const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
     const answer = await caller.call({ method: 'POST', path, body })
     const rows = shape.list(answer, 'data')
     yield rows
     const next = at(answer, 'cursor')
     if (typeof next !== 'string' || next === '' || rows.length === 0) return
-    if (next === cursor) throw new UnexpectedAnswer('its list is endless')
+    if (seen.has(next)) break
+    seen.add(next)
     cursor = next
   }
+  throw new UnexpectedAnswer('its list is endless')
 }
 
 async function found(answer: Promise<unknown>): Promise<unknown> {
