@@ -1,6 +1,6 @@
 import t from 'tap'
 import { fetchAll } from '../support/gateways.ts'
-import { itemOfA, listOfA, oddGateway, rowOfB } from '../support/odd-gateway.ts'
+import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
 import { paymentService } from '../support/payments.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
 
@@ -41,4 +41,18 @@ t.test('a list whose cursors lead round in a circle ends the fetch, not the fetc
     status: 'failed',
     last_error: 'gateway B: its list is endless',
   })
+})
+
+t.test('a row of gateway B is money only if its status says so', async t => {
+  const statuses = ['SUCCESS', 'PAID', 'USER_DROPPED', 'VOID', 'ONHOLD', 'PENDING', 'FAILED']
+  const rows = statuses.map(event_status => rowOfB(event_status, { event: { event_status } }))
+  const { settings } = await oddGateway(t, listOfB(...rows))
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), { status: 'completed', missed: 2 })
+  await service.batch()
+  t.same((await service.repayments()).map(({ externalId }) => externalId).sort(), [
+    'gateway_b-PAID',
+    'gateway_b-SUCCESS',
+  ])
 })

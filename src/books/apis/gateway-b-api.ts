@@ -23,11 +23,11 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   CANCELLED: 'failed',
   VOID: 'failed',
 }
-/** Of a row that reports a payment; samples also have PAID and CLOSED. */
+/** Of a row that reports a payment; PAID and CLOSED are in samples only. Any other status is no reason to post money. */
 const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
-  FAILED: 'failed',
-  CANCELLED: 'failed',
-  PENDING: 'pending',
+  ...STATUSES,
+  PAID: 'captured',
+  CLOSED: 'captured',
 }
 
 /** @param url up to and including /pg */
@@ -120,7 +120,7 @@ function paymentOf(row: unknown): ApiPayment {
       ? shape.amount(payment, 'payment_amount')
       : shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
-    status: EVENT_STATUSES[shape.maybe(event, 'event_status') ?? ''] ?? 'captured',
+    status: EVENT_STATUSES[shape.maybe(event, 'event_status') ?? 'SUCCESS'] ?? 'pending',
     paidAt: shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
     orderId: shape.maybe(order, 'order_id'),
