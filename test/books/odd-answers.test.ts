@@ -1,5 +1,8 @@
 import t from 'tap'
+import { paidB } from '../support/confirm.ts'
+import { PAID_AT_ISO } from '../support/gateway-events.ts'
 import { fetchAll } from '../support/gateways.ts'
+import { lendersFile } from '../support/lenders-file.ts'
 import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
 import { paymentService } from '../support/payments.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
@@ -55,4 +58,41 @@ t.test('a row of gateway B is money only if its status says so', async t => {
     'gateway_b-PAID',
     'gateway_b-SUCCESS',
   ])
+})
+
+t.test('a gateway’s answer about one payment does not keep the batch from ending', async t => {
+  const { settings } = await oddGateway(t, ({ path }) =>
+    path.includes('/payments/')
+      ? {
+          cf_payment_id: '1',
+          // No path can hold it, so the order cannot be asked for.
+          order_id: 'order_\ud800',
+          payment_status: 'SUCCESS',
+          payment_amount: 1_000,
+          payment_currency: 'INR',
+          payment_time: PAID_AT_ISO,
+        }
+      : undefined,
+  )
+  const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { confirm: true } } })
+  const service = await paymentService(t, { ...settings, LENDERS_FILE })
+  await service.loan('L-7', { product: 7 })
+  await service.webhook('gateway_b', paidB('1'), { lender: 'LENDER_07' })
+  t.match(await service.batch(), { status: 'completed', last_error: null })
+  t.match((await service.payment('1', 'gateway_b')).payment, {
+    state: 'waiting',
+    waiting_for: 'gateway',
+  })
+})
+
+t.test('a time outside of the years 1 to 9999 is reported as the gateway’s', async t => {
+  const times = ['+275760-09-12T00:00:00Z', '-000001-01-01T00:00:00Z', '0000-01-01T00:00:00Z']
+  for (const payment_time of times) {
+    const { settings } = await oddGateway(t, listOfB(rowOfB('1', { payment: { payment_time } })))
+    const service = await paymentService(t, settings)
+    t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), {
+      status: 'failed',
+      last_error: 'gateway B: payment_time is not a time',
+    })
+  }
 })

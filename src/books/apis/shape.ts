@@ -9,8 +9,8 @@ export const shape = {
   text(value: unknown, path: string): string {
     const text = textOf(at(value, path))
     if (text === undefined) throw new UnexpectedAnswer(`${path} is missing`)
-    // PostgreSQL cannot store NUL, and no id, amount or status has such characters.
-    if (text.length > MOST_CHARACTERS || /\p{Cc}/u.test(text))
+    // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status has such characters.
+    if (text.length > MOST_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
       throw new UnexpectedAnswer(`${path} is not a short text`)
     return text
   },
@@ -46,7 +46,9 @@ export const shape = {
   isoTime(value: unknown, path: string): Date {
     const text = shape.text(value, path).replace(' ', 'T')
     const time = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}+05:30`)
-    if (Number.isNaN(time.getTime())) throw new UnexpectedAnswer(`${path} is not a time`)
+    // A year outside of 1 to 9999 is written with a sign, which PostgreSQL does not read.
+    if (!/^(?!0000)\d/.test(time.toJSON() ?? ''))
+      throw new UnexpectedAnswer(`${path} is not a time`)
     return time
   },
 }
