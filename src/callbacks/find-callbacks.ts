@@ -46,7 +46,10 @@ export async function listCallbacks(
   return { callbacks: page.map(asJson<Static<typeof CallbackItem>>), next_cursor }
 }
 
-/** @throws NotFound */
+/** While its receiver is down, a callback may be probed every ten seconds for three days. */
+const MOST_ATTEMPTS = 100
+
+/** With its last attempts, oldest first. @throws NotFound */
 export async function findCallback(db: Database, id: string) {
   const { rows } = await sql<{ body: object | null }>`
     select ${columns}, (select body::json from loanops.callback where id = callback_id) as body
@@ -54,7 +57,9 @@ export async function findCallback(db: Database, id: string) {
   if (rows[0] === undefined) throw noCallback()
   const { rows: attempts } = await sql<object>`
     select attempt, started_at, ended_at, http_status, error, answer
-      from loanops.callback_attempt where callback_id = ${id} order by attempt`.execute(db)
+      from (select * from loanops.callback_attempt where callback_id = ${id}
+             order by attempt desc limit ${MOST_ATTEMPTS}) last
+     order by attempt`.execute(db)
   return asJson<Static<typeof CallbackWithAttempts>>({
     ...rows[0],
     attempts: attempts.map(asJson<Static<typeof CallbackWithAttempts>['attempts'][number]>),

@@ -41,7 +41,7 @@ const listSchema = {
 const itemSchema = {
   operationId: 'getCallback',
   tags,
-  summary: 'Returns a callback with its body and each attempt to deliver it',
+  summary: 'Returns a callback with its body and its last hundred attempts',
   params,
   response: { 200: CallbackWithAttempts },
 }
@@ -82,7 +82,7 @@ export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncType
       const id = known(request.params.id)
       await resendCallback(db, id, await askerOf(request))
       const { body, attempts, ...item } = await findCallback(db, id)
-      return reply.code(202).send({ ...item, attempts: attempts.length })
+      return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
     })
 
     app.post('/callbacks/replay', { schema: replaySchema }, async (request, reply) => {

@@ -222,3 +222,25 @@ async function isDown(db: Database): Promise<boolean> {
   const { rows } = await sql`select from loanops.callback_receiver where failures >= 5`.execute(db)
   return rows.length === 1
 }
+
+t.test('a callback is shown with its last hundred attempts, however many it has', async t => {
+  const { receiver, service } = await reporting(t)
+  // Nothing more is sent meanwhile.
+  receiver.respond(response => response.writeHead(410).end())
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  const [first] = receiver.received
+  await sql`
+    insert into loanops.callback_attempt (callback_id, attempt, started_at, ended_at, http_status, answer)
+    select ${first?.id}, n, now(), now(), 410, repeat('x', 4096) from generate_series(2, 5000) n`.execute(
+    service.db,
+  )
+  await sql`update loanops.callback set attempts = 5000`.execute(service.db)
+  const { body } = await service.call('GET', `/api/callbacks/${first?.id}`)
+  t.same(
+    body.attempts.map(({ attempt }: any) => attempt),
+    Array.from({ length: 100 }, (_, n) => 4_901 + n),
+  )
+  const again = await service.call('POST', `/api/callbacks/${first?.id}/resend`)
+  t.match(again.body, { attempts: 5000 })
+})
