@@ -10,6 +10,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
 /** Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write meets a closing one. */
 const KEEP_ALIVE_MS = 20_000
+/** No answer of a ledger is nested deeper than eight levels. What is nested thousands deep cannot be stored, or read again. */
+const MOST_LEVELS = 100
 /** A day: a longer Retry-After is a mistake of whoever sent it. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000
 
@@ -106,12 +108,19 @@ function pauseAskedFor(header: string | string[] | undefined): number {
   return Math.min(retryAfterMs([header].flat()[0]), MAX_PAUSE_MS)
 }
 
+/** What is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const body: unknown = JSON.parse(text)
+    return isDeeperThan(MOST_LEVELS, body) ? text : body
   } catch {
     return text
   }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some(inner => isDeeperThan(levels - 1, inner))
 }
 
 /** No answer came. Only if no connection was made is it certain that nothing was sent. */
