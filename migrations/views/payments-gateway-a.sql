@@ -140,6 +140,7 @@ declare
   name text;
   payment jsonb;
   loan text;
+  repaired bytea;
   facts base.fact[] := '{}';
 begin
   begin
@@ -181,6 +182,11 @@ begin
       -- Not caused by the body, which is read again later.
       raise;
     when others then
+      repaired := base.without_half_characters(body);
+      if repaired is not null then
+        return query select * from base.gateway_a(repaired);
+        return;
+      end if;
       -- Not JSON that PostgreSQL can store: invalid UTF-8, a NUL, a number too large for numeric, nesting too deep for the stack.
       facts := array[base.unreadable(null)];
   end;

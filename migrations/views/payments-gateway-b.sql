@@ -201,6 +201,7 @@ declare
   event jsonb;
   data jsonb;
   name text;
+  repaired bytea;
   fact base.fact;
 begin
   begin
@@ -229,6 +230,11 @@ begin
       -- Not caused by the body, which is read again later.
       raise;
     when others then
+      repaired := base.without_half_characters(body);
+      if repaired is not null then
+        return query select * from base.gateway_b(repaired);
+        return;
+      end if;
       fact := base.unreadable(null);
   end;
   if fact.kind is not null then

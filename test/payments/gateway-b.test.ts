@@ -250,6 +250,11 @@ t.test(
   },
 )
 
+t.test('half of a character in a text does not hide the payment', async t => {
+  const text = JSON.stringify(successB({ id: '7', loan: 'L-1' })).replace('cust-7', '\\ud83d')
+  matchEach(t, await factsOf(text), [{ payment_id: '7', external_loan_id: 'L-1', problem: null }])
+})
+
 const dispute = (type: string, status: string, more: object = {}) => ({
   type,
   data: {
