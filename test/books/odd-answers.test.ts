@@ -85,8 +85,15 @@ t.test('a gateway’s answer about one payment does not keep the batch from endi
   })
 })
 
-t.test('a time outside of the years 1 to 9999 is reported as the gateway’s', async t => {
-  const times = ['+275760-09-12T00:00:00Z', '-000001-01-01T00:00:00Z', '0000-01-01T00:00:00Z']
+t.test('a time that the base model does not read either is reported as the gateway’s', async t => {
+  const times = [
+    '+275760-09-12T00:00:00Z',
+    '-000001-01-01T00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '2026-02-30T10:00:00+05:30',
+    '2026-02-04T24:00:00+05:30',
+    '2026-02-05T10:00:00.1234567890Z',
+  ]
   for (const payment_time of times) {
     const { settings } = await oddGateway(t, listOfB(rowOfB('1', { payment: { payment_time } })))
     const service = await paymentService(t, settings)
