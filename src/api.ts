@@ -68,7 +68,7 @@ export async function buildApi(
   limits = httpLimits,
 ): Promise<FastifyInstance> {
   const app = openServer(serverOptions(config, log), limits)
-  measureRequests(app, services.metrics)
+  measureRequests(app, services.metrics.registry)
   services.traces.watch(app)
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }

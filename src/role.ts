@@ -18,6 +18,7 @@ import { pauseGauge } from './engine/pause-gauge.ts'
 import { backlog } from './http/limits.ts'
 import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
+import { countAnswers } from './ledger/count-answers.ts'
 import { passHungCalls } from './ledger/hung-calls.ts'
 import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots.ts'
@@ -29,7 +30,7 @@ import { poolGauge } from './ops/pool-gauge.ts'
 import type { Traces } from './ops/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
-import { startWorker, type Worker } from './worker.ts'
+import { allCounters, startWorker, type Worker } from './worker.ts'
 
 /** One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days may wait for one. */
 const LONG_STATEMENTS_AT_ONCE = 5
@@ -50,7 +51,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const db = await openReadyDatabase(config, log, { name, onError })
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
 
-  const metrics = openMetrics()
+  const metrics = openMetrics(allCounters)
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics)
@@ -130,9 +131,7 @@ function tendSlots(
 
 function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
   const ledger = openLedger(config, call => metrics.unanswered.during('ledger', call))
-  ledger.onAnswer(({ method, status, outcome }) =>
-    metrics.ledgerAnswers.inc({ method, status: status ?? 'none', outcome }),
-  )
+  countAnswers(metrics.registry, ledger)
   breakerGauge(metrics.registry, ledger.breaker)
   return ledger
 }

@@ -35,6 +35,9 @@ const FEATURES: Feature[] = [
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
+/** Every feature's, for any process to register. */
+export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
+
 /** Every feature's listener, in their order. */
 export function tellFeatures(metrics: Metrics): OnFinal {
   return {

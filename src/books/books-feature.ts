@@ -5,12 +5,14 @@ import { workRuns } from '../queue/run-job.ts'
 import { countFound } from './count-found.ts'
 import { readbackGauges } from './gauges.ts'
 import { readbackQueue } from './queue.ts'
+import { readbackCounters } from './readback-counters.ts'
 import { runReadback } from './run-readback.ts'
 
 export const booksFeature: Feature = {
   queues: [readbackQueue],
   jobs: [runReadbacks],
   gauges: [({ metrics, patient, log }) => readbackGauges(metrics.registry, patient, log)],
+  counters: readbackCounters,
 }
 
 function runReadbacks(context: WorkerContext): Promise<Job> {

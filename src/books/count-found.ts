@@ -1,11 +1,13 @@
 import type { Metrics } from '../ops/metrics.ts'
+import { readbackCounters } from './readback-counters.ts'
 import type { Found } from './record-findings.ts'
 
 /** Counts new findings, whether of a run or of a check. */
-export function countFound({ readBack }: Pick<Metrics, 'readBack'>) {
+export function countFound(metrics: Pick<Metrics, 'of'>) {
+  const { found } = metrics.of(readbackCounters)
   return ({ reversed, missing, differing }: Found): void => {
-    readBack.inc({ finding: 'reversed' }, reversed)
-    readBack.inc({ finding: 'missing' }, missing)
-    readBack.inc({ finding: 'differing' }, differing)
+    found.inc({ finding: 'reversed' }, reversed)
+    found.inc({ finding: 'missing' }, missing)
+    found.inc({ finding: 'differing' }, differing)
   }
 }

@@ -1,5 +1,6 @@
 import type { Feature, WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
+import { callbackCounters } from './callback-counters.ts'
 import { callbackGauges } from './callback-gauges.ts'
 import { chooseTypes } from './choose-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
@@ -9,6 +10,7 @@ import { purgeCallbacks } from './purge-callbacks.ts'
 export const callbacksFeature: Feature = {
   jobs: [deliver],
   gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],
+  counters: callbackCounters,
   async onPurge(db, { operations }) {
     return operations === 0 ? {} : { callbacks: await purgeCallbacks(db, operations) }
   },
@@ -17,9 +19,10 @@ export const callbacksFeature: Feature = {
 async function deliver({ db, config, metrics, traces, log }: WorkerContext): Promise<Job> {
   await chooseTypes(db, config.callbacks)
   if (config.callbacks === undefined) return { stop() {} }
+  const { attempts } = metrics.of(callbackCounters)
   return deliverCallbacks(db, config.callbacks, {
     traces,
     log,
-    onResult: outcome => metrics.callbackAttempts.inc({ outcome }),
+    onResult: outcome => attempts.inc({ outcome }),
   })
 }

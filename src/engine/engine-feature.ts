@@ -1,3 +1,4 @@
+import { engineCounters } from './engine-counters.ts'
 import { engineGauges } from './engine-gauges.ts'
 import type { Feature } from './feature.ts'
 import { runOperations } from './job.ts'
@@ -8,11 +9,13 @@ export const engineFeature: Feature = {
   queues: [liveQueue, bulkQueue],
   jobs: [runOperations],
   gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
+  counters: engineCounters,
   async onPurge(db, { attempts }) {
     return attempts === 0 ? {} : { attempts: await purgeAttempts(db, attempts) }
   },
   noteFinal(final, metrics) {
+    const { operations } = metrics.of(engineCounters)
     for (const { claim, decision } of final)
-      metrics.operations.inc({ operation_type: claim.operationType, status: decision.status })
+      operations.inc({ operation_type: claim.operationType, status: decision.status })
   },
 }

@@ -7,6 +7,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
+import { engineCounters } from './engine-counters.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
@@ -32,7 +33,7 @@ export function startExpiry(
       const startedAt = performance.now()
       const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
       const isMore = await endExpiredClaims(db, boss, nextTryMs, lost =>
-        metrics.claimsLost.inc(lost),
+        metrics.of(engineCounters).claimsLost.inc(lost),
       )
       // Each look scans all waiting subjects.
       return isMore ? 0 : restAfter(startedAt, LOOK_EVERY_MS)
@@ -46,7 +47,7 @@ export function startExpiry(
 
 type ExpiryContext = {
   ledger: Pick<Ledger, 'breaker'>
-  metrics: Pick<Metrics, 'claimsLost'>
+  metrics: Pick<Metrics, 'of'>
   log: Pick<Log, 'error'>
 }
 

@@ -6,7 +6,7 @@ import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Slots } from '../ledger/slots.ts'
-import type { Metrics } from '../ops/metrics.ts'
+import type { Metrics, OpenCounters } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -51,6 +51,8 @@ export type Feature = {
   operations?(db: Database, config: Config): Operation[]
   jobs?: StartJob[]
   gauges?: StartJob[]
+  /** What it counts itself; shown by every process, whatever its role. */
+  counters?: OpenCounters
   /** For the operations of these origins, among others. */
   onFinal?: {
     origins: readonly Origin[]

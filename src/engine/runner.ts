@@ -22,7 +22,7 @@ type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
-  metrics: Pick<Metrics, 'claimsLost'>
+  metrics: Pick<Metrics, 'of'>
   onFinal: OnFinal
 }
 

@@ -4,6 +4,7 @@ import type { Job } from '../queue/job.ts'
 import { allowNetworks } from './allow-networks.ts'
 import { workBatches } from './batch-job.ts'
 import { paymentGauges } from './gauges.ts'
+import { paymentCounters } from './payment-counters.ts'
 import { purgeEvents } from './purge-events.ts'
 import { batchQueue, deadEventQueue, eventQueue } from './queue.ts'
 import { recordPostings } from './record-postings.ts'
@@ -17,6 +18,7 @@ export const paymentsFeature: Feature = {
   operations: (db, config) => [repayment(db, config)],
   jobs: [saveEvents, runBatches],
   gauges: [({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log)],
+  counters: paymentCounters,
   async onPurge(db, { events }) {
     return events === 0 ? {} : { events: await purgeEvents(db, events) }
   },
@@ -24,7 +26,7 @@ export const paymentsFeature: Feature = {
     origins: ['payment'],
     async record(trx, final, metrics) {
       const { overpaid } = await recordPostings(trx, final)
-      metrics.overpaidRepayments.inc(overpaid)
+      metrics.of(paymentCounters).overpaidRepayments.inc(overpaid)
     },
   },
 }
@@ -32,14 +34,16 @@ export const paymentsFeature: Feature = {
 async function saveEvents({ db, boss, config, metrics, log }: WorkerContext): Promise<Job> {
   await allowNetworks(db, config.lenders)
   await takeConfirming(db, config)
+  const { repeatedEvents } = metrics.of(paymentCounters)
   return workEvents(db, boss, {
-    onRepeats: (gateway, repeats) => metrics.repeatedEvents.inc({ gateway }, repeats),
+    onRepeats: (gateway, repeats) => repeatedEvents.inc({ gateway }, repeats),
     log,
   })
 }
 
 function runBatches(context: WorkerContext): Promise<Job> {
   const { boss, config, metrics, ledger, slots, traces, onBatch, log } = context
+  const { batchSeconds } = metrics.of(paymentCounters)
   return workBatches(context, boss, {
     ...config,
     traces,
@@ -49,7 +53,7 @@ function runBatches(context: WorkerContext): Promise<Job> {
         return found?.loanProductName
       }),
     onBatch,
-    onStage: (stage, seconds) => metrics.batchSeconds.observe({ stage }, seconds),
+    onStage: (stage, seconds) => batchSeconds.observe({ stage }, seconds),
     log,
   })
 }

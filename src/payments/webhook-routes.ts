@@ -14,6 +14,7 @@ import { enqueueEvents } from './enqueue-events.ts'
 import type { Fields } from './gateways/gateway.ts'
 import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
+import { paymentCounters } from './payment-counters.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { verdict } from './verdict.ts'
 import { warnOfUnproven } from './warn-of-unproven.ts'
@@ -32,6 +33,7 @@ type Context = { db: Database; boss: PgBoss; config: Config; metrics: Metrics; w
 export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, boss, config, metrics, watch } = context
   const { lenders } = config
+  const counters = metrics.of(paymentCounters)
   const enqueue = enqueueEvents(db, boss, watch)
 
   return async app => {
@@ -62,7 +64,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     const { isRefused, verifiedBy } = verdict(lenders, gateway, lender, body, headers)
     const labels = { gateway: gateway.name, lender }
     if (verifiedBy === null && isRefused) {
-      metrics.signatureFailures.inc(labels)
+      counters.signatureFailures.inc(labels)
       throw new InvalidSignature()
     }
     const kept = eventOf(request, gateway, event)
@@ -71,7 +73,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
         request.log.error({ err: error }, 'event could not be stored')
       throw new Unavailable('the event could not be stored')
     })
-    metrics.paymentEvents.inc(labels)
+    counters.events.inc(labels)
   }
 }
 

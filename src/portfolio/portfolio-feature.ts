@@ -1,17 +1,19 @@
 import type { Feature, WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { migrationKinds, migrationOperations } from './kinds/kinds.ts'
+import { rowCounters } from './run/row-counters.ts'
 import { finishRows } from './run/rows-final.ts'
 import { workMigrations } from './run/work-migrations.ts'
 
 export const portfolioFeature: Feature = {
   operations: () => [...migrationOperations().values()],
   jobs: [runMigrations],
+  counters: rowCounters,
   onFinal: {
     origins: ['migration'],
     async record(trx, final, metrics) {
-      for (const [state, count] of await finishRows(trx, final))
-        metrics.migrationRows.inc({ state }, count)
+      const { finished } = metrics.of(rowCounters)
+      for (const [state, count] of await finishRows(trx, final)) finished.inc({ state }, count)
     },
   },
 }

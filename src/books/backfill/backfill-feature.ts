@@ -1,4 +1,5 @@
 import type { Feature } from '../../engine/feature.ts'
+import { backfillCounters } from './backfill-counters.ts'
 import { backfillGauges } from './backfill-gauges.ts'
 import { workBackfills } from './backfill-job.ts'
 import { backfillQueue } from './queue.ts'
@@ -8,4 +9,5 @@ export const backfillFeature: Feature = {
   queues: [backfillQueue],
   jobs: [workBackfills],
   gauges: [({ metrics, patient, log }) => backfillGauges(metrics.registry, patient, log)],
+  counters: backfillCounters,
 }

@@ -8,6 +8,7 @@ import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { work } from '../../queue/queue.ts'
 import { nameOf, openAccount } from './accounts.ts'
+import { backfillCounters } from './backfill-counters.ts'
 import { type BackfillClaim, claimBackfill } from './claim-backfill.ts'
 import { backfillQueue } from './queue.ts'
 import { pendingReader } from './read-pending.ts'
@@ -87,7 +88,8 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
         log,
         isStopping: () => stopping.aborted,
         readPending: pendingReader(patient, claim.id),
-        onMissed: count => metrics.missedPayments.inc({ gateway: name }, count),
+        onMissed: count =>
+          metrics.of(backfillCounters).missedPayments.inc({ gateway: name }, count),
       })
     } finally {
       stopping.removeEventListener('abort', close)

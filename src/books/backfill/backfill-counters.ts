@@ -1,0 +1,12 @@
+import { Counter, type Registry } from 'prom-client'
+
+export function backfillCounters(registers: Registry[]) {
+  return {
+    missedPayments: new Counter({
+      name: 'loanops_missed_payments_total',
+      help: 'Captured payments that a gateway had and we had not, by gateway',
+      labelNames: ['gateway'],
+      registers,
+    }),
+  }
+}
