@@ -13,6 +13,7 @@ import {
 } from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { openWatch } from './database/watch.ts'
+import { ledgerReport } from './engine/ledger-report.ts'
 import { watchPauses } from './engine/pause.ts'
 import { pauseGauge } from './engine/pause-gauge.ts'
 import { backlog } from './http/limits.ts'
@@ -30,7 +31,7 @@ import { poolGauge } from './ops/pool-gauge.ts'
 import type { Traces } from './ops/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
-import { allCounters, startWorker, type Worker } from './worker.ts'
+import { allCounters, allReports, startWorker, type Worker } from './worker.ts'
 
 /** One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days may wait for one. */
 const LONG_STATEMENTS_AT_ONCE = 5
@@ -61,7 +62,12 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   pauseGauge(metrics.registry, pauses)
   const watching = [pauses, ...tendSlots({ db, ledger, slots, metrics }, config, log)]
   let worker: Worker | undefined
-  const readiness = health(db, tablesPresent(), () => worker?.ledgerState(), watch)
+  const readiness = health(db, {
+    isMigrated: tablesPresent(),
+    watch,
+    ledger: ask => ledgerReport(ask, worker?.breakerState()),
+    reports: allReports,
+  })
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {

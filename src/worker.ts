@@ -35,8 +35,9 @@ const FEATURES: Feature[] = [
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
-/** Every feature's, for any process to register. */
+/** Every feature's, for any process to show. */
 export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
+export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
 
 /** Every feature's listener, in their order. */
 export function tellFeatures(metrics: Metrics): OnFinal {
@@ -51,8 +52,8 @@ export function tellFeatures(metrics: Metrics): OnFinal {
   }
 }
 
-/** `ledgerState` is what readyz reports about the ledger. */
-export type Worker = { ledgerState(): object; stop(): Promise<void> }
+/** `breakerState` is a part of what readyz reports about the ledger. */
+export type Worker = { breakerState(): object; stop(): Promise<void> }
 
 /** Starts every job and gauge. If one fails to start, stops the others. */
 export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
@@ -66,7 +67,7 @@ export async function startWorker(services: WorkerServices, config: Config): Pro
     await stop()
     throw error
   }
-  return { ledgerState: services.ledger.breaker.state, stop }
+  return { breakerState: services.ledger.breaker.state, stop }
 
   async function stop() {
     // In parallel: each may wait for its own calls, and none may start anything new in the meantime.

@@ -2,6 +2,7 @@ import type { Feature, WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { callbackCounters } from './callback-counters.ts'
 import { callbackGauges } from './callback-gauges.ts'
+import { callbackReport } from './callback-report.ts'
 import { chooseTypes } from './choose-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 import { purgeCallbacks } from './purge-callbacks.ts'
@@ -11,6 +12,7 @@ export const callbacksFeature: Feature = {
   jobs: [deliver],
   gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],
   counters: callbackCounters,
+  report: callbackReport,
   async onPurge(db, { operations }) {
     return operations === 0 ? {} : { callbacks: await purgeCallbacks(db, operations) }
   },

@@ -6,6 +6,7 @@ import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Slots } from '../ledger/slots.ts'
+import type { Report } from '../ops/health.ts'
 import type { Metrics, OpenCounters } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
@@ -53,6 +54,7 @@ export type Feature = {
   gauges?: StartJob[]
   /** What it counts itself; shown by every process, whatever its role. */
   counters?: OpenCounters
+  report?: Report
   /** For the operations of these origins, among others. */
   onFinal?: {
     origins: readonly Origin[]

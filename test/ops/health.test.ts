@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { tablesPresent } from '../../src/database/migrate.ts'
 import { openWatch } from '../../src/database/watch.ts'
+import { ledgerReport } from '../../src/engine/ledger-report.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
@@ -12,6 +13,7 @@ import { health } from '../../src/ops/health.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
+import { allReports } from '../../src/worker.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -28,6 +30,19 @@ t.test('readyz says not_known, not healthy, while the database does not answer',
   t.same(await waitingFor(), [])
 })
 
+t.test('readyz answers in a fixed order, whatever the role', async t => {
+  const parts = ['status', 'database', 'queue', 'stuck', 'ledger', 'callbacks']
+  for (const [ROLE, ledger] of [
+    ['api', ['waiting_for', 'pause']],
+    ['worker', ['circuit', 'last_error', 'waiting_for', 'pause']],
+    ['all', ['circuit', 'last_error', 'waiting_for', 'pause']],
+  ] as const) {
+    const { call } = await startTestService(t, { ROLE })
+    const { body } = await call('GET', '/readyz')
+    t.same([Object.keys(body), Object.keys(body.ledger)], [parts, ledger], ROLE)
+  }
+})
+
 t.test('readyz is 503 and names a group commit that makes no progress, until it does', async t => {
   const { db, url } = await freshDatabase(t)
   const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
@@ -38,7 +53,12 @@ t.test('readyz is 503 and names a group commit that makes no progress, until it 
     db: ours,
     boss,
     metrics: openMetrics(),
-    health: health(ours, tablesPresent(), () => undefined, watch),
+    health: health(ours, {
+      isMigrated: tablesPresent(),
+      watch,
+      ledger: ask => ledgerReport(ask, undefined),
+      reports: allReports,
+    }),
     watch,
     traces: await openTraces(config, logger('silent')),
     ledger: openLedger(config),

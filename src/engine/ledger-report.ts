@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Ask, LedgerReport } from '../ops/health.ts'
+
+/**
+ * What readyz says of the ledger.
+ * @param breakerState for a worker
+ */
+export async function ledgerReport(
+  ask: Ask,
+  breakerState: object | undefined,
+): Promise<LedgerReport> {
+  const [waitingFor, pause] = await Promise.all([
+    // No answer must not look like no trouble.
+    ask(reasonsToWait, ['not_known']),
+    ask(pauseInWords, 'not_known'),
+  ])
+  return { ...breakerState, waiting_for: waitingFor, pause }
+}
+
+async function reasonsToWait(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ reason: string }>`
+    select reason
+      from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval',
+                         'outcome_unknown']) reason
+     where exists (select from loanops.operation where status = 'processing' and waiting_for = reason)
+    union all
+    select 'paused'
+     where exists (select from ops.ledger_pause) and exists (select from loanops.operation where status = 'processing')`.execute(
+    db,
+  )
+  return rows.map(({ reason }) => reason)
+}
+
+/** Without the operator's reason, because anybody may ask. */
+async function pauseInWords(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ since: Date; until: Date | null }>`
+    select since, until from ops.ledger_pause`.execute(db)
+  const [pause] = rows
+  if (pause === undefined) return null
+  const end = pause.until === null ? 'until it is resumed' : `until ${pause.until.toISOString()}`
+  return `writes have been paused since ${pause.since.toISOString()}, ${end}`
+}
