@@ -5,7 +5,7 @@ import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { armCrashPoints } from './crash-point.ts'
 import { migrate } from './database/migrate.ts'
 import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
-import { allQueues } from './worker.ts'
+import { allCrashPoints, allQueues } from './worker.ts'
 
 const OPTIONS = {
   embedded: { type: 'boolean' },
@@ -20,7 +20,7 @@ const OPTIONS = {
 
 const { values: flags, positionals } = commandLine()
 try {
-  armCrashPoints(process.env.LOANOPS_CRASH_AT)
+  armCrashPoints(process.env.LOANOPS_CRASH_AT, allCrashPoints)
   await command(positionals[0])
 } catch (error) {
   ended(error)

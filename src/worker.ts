@@ -35,9 +35,10 @@ const FEATURES: Feature[] = [
 /** Every queue, for `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
-/** Every feature's, for any process to show. */
+/** What processes of every role show on /metrics and /readyz, and where tests may kill them. */
 export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
 export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
+export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
 
 /** Every feature's listener, in their order. */
 export function tellFeatures(metrics: Metrics): OnFinal {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
+import { allCrashPoints } from '../src/worker.ts'
 
 /**
  * The import law, from the top: a folder imports only from its own level or a lower one. A file directly in src
@@ -85,6 +86,13 @@ t.test('the paths of the ledger’s API are in src/ledger only', async t => {
     if (['ledger', 'sandbox'].includes(placeOf(file))) continue
     t.notMatch(text, LEDGER_PATH, file)
   }
+})
+
+t.test('features list the crash points that the code passes, each once', async t => {
+  const passed = [...texts.values()].flatMap(text =>
+    [...text.matchAll(/\bcrashPoint\('([^']+)'\)/g)].map(([, point]) => point),
+  )
+  t.same(allCrashPoints.toSorted(), [...new Set(passed)].sort())
 })
 
 t.test('no file is a dumping ground or too large to keep in mind', async t => {

@@ -3,6 +3,7 @@ import type { Job } from '../queue/job.ts'
 import { requestRun } from '../queue/request-run.ts'
 import { workRuns } from '../queue/run-job.ts'
 import { countFound } from './count-found.ts'
+import { READBACK_CRASH_POINTS } from './crash-points.ts'
 import { readbackGauges } from './gauges.ts'
 import { readbackQueue } from './queue.ts'
 import { readbackCounters } from './readback-counters.ts'
@@ -13,6 +14,7 @@ export const booksFeature: Feature = {
   jobs: [runReadbacks],
   gauges: [({ metrics, patient, log }) => readbackGauges(metrics.registry, patient, log)],
   counters: readbackCounters,
+  crashPoints: READBACK_CRASH_POINTS,
 }
 
 function runReadbacks(context: WorkerContext): Promise<Job> {

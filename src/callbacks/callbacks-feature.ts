@@ -4,6 +4,7 @@ import { callbackCounters } from './callback-counters.ts'
 import { callbackGauges } from './callback-gauges.ts'
 import { callbackReport } from './callback-report.ts'
 import { chooseTypes } from './choose-types.ts'
+import { CALLBACK_CRASH_POINTS } from './crash-points.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 import { purgeCallbacks } from './purge-callbacks.ts'
 
@@ -13,6 +14,7 @@ export const callbacksFeature: Feature = {
   gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],
   counters: callbackCounters,
   report: callbackReport,
+  crashPoints: CALLBACK_CRASH_POINTS,
   async onPurge(db, { operations }) {
     return operations === 0 ? {} : { callbacks: await purgeCallbacks(db, operations) }
   },

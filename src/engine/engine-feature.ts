@@ -1,3 +1,4 @@
+import { ENGINE_CRASH_POINTS } from './crash-points.ts'
 import { engineCounters } from './engine-counters.ts'
 import { engineGauges } from './engine-gauges.ts'
 import type { Feature } from './feature.ts'
@@ -10,6 +11,7 @@ export const engineFeature: Feature = {
   jobs: [runOperations],
   gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
   counters: engineCounters,
+  crashPoints: ENGINE_CRASH_POINTS,
   async onPurge(db, { attempts }) {
     return attempts === 0 ? {} : { attempts: await purgeAttempts(db, attempts) }
   },

@@ -55,6 +55,8 @@ export type Feature = {
   /** What it counts itself; shown by every process, whatever its role. */
   counters?: OpenCounters
   report?: Report
+  /** Where tests may kill a process: every name that it passes to `crashPoint`. */
+  crashPoints?: readonly string[]
   /** For the operations of these origins, among others. */
   onFinal?: {
     origins: readonly Origin[]

@@ -3,6 +3,7 @@ import { findLoan } from '../ledger/loan-calls.ts'
 import type { Job } from '../queue/job.ts'
 import { allowNetworks } from './allow-networks.ts'
 import { workBatches } from './batch-job.ts'
+import { PAYMENT_CRASH_POINTS } from './crash-points.ts'
 import { paymentGauges } from './gauges.ts'
 import { paymentCounters } from './payment-counters.ts'
 import { purgeEvents } from './purge-events.ts'
@@ -19,6 +20,7 @@ export const paymentsFeature: Feature = {
   jobs: [saveEvents, runBatches],
   gauges: [({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log)],
   counters: paymentCounters,
+  crashPoints: PAYMENT_CRASH_POINTS,
   async onPurge(db, { events }) {
     return events === 0 ? {} : { events: await purgeEvents(db, events) }
   },

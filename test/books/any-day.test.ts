@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { BACKFILL_CRASH_POINTS } from '../../src/crash-point.ts'
+import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
 import { capturedA, refundA, signedA } from '../support/gateway-events.ts'
 import { fetchAll, gatewaySandbox, requestFetch } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { BACKFILL_CRASH_POINTS } from '../../src/crash-point.ts'
+import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
 import { fetched, gatewaySandbox, requestFetch } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'
 import { paymentService } from '../support/payments.ts'

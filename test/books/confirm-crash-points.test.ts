@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CONFIRM_CRASH_POINTS } from '../../src/crash-point.ts'
+import { CONFIRM_CRASH_POINTS } from '../../src/books/confirm/crash-points.ts'
 import { successB } from '../support/gateway-events.ts'
 import { gatewaySandbox, PAID_AT } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'

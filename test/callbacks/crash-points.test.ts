@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CALLBACK_CRASH_POINTS } from '../../src/crash-point.ts'
+import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
 import { callbackReceiver } from '../support/callback-receiver.ts'
 import { clientData } from '../support/loans.ts'
 import { submit } from '../support/operations.ts'

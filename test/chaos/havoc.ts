@@ -1,12 +1,9 @@
 import pg from 'pg'
-import {
-  BACKFILL_CRASH_POINTS,
-  CALLBACK_CRASH_POINTS,
-  CRASH_POINTS,
-  type CrashPoint,
-  PAYMENT_CRASH_POINTS,
-  READBACK_CRASH_POINTS,
-} from '../../src/crash-point.ts'
+import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
+import { READBACK_CRASH_POINTS } from '../../src/books/crash-points.ts'
+import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
+import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
+import { PAYMENT_CRASH_POINTS } from '../../src/payments/crash-points.ts'
 import { control as controlLedger } from '../support/loans.ts'
 import { SCOPES, type Scope, TROUBLES, type Trouble } from '../support/path.ts'
 import type { Service } from '../support/process.ts'
@@ -29,8 +26,8 @@ const MEETS_ITS_POINT_MS = 4_000
 const MEETS_A_BATCH_MS = 12_000
 /** How often to check whether anything is running that is worth killing. */
 const ASK_EVERY_MS = 50
-const POINTS: CrashPoint[] = [
-  ...CRASH_POINTS,
+const POINTS: string[] = [
+  ...ENGINE_CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
   ...READBACK_CRASH_POINTS,
   ...CALLBACK_CRASH_POINTS,
@@ -101,13 +98,13 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
     if (chance < 0.28) return failPath()
     if (chance < 0.32) return storm()
     if (chance < 0.36) return pauseLedger()
-    const point = POINTS[nextPoint++ % POINTS.length] as CrashPoint
+    const point = POINTS[nextPoint++ % POINTS.length] as string
     if (chance < 0.88) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
   }
 
   /** Makes the place's next process die at the point. */
-  async function arm(place: Place, point: CrashPoint) {
+  async function arm(place: Place, point: string) {
     const isStop = point === 'stop.handing-back'
     // A run passes each of its points only once or twice.
     const most = isStop || isOfRun(point) ? 1 : MAX_PASSINGS
@@ -221,8 +218,8 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
   }
 }
 
-const isOfRun = (point: CrashPoint) => /^(batch|readback|backfill)/.test(point)
-const isAtTheDoor = (point: CrashPoint) => /^(intake|webhook)/.test(point)
+const isOfRun = (point: string) => /^(batch|readback|backfill)/.test(point)
+const isAtTheDoor = (point: string) => /^(intake|webhook)/.test(point)
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))

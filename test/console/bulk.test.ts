@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { BULK_CRASH_POINTS } from '../../src/crash-point.ts'
+import { BULK_CRASH_POINTS } from '../../src/console/bulk/crash-points.ts'
 import { type ConsoleService, startWithConsole } from '../support/console.ts'
 import { clientData } from '../support/loans.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CRASH_POINTS, type CrashPoint } from '../../src/crash-point.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
+import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
 import { judge } from '../chaos/model.ts'
 import { expireLeases } from '../support/leases.ts'
 import { approval, clientData, control, loanData, newName } from '../support/loans.ts'
@@ -24,13 +24,13 @@ t.test('wherever a process dies, accepted operations are done once and in order'
   const service = await startTestService(t, { ROLE: 'api' })
   const accepted: string[] = []
   const hit: string[] = []
-  for (const point of CRASH_POINTS) {
+  for (const point of ENGINE_CRASH_POINTS) {
     await expireLeases(service.db)
     const said = await dieAt(service, point, accepted)
     hit.push(...crashPointsIn(said))
     if (hit.at(-1) !== point) t.comment(`instead of dying at ${point}: ${said.join('; ')}`)
   }
-  t.same(hit, [...CRASH_POINTS], 'a process died at each of them')
+  t.same(hit, [...ENGINE_CRASH_POINTS], 'a process died at each of them')
 
   await expireLeases(service.db)
   const survivor = startProcess('worker', envOf(service))
@@ -55,7 +55,7 @@ t.test('wherever a process dies, accepted operations are done once and in order'
 })
 
 /** Makes a process die at the point, with enough work to get there. @returns what it wrote meanwhile */
-async function dieAt(service: TestService, point: CrashPoint, accepted: string[]) {
+async function dieAt(service: TestService, point: string, accepted: string[]) {
   const port = String(await freePort(0))
   const env = {
     ...envOf(service),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { type CrashPoint, PAYMENT_CRASH_POINTS } from '../../src/crash-point.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
+import { PAYMENT_CRASH_POINTS } from '../../src/payments/crash-points.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { expireLeases } from '../support/leases.ts'
 import { type PaymentService, paymentService, webhooks } from '../support/payments.ts'
@@ -43,7 +43,7 @@ t.test(
 )
 
 /** Sends a payment, and lets a process die at the point, with work enough to pass it. @returns where it died */
-async function dieAt(t: Test, service: PaymentService, point: CrashPoint, lender: string) {
+async function dieAt(t: Test, service: PaymentService, point: string, lender: string) {
   const isDoor = point.startsWith('webhook')
   const port = String(await freePort(0))
   const env = { ...envOf(service), PORT: port, LOANOPS_CRASH_AT: point }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import type { CrashPoint } from '../../src/crash-point.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { suspendedWorker } from '../support/heir.ts'
 import { allSaved, paymentService } from '../support/payments.ts'
@@ -31,7 +30,7 @@ t.test('a dead worker’s batch run continues within 15 s', async t => {
 })
 
 /** A worker dies there, and another one begins. @returns since when */
-async function workerDead(t: Test, point: CrashPoint) {
+async function workerDead(t: Test, point: string) {
   const service = await paymentService(t, { ROLE: 'api' })
   await service.loan('L-1')
   const env = testEnv(service.databaseUrl, service.ledger.url)

@@ -2,6 +2,7 @@ import type { Feature } from '../../engine/feature.ts'
 import { backfillCounters } from './backfill-counters.ts'
 import { backfillGauges } from './backfill-gauges.ts'
 import { workBackfills } from './backfill-job.ts'
+import { BACKFILL_CRASH_POINTS } from './crash-points.ts'
 import { backfillQueue } from './queue.ts'
 
 /** Fetches from the gateways what their webhooks did not bring. */
@@ -10,4 +11,5 @@ export const backfillFeature: Feature = {
   jobs: [workBackfills],
   gauges: [({ metrics, patient, log }) => backfillGauges(metrics.registry, patient, log)],
   counters: backfillCounters,
+  crashPoints: BACKFILL_CRASH_POINTS,
 }

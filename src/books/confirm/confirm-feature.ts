@@ -3,10 +3,12 @@ import type { Feature, WorkerContext } from '../../engine/feature.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { askAccount, type Budget, newBudget } from './ask-account.ts'
 import { confirmGauges } from './confirm-gauges.ts'
+import { CONFIRM_CRASH_POINTS } from './crash-points.ts'
 
 /** Asks the gateways to confirm events that no signature proves. */
 export const confirmFeature: Feature = {
   gauges: [({ metrics, patient, log }) => confirmGauges(metrics.registry, patient, log)],
+  crashPoints: CONFIRM_CRASH_POINTS,
   onBatch: askGateways,
 }
 

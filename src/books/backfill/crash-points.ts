@@ -1,0 +1,7 @@
+/** Where a process can die during a fetch from a gateway. */
+export const BACKFILL_CRASH_POINTS = [
+  'backfill.claimed',
+  'backfill.kept',
+  'backfill.part-done',
+  'backfill.unended',
+] as const

@@ -1,0 +1,14 @@
+/** Where a process can die while it runs an operation, in the order in which an operation passes them. */
+export const ENGINE_CRASH_POINTS = [
+  'intake.inserted',
+  'intake.committed',
+  'claim.committed',
+  'start.committed',
+  'look.answered',
+  'remember.committed',
+  'write.unsent',
+  'write.answered',
+  'finish.committed',
+  'wake.client-done',
+  'stop.handing-back',
+] as const

@@ -1,0 +1,11 @@
+/** Where a process can die while it handles a payment, from its webhook to the end of its repayment. */
+export const PAYMENT_CRASH_POINTS = [
+  'webhook.committed',
+  'events.saved',
+  'batch.claimed',
+  'batch.registered',
+  'batch.transformed',
+  'batch.posting',
+  'posting.recorded',
+  'batch.unended',
+] as const
