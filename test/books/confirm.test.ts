@@ -91,16 +91,26 @@ t.test('what no signature proves waits for its gateway', async t => {
   })
 
   await t.test('a denied payment is asked about again until the gateway has it', async t => {
-    t.match((await service.payment('20', B)).payment, { next_try_at: /^20/ })
-    await has(B, '20')
+    await webhook(B, paidB('28'), SEVEN)
     await batch()
-    t.same(await stateOf('20'), ['posted', null, null])
+    t.match((await service.payment('28', B)).payment, {
+      state: 'suspense',
+      reason: 'not_at_gateway',
+      next_try_at: /^20/,
+    })
+    await has(B, '28')
+    await batch()
+    t.same(await stateOf('28'), ['posted', null, null])
   })
 
   await t.test('a genuine event beside a forged one is posted', async t => {
-    await webhook(B, paidB('23'), SEVEN)
+    await has(B, '29')
+    await webhook(B, paidB('29', { amount: 1000.01 }), SEVEN)
     await batch()
-    t.match(await service.payment('23', B), { payment: { state: 'posted', amount: '1000.00' } })
+    t.same(await stateOf('29'), ['suspense', 'not_at_gateway', null])
+    await webhook(B, paidB('29'), SEVEN)
+    await batch()
+    t.match(await service.payment('29', B), { payment: { state: 'posted', amount: '1000.00' } })
   })
 
   await t.test('a lender with credentials of its own is asked for with those', async t => {
@@ -133,7 +143,9 @@ t.test('what no signature proves waits for its gateway', async t => {
       await has(B, '17')
       await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })
       await batch()
-      t.equal((await posted('L-2')).length, 1)
+      t.same(await stateOf('17'), ['posted', null, null])
+      const bookedOn = async () => (await posted('L-2')).map(({ externalId }) => externalId)
+      t.ok((await bookedOn()).includes('gateway_b-17'))
       await webhook(B, paidB('17'), SEVEN)
       await batch()
       t.match((await service.payment('17', B)).payment, {
@@ -154,9 +166,13 @@ t.test('what no signature proves waits for its gateway', async t => {
   })
 
   await t.test('a forged event about a payment that is posted changes nothing', async t => {
-    await webhook(B, paidB('11', { amount: 5, loan: 'L-77' }), SEVEN)
+    await has(B, '18')
+    await webhook(B, paidB('18'), SEVEN)
     await batch()
-    const { payment, events } = await service.payment('11', B)
+    t.same(await stateOf('18'), ['posted', null, null])
+    await webhook(B, paidB('18', { amount: 5, loan: 'L-77' }), SEVEN)
+    await batch()
+    const { payment, events } = await service.payment('18', B)
     t.match(payment, { state: 'posted', objection: null })
     t.match(events[0], { counts: 'outranked' })
   })
@@ -168,42 +184,49 @@ t.test('what no signature proves waits for its gateway', async t => {
       return { ...event, data: { refund: { ...refund, order_id: `order_${of}` } } }
     }
     const dispute = (id: string) => {
-      const event = disputeA('created', { id: 'pay_11', loan: 'L-6' })
+      const event = disputeA('created', { id: 'pay_71', loan: 'L-6' })
       Object.assign((event.payload as any).dispute.entity, { id })
       return event
     }
-    await webhook(B, refund('511', '11'), SEVEN)
-    await webhook(B, refund('512', '12'), SEVEN)
-    await webhook('gateway_a', refundA({ id: 'rfnd_1', of: 'pay_11' }), SIX)
+    for (const id of ['71', '72']) {
+      await has(B, id)
+      await webhook(B, paidB(id), SEVEN)
+    }
+    await has('gateway_a', 'pay_71')
+    await webhook('gateway_a', capturedA({ id: 'pay_71', loan: 'L-6' }), SIX)
+    await batch()
+    await webhook(B, refund('571', '71'), SEVEN)
+    await webhook(B, refund('572', '72'), SEVEN)
+    await webhook('gateway_a', refundA({ id: 'rfnd_1', of: 'pay_71' }), SIX)
     await webhook('gateway_a', dispute('disp_1'), SIX)
     await webhook('gateway_a', dispute('disp_2'), SIX)
     const now = { amount: 100_000, created_at: PAID_AT }
     await gateways.put('/refunds', {
       gateway: B,
-      id: '511',
-      paymentId: '11',
+      id: '571',
+      paymentId: '71',
       status: 'processed',
       ...now,
     })
     await gateways.put('/disputes', {
       gateway: 'gateway_a',
       id: 'disp_1',
-      paymentId: 'pay_11',
+      paymentId: 'pay_71',
       status: 'open',
       ...now,
     })
     await batch()
-    t.same(await stateOf('511'), ['suspense', 'refund', null])
+    t.same(await stateOf('571'), ['suspense', 'refund', null])
     t.same(await stateOf('disp_1', 'gateway_a'), ['suspense', 'chargeback', null])
     for (const [id, gateway] of [
-      ['512', B],
+      ['572', B],
       ['rfnd_1', 'gateway_a'],
       ['disp_2', 'gateway_a'],
     ])
       t.same(await stateOf(id as string, gateway), ['suspense', 'not_at_gateway', null], String(id))
-    t.match((await service.payment('11', B)).payment, { objection: 'refund' })
-    t.match((await service.payment('12', B)).payment, { objection: null })
-    t.match((await service.payment('pay_11', 'gateway_a')).payment, { objection: 'chargeback' })
+    t.match((await service.payment('71', B)).payment, { objection: 'refund' })
+    t.match((await service.payment('72', B)).payment, { objection: null })
+    t.match((await service.payment('pay_71', 'gateway_a')).payment, { objection: 'chargeback' })
   })
 
   await t.test('a dispute that goes on is asked about again', async t => {
@@ -239,53 +262,59 @@ t.test('what no signature proves waits for its gateway', async t => {
     )
   })
 
+  const resolve = (id: string, resolution: object) =>
+    service.call('POST', `/api/payments/${B}/${id}/resolve`, { note: 'seen', ...resolution })
+
   await t.test('what an operator decides about a forgery stands', async t => {
-    const resolve = (id: string, resolution: object) =>
-      service.call('POST', `/api/payments/${B}/${id}/resolve`, { note: 'seen', ...resolution })
     const post = {
       outcome: 'post',
       external_loan_id: 'L-7',
       amount: 10,
       paid_on: '05 February 2026',
     }
-    t.match(await service.assign('24', 'L-7', B), { status: 409 })
-    t.match(await resolve('21', { outcome: 'dismiss' }), {
+    await has(B, '61', { status: 'failed' })
+    await has(B, '64')
+    await webhook(B, paidB('61'), SEVEN)
+    await webhook(B, paidB('64', { currency: 'USD' }), SEVEN)
+    await batch()
+    t.match(await service.assign('64', 'L-7', B), { status: 409 })
+    t.match(await resolve('61', { outcome: 'dismiss' }), {
       status: 200,
       body: { state: 'dismissed' },
     })
-    t.match(await resolve('24', post), {
+    t.match(await resolve('64', post), {
       status: 200,
       body: { state: 'waiting', waiting_for: 'batch' },
     })
-    const before = await asked('/2')
+    const before = await asked('64')
+    t.ok(before.length > 0)
     await batch()
-    t.same(await stateOf('24'), ['posted', null, null])
-    t.same(await stateOf('21'), ['dismissed', null, null])
-    t.same(
-      (await asked('/2')).slice(before.length).filter(path => path.includes('24')),
-      [],
-    )
+    t.same(await stateOf('64'), ['posted', null, null])
+    t.same(await stateOf('61'), ['dismissed', null, null])
+    t.same(await asked('64'), before)
   })
 
   await t.test('a dismissed payment that the gateway has after all gets an objection', async t => {
-    await has(B, '21', { status: 'captured' })
-    await webhook(B, paidB('21', { status: 'SUCCESS', time: '2026-02-05T10:00:00Z' }), SEVEN)
+    await has(B, '62', { status: 'failed' })
+    await webhook(B, paidB('62'), SEVEN)
     await batch()
-    t.match((await service.payment('21', B)).payment, {
+    t.match(await resolve('62', { outcome: 'dismiss' }), { status: 200 })
+    await has(B, '62', { status: 'captured' })
+    await webhook(B, paidB('62', { status: 'SUCCESS', time: '2026-02-05T10:00:00Z' }), SEVEN)
+    await batch()
+    t.match((await service.payment('62', B)).payment, {
       state: 'dismissed',
       objection: 'events_disagree',
     })
   })
 
-  await t.test('every payment of all these was posted once', async t => {
-    const names = (await service.repayments()).map(({ externalId }) => externalId)
-    t.equal(new Set(names).size, names.length)
-    const { rows } = await sql`
-      select from core.question q
-       where said is null and not exists (select from core.transaction t
-         where t.gateway_payment_id = q.gateway_payment_id and t.unconfirmed = 'unasked')`.execute(
-      service.db,
-    )
-    t.equal(rows.length, 0, 'nothing is asked about that is confirmed')
-  })
+  const names = (await service.repayments()).map(({ externalId }) => externalId)
+  t.equal(new Set(names).size, names.length, 'every payment of all these was posted once')
+  const { rows } = await sql`
+    select from core.question q
+     where said is null and not exists (select from core.transaction t
+       where t.gateway_payment_id = q.gateway_payment_id and t.unconfirmed = 'unasked')`.execute(
+    service.db,
+  )
+  t.equal(rows.length, 0, 'nothing is asked about that is confirmed')
 })

@@ -20,6 +20,14 @@ t.test('the console’s pages', async t => {
   const { url, db, operator, viewer, admin } = service
   const call = caller(url)
   await fillConsole(url)
+  /** Payments that no batch can post by itself, because they name no loan or one that does not exist. */
+  const hold = async (lender: string, ...payments: { id: string; loan?: string }[]) => {
+    for (const facts of payments) {
+      const event = capturedA({ notes: {}, ...facts, amount: 99_900 })
+      await call('POST', `/api/webhooks/gateway_a?lender=${lender}`, event)
+    }
+    await runBatch(url)
+  }
 
   t.test('each number on the overview leads to the rows that it counts', async t => {
     const overview = await operator('/console')
@@ -44,7 +52,8 @@ t.test('the console’s pages', async t => {
   })
 
   t.test('a form without JavaScript assigns a payment, and the next batch posts it', async t => {
-    const path = '/console/payments/gateway_a/pay_nobody'
+    await hold('LENDER_02', { id: 'pay_assigned' })
+    const path = '/console/payments/gateway_a/pay_assigned'
     const form = { external_loan_id: 'L-1002', note: 'named by the branch' }
     const { status, headers } = await operator(`${path}/assign`, form)
     t.equal(status, 303)
@@ -54,7 +63,7 @@ t.test('the console’s pages', async t => {
     t.match(page.text, /posted/)
     t.match(page.text, /payment assign<\/strong> by asha.rao: “named by the branch”/)
     const { rows } =
-      await sql`select actor, detail ->> 'note' as note from ops.audit where action = 'payment.assign'`.execute(
+      await sql`select actor, detail ->> 'note' as note from ops.audit where action = 'payment.assign' and subject like '%/pay_assigned%'`.execute(
         db,
       )
     t.same(rows, [{ actor: 'asha.rao', note: 'named by the branch' }])
@@ -63,7 +72,8 @@ t.test('the console’s pages', async t => {
   t.test(
     'a decision about a payment takes the day as people write it, and says which field is wrong',
     async t => {
-      const path = '/console/payments/gateway_a/pay_unknown_loan'
+      await hold('LENDER_02', { id: 'pay_decided', loan: 'L-78' })
+      const path = '/console/payments/gateway_a/pay_decided'
       const post = {
         outcome: 'post',
         external_loan_id: 'L-1001',
@@ -113,17 +123,20 @@ t.test('the console’s pages', async t => {
   t.test(
     'a loan’s timeline has operations with attempts, payments, and who decided what',
     async t => {
-      const { text } = await operator('/console/loans/L-1002?refresh=off')
+      await hold('LENDER_02', { id: 'pay_of_loan' })
+      const assign = '/console/payments/gateway_a/pay_of_loan/assign'
+      await operator(assign, { external_loan_id: 'L-1001', note: 'named by the branch' })
+      const { text } = await operator('/console/loans/L-1001?refresh=off')
       for (const part of [
         'LOAN_CREATE',
         'LOAN_DISBURSE',
         'POST /loans/',
-        'pay_nobody',
+        'pay_of_loan',
         'payment assign',
       ])
         t.ok(text.includes(part), part)
       t.match(
-        (await operator('/console/loans/L-1002?ledger=now')).text,
+        (await operator('/console/loans/L-1001?ledger=now')).text,
         /At the ledger now.*Active.*Repayment/s,
       )
     },
@@ -163,17 +176,12 @@ t.test('the console’s pages', async t => {
   t.test(
     'a decision about all that match is counted, confirmed, and made about exactly those',
     async t => {
-      for (const id of ['pay_b1', 'pay_b2', 'pay_b3'])
-        await call(
-          'POST',
-          '/api/webhooks/gateway_a?lender=LENDER_02',
-          capturedA({ id, amount: 500 }),
-        )
-      await runBatch(url)
+      await hold('LENDER_03', { id: 'pay_b1' }, { id: 'pay_b2' }, { id: 'pay_b3' })
       const wanted = {
         decision: 'payments.dismiss',
         reason: 'no_loan_named',
         state: 'suspense',
+        lender: 'LENDER_03',
         note: 'test payments',
       }
       const count = await operator(`/console/bulk?${new URLSearchParams(wanted)}`)

@@ -213,12 +213,16 @@ t.test('the console’s logins', async t => {
   })
 
   t.test('failed logins count towards the throttle of the API', async t => {
-    const wrong = { ...VIEWER, password: 'not the right one' }
-    for (let i = 0; i < 5; i++) t.equal((await anybody('/console/login', wrong)).status, 401)
-    const refused = await anybody('/console/login', VIEWER)
+    const forgetful = { username: 'forgetful', password: 'a phrase that is forgotten' }
+    await admin('/console/accounts', { ...forgetful, role: 'viewer' })
+    const from = { 'x-forwarded-for': '203.0.113.9' }
+    const login = (form: typeof forgetful) => anybody('/console/login', form, from)
+    const wrong = { ...forgetful, password: 'not the right one' }
+    for (let i = 0; i < 5; i++) t.equal((await login(wrong)).status, 401)
+    const refused = await login(forgetful)
     t.equal(refused.status, 429)
     t.ok(Number(refused.headers.get('retry-after')) > 0)
-    t.equal((await call('POST', '/api/account/login', VIEWER)).status, 429)
+    t.equal((await call('POST', '/api/account/login', forgetful, from)).status, 429)
   })
 })
 

@@ -15,19 +15,26 @@ const ACCEPTED_KEYS = ['k', 'k'.repeat(255)]
 t.test('requests that must be refused', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { call, url } = service
-  const operate = (body: unknown, headers?: Record<string, string>) =>
-    call('POST', '/api/ledger/operate', body, headers)
+  let accepted = 0
+  const operate = async (body: unknown, headers?: Record<string, string>) => {
+    const answer = await call('POST', '/api/ledger/operate', body, headers)
+    if (answer.status === 202) accepted++
+    return answer
+  }
   const raw = (bytes: string | Buffer) => rawHttp(url, bytes)
 
-  t.test('a body over 256 KiB is refused by its Content-Length, before it arrives', async t => {
-    const answer = await raw(
-      `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: 262145\r\n\r\n`,
-    )
-    t.match(answer, /^HTTP\/1.1 413 /)
-    t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
-  })
+  await t.test(
+    'a body over 256 KiB is refused by its Content-Length, before it arrives',
+    async t => {
+      const answer = await raw(
+        `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: 262145\r\n\r\n`,
+      )
+      t.match(answer, /^HTTP\/1.1 413 /)
+      t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
+    },
+  )
 
-  t.test('a body over 256 KiB without a Content-Length is refused', async t => {
+  await t.test('a body over 256 KiB without a Content-Length is refused', async t => {
     const chunk = `${(0x40001).toString(16)}\r\n${' '.repeat(0x40001)}\r\n0\r\n\r\n`
     const answer = await raw(
       `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}transfer-encoding: chunked\r\n\r\n${chunk}`,
@@ -35,14 +42,13 @@ t.test('requests that must be refused', async t => {
     t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
   })
 
-  t.test('a body of exactly 256 KiB is read', async t => {
+  await t.test('a body of exactly 256 KiB is read', async t => {
     const text = JSON.stringify(approval)
     const { status } = await operate(text + ' '.repeat(256 * 1024 - text.length))
     t.equal(status, 202)
-    await sql`truncate loanops.operation cascade`.execute(service.db)
   })
 
-  t.test('headers or a URL over 16 KiB are refused', async t => {
+  await t.test('headers or a URL over 16 KiB are refused', async t => {
     const long = 'x'.repeat(17_000)
     for (const request of [
       `GET /api/ledger/operations HTTP/1.1\r\n${HEAD}x-long: ${long}\r\n\r\n`,
@@ -54,7 +60,7 @@ t.test('requests that must be refused', async t => {
     }
   })
 
-  t.test('any content type other than JSON is refused', async t => {
+  await t.test('any content type other than JSON is refused', async t => {
     for (const type of [
       'text/plain',
       'application/xml',
@@ -69,7 +75,7 @@ t.test('requests that must be refused', async t => {
     }
   })
 
-  t.test('a body that names no operation gets the list of operations', async t => {
+  await t.test('a body that names no operation gets the list of operations', async t => {
     for (const body of ['{"status":"__proto__"}', '{"status":"constructor"}', '{"status":""}']) {
       const answer = await operate(body)
       t.match(
@@ -80,14 +86,14 @@ t.test('requests that must be refused', async t => {
     }
   })
 
-  t.test('a body that is not a JSON object is invalid', async t => {
+  await t.test('a body that is not a JSON object is invalid', async t => {
     for (const body of ['[]', '7', 'null', '"x"', '{}', '{"status":7}', '', '{', '{"a":1', 'a=b']) {
       const answer = await operate(body)
       t.match(answer.body, { status: 400, code: 'INVALID_PAYLOAD' }, body)
     }
   })
 
-  t.test('missing and unknown fields are reported together', async t => {
+  await t.test('missing and unknown fields are reported together', async t => {
     const { body } = await operate({ status: 'LOAN_APPROVE', Data: approval.data, x: 1 })
     t.match(body, { status: 400, code: 'INVALID_PAYLOAD' })
     t.same(body.errors.map(({ path }: { path: string }) => path).sort(), ['/Data', '/data', '/x'])
@@ -99,7 +105,7 @@ t.test('requests that must be refused', async t => {
     ])
   })
 
-  t.test('JSON is checked strictly over HTTP, and the refusal names the field', async t => {
+  await t.test('JSON is checked strictly over HTTP, and the refusal names the field', async t => {
     const broken: Record<string, string> = {
       '/data/external_loan_id':
         '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","external_loan_id":"L-2","approvedOnDate":"05 March 2026"}}',
@@ -122,7 +128,7 @@ t.test('requests that must be refused', async t => {
     t.equal(({} as { isAdmin?: boolean }).isAdmin, undefined)
   })
 
-  t.test(
+  await t.test(
     'the texts of CLIENT_CREATE refuse control characters and too many characters',
     async t => {
       const client = {
@@ -151,7 +157,7 @@ t.test('requests that must be refused', async t => {
     },
   )
 
-  t.test('invalid UTF-8 is refused', async t => {
+  await t.test('invalid UTF-8 is refused', async t => {
     const text = Buffer.from(JSON.stringify(approval))
     const body = Buffer.concat([text.subarray(0, -3), Buffer.from([0xff, 0xfe]), text.subarray(-3)])
     const head = `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: ${body.length}\r\n\r\n`
@@ -159,7 +165,7 @@ t.test('requests that must be refused', async t => {
     t.match(problemIn(answer), { status: 400, code: 'INVALID_PAYLOAD', detail: /not UTF-8/ })
   })
 
-  t.test('an Idempotency-Key has 1 to 255 characters', async t => {
+  await t.test('an Idempotency-Key has 1 to 255 characters', async t => {
     for (const key of ['', 'k'.repeat(256), 'k'.repeat(10_000)]) {
       const { status } = await operate(approval, { 'idempotency-key': key })
       t.equal(status, 400)
@@ -170,7 +176,7 @@ t.test('requests that must be refused', async t => {
     }
   })
 
-  t.test('an unknown query parameter is refused and named', async t => {
+  await t.test('an unknown query parameter is refused and named', async t => {
     for (const [method, path, sent] of [
       ['POST', '/api/ledger/operate', approval],
       ['POST', '/api/payments/batch'],
@@ -190,12 +196,7 @@ t.test('requests that must be refused', async t => {
     }
   })
 
-  t.test(
-    'none of these requests stops the process, and none that is refused is stored',
-    async t => {
-      t.equal((await call('GET', '/readyz')).status, 200)
-      const { rows } = await sql`select from loanops.operation`.execute(service.db)
-      t.equal(rows.length, ACCEPTED_KEYS.length)
-    },
-  )
+  t.equal((await call('GET', '/readyz')).status, 200, 'none of these requests stops the process')
+  const { rows } = await sql`select from loanops.operation`.execute(service.db)
+  t.equal(rows.length, accepted, 'none that is refused is stored')
 })
