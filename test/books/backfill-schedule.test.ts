@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { backfillQueue } from '../../src/books/backfill/queue.ts'
 import { requestScheduled } from '../../src/books/backfill/request-backfill.ts'
 import { fetchAll, fetched, gatewaySandbox, requestFetch } from '../support/gateways.ts'
 import { type PaymentService, paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
+import { wake } from '../support/wake.ts'
 
 const HOUR_MS = 3_600_000
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
@@ -22,11 +24,15 @@ async function withGatewayA(t: Test) {
 /** As the schedule does. @returns the fetch, once it has ended */
 async function scheduled({ db, call, config }: PaymentService) {
   await db.transaction().execute(trx => requestScheduled(trx, config.gatewayAccounts))
+  await wake(db, backfillQueue)
   return until(async () => {
     const { body } = await call('GET', '/api/gateways/backfills?limit=1')
     return body.backfills[0]?.ended_at != null && body.backfills[0]
   }, 'the fetch ends')
 }
+
+// Each waits for fetches, which read day after day.
+t.jobs = 3
 
 t.test(
   'the first scheduled fetch looks back seven days, and the next begins two hours before its end',

@@ -21,6 +21,9 @@ import { until } from '../support/until.ts'
 
 const GOES_ON_WITHIN_MS = 20_000
 
+// Each waits for its next try: together they take no longer than the longest.
+t.jobs = 3
+
 t.test(
   'a ledger that answers only with a container’s error page is reported, left alone, and soon used again',
   async t => {

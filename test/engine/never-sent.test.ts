@@ -15,6 +15,9 @@ import { until } from '../support/until.ts'
 const SLOTS = 2
 const OPERATIONS = 12
 
+// Each waits for a deadline, a lease or a timeout to run out.
+t.jobs = 3
+
 t.test(
   'of a killed worker’s claims, only those that it had sent have an unknown outcome',
   async t => {

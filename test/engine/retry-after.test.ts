@@ -9,6 +9,9 @@ import { until } from '../support/until.ts'
 
 const PAUSE_SECONDS = 3
 
+// Each waits for a pause to end.
+t.jobs = 4
+
 for (const kind of ['tooMany', 'error'])
   t.test(
     `the Retry-After of a write’s ${kind === 'error' ? 503 : 429} delays its next write`,

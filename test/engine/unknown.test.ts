@@ -21,6 +21,9 @@ import { until } from '../support/until.ts'
 
 const GOES_ON_WITHIN_MS = 10_000
 
+// Each waits for its next try: together they take no longer than the longest.
+t.jobs = 3
+
 t.test(
   'an operation that was never sent fails past its deadline, even while the ledger is down',
   async t => {

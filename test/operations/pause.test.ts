@@ -23,6 +23,9 @@ const newClient = async (call: Call) => {
   return { client, id: await submit(call, 'CLIENT_CREATE', clientData(client)) }
 }
 
+// Each waits for a pause to be noticed, and for its end.
+t.jobs = 3
+
 t.test('a pause answers with its reason and times, and a second one replaces them', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const first = await pause(call)
@@ -109,6 +112,7 @@ t.test('an attempt that reads while the pause begins does not write', async t =>
   })
   t.same(await attemptsOf(service, id), [])
   t.same(await writesOn(service, loan), ['CREATE/LOAN'])
+  await control(service, 'PUT', '/faults', [])
   await resume(service.call)
   t.match(await ending(service.call, id), { status: 'success' })
 })

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
+import { readbackQueue } from '../../src/books/queue.ts'
 import type { Database } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
 import { capturedA, PAID_AT_ISO } from './gateway-events.ts'
 import { DATES } from './ledger-driver.ts'
 import { type PaymentService, paymentService } from './payments.ts'
 import { until } from './until.ts'
+import { wake } from './wake.ts'
 
 export type PostedService = Awaited<ReturnType<typeof serviceWithPosted>>
 
@@ -64,10 +66,11 @@ export async function readBack(db: Database) {
   }, 'the run ends')
 }
 
-/** As the schedule does. Workers look for it every two seconds. */
+/** As the schedule does. */
 export async function requestReadback(db: Database): Promise<string> {
   const id = newId()
   await sql`insert into core.readback_run (id, trigger) values (${id}, 'schedule')`.execute(db)
+  await wake(db, readbackQueue)
   return id
 }
 
