@@ -214,6 +214,9 @@ async function endOf(service: TestService, row: Row, subject: string, id: string
   return { name: `${row.status}, ${row.state}: ${row.what}`, wanted: row.wanted, status, command }
 }
 
+// Each waits for its next try: together they take no longer than the longest.
+t.jobs = 3
+
 t.test(
   'an operation that the ledger applied succeeds and is applied only once, whatever the first answer was',
   async t => {

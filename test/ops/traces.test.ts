@@ -73,6 +73,9 @@ async function startTraced(t: Test, changes: NodeJS.ProcessEnv = {}) {
 const tracesOf = (list: IncomingHttpHeaders[]) =>
   new Set(list.map(({ traceparent }) => String(traceparent).split('-')[1]))
 
+// Spans are sent every few seconds: each test waits for that.
+t.jobs = 3
+
 t.test('the caller’s trace goes on to the ledger and to the LOS, without a collector', async t => {
   const { ledger, los, call } = await startTraced(t)
   ledger.heard.length = 0
