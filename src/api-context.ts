@@ -26,7 +26,6 @@ export type Services = {
   slots: Slots
 }
 
-/** What every route may be given. */
 export type Context = Services & {
   config: Config
   accounts: Accounts

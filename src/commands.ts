@@ -13,7 +13,6 @@ const HIGHEST_PORT = 65_535
 
 type Flags = { host?: string | undefined; port?: string | undefined; gateway?: boolean | undefined }
 
-/** Runs everything on this machine, for trying it out. */
 export async function runEmbedded(env: NodeJS.ProcessEnv, role?: string): Promise<void> {
   // Imported only here: a production image contains no PostgreSQL.
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
@@ -45,7 +44,6 @@ export async function runReceiver(env: NodeJS.ProcessEnv, flags: Flags): Promise
   print(`CALLBACK_URL=${receiver.url} CALLBACK_SECRET=${receiver.secret}`)
 }
 
-/** Runs a role until the process is asked to stop. */
 export async function runRole(
   env: NodeJS.ProcessEnv,
   role?: string,

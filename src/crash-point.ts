@@ -29,7 +29,9 @@ type Order = { passings: number; signal: 'SIGKILL' | 'SIGSTOP' }
 function parsed(order: string, points: readonly string[]): [string, Order] {
   const [point = '', passings = '1', signal = 'SIGKILL'] = order.split(':')
   if (!points.includes(point))
-    throw new Error(`There is no crash point ${point}. Crash points: ${points.join(', ')}`)
+    throw new Error(
+      `LOANOPS_CRASH_AT: there is no crash point ${point}; there are ${points.join(', ')}`,
+    )
   return [
     point,
     { passings: Number(passings), signal: signal === 'SIGSTOP' ? 'SIGSTOP' : 'SIGKILL' },

@@ -12,7 +12,7 @@ import {
   untilReady,
 } from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
-import { openWatch } from './database/watch.ts'
+import { openWatch, type Watch } from './database/watch.ts'
 import { ledgerReport } from './engine/ledger-report.ts'
 import { watchPauses } from './engine/pause.ts'
 import { pauseGauge } from './engine/pause-gauge.ts'
@@ -24,7 +24,7 @@ import { passHungCalls } from './ledger/hung-calls.ts'
 import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots.ts'
 import { slotsGauge } from './ledger/slots-gauge.ts'
-import { health } from './ops/health.ts'
+import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
 import { poolGauge } from './ops/pool-gauge.ts'
@@ -62,12 +62,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   pauseGauge(metrics.registry, pauses)
   const watching = [pauses, ...tendSlots({ db, ledger, slots, metrics }, config, log)]
   let worker: Worker | undefined
-  const readiness = health(db, {
-    isMigrated: tablesPresent(),
-    watch,
-    ledger: ask => ledgerReport(ask, worker?.breakerState()),
-    reports: allReports,
-  })
+  const readiness = openHealth(db, watch, () => worker?.breakerState())
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
@@ -122,6 +117,15 @@ async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Pro
   const queues = [parts.boss, parts.housekeeping]
   await Promise.all(queues.map(queue => queue.stop({ graceful: false })))
   await Promise.all([...parts.pools.map(pool => pool.destroy()), parts.traces.stop()])
+}
+
+function openHealth(db: Database, watch: Watch, breakerState: () => object | undefined): Health {
+  return health(db, {
+    isMigrated: tablesPresent(),
+    watch,
+    ledger: ask => ledgerReport(ask, breakerState()),
+    reports: allReports,
+  })
 }
 
 /** Adjusts the slots while work runs, and exports their gauges. */

@@ -75,7 +75,6 @@ export function accessTokens(db: Database, config: Config, use = FOR_API) {
   })
 }
 
-/** Issues a new token for an account. */
 export function issueToken(app: FastifyInstance, account: Account): string {
   const { id, username, role, tokenGeneration } = account
   return app.jwt.sign({ sub: id, name: username, role, gen: tokenGeneration, jti: newId() })

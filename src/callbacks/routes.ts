@@ -69,7 +69,6 @@ const resumeSchema = {
   response: { 202: Type.Object({}) },
 }
 
-/** The callbacks to the LOS, and how to send them again. */
 export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/callbacks', { schema: listSchema }, request => listCallbacks(db, request.query))

@@ -8,7 +8,6 @@ import { signedHeaders } from './sign.ts'
 const MOST_ANSWER_BYTES = 4_096
 const GONE = 410
 
-/** How one attempt ended. */
 export type SentCallback = {
   startedAt: Date
   endedAt: Date

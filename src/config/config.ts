@@ -35,7 +35,6 @@ export type Config = Omit<
 /** What a caller sends, and the caller's name, if it was given one. */
 export type InternalToken = { token: string; caller: string | null }
 
-/** The receiver of callbacks. */
 export type CallbackSettings = {
   url: string
   /** The keys of all secrets in rotation. */
@@ -44,7 +43,6 @@ export type CallbackSettings = {
   timeoutMs: number
 }
 
-/** A gateway with its settings. */
 export type OpenGateway = Pick<Gateway, 'title' | 'isAskedByOrder'> & SharedSecrets & GatewayRules
 
 type ClientSettings = { url: string; token: string | undefined }
@@ -230,7 +228,6 @@ function secretsOf(name: string, text = ''): string[] {
   return secrets
 }
 
-/** The tokens of `INTERNAL_TOKEN`. */
 export function internalTokens(setting = ''): InternalToken[] {
   return listOf(setting).map(item => {
     const [name = ''] = NAMED.exec(item) ?? []

@@ -1,6 +1,5 @@
 import type { Lender, SharedSecrets } from './lenders.ts'
 
-/** Credentials for a gateway's API. */
 export type GatewayAccount = {
   gateway: SharedSecrets['name']
   /** The lender whose own they are; null for the gateway's, which serve all lenders without their own. */

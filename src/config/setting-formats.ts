@@ -4,7 +4,6 @@ import { FormatRegistry, Type } from '@sinclair/typebox'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
-/** What a callback may report. */
 export const CALLBACK_TYPES = [
   'operation.succeeded',
   'operation.failed',

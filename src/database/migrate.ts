@@ -55,7 +55,6 @@ export async function isUpToDate(db: Database): Promise<boolean> {
   return rows.length === own.length
 }
 
-/** Returns a check whether this version's tables exist. */
 export function tablesPresent(): (db: Database) => Promise<boolean> {
   const names = tableFiles().map(({ name }) => name)
   return async db => {

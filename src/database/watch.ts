@@ -3,7 +3,6 @@ import { isTransient } from './database.ts'
 /** Longer than two tries on dead connections take. */
 const STUCK_AFTER_MS = 10_000
 
-/** Runs one try of a watched task. */
 type Watched = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Notices when a task that everything depends on stops making progress. */

@@ -5,7 +5,6 @@ import { clientsUnfinished, mayRun } from './claimable.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
-/** Why an operation waits after an attempt. */
 export type WaitingFor =
   | 'ledger_unavailable'
   | 'ledger_busy'

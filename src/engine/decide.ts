@@ -2,7 +2,6 @@ import type { Answer, Outcome } from '../ledger/answer.ts'
 import type { Claim, WaitingFor } from './claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from './refusal.ts'
 
-/** What happens to an operation after an attempt. */
 export type Decision =
   | { status: 'success'; response: object }
   | { status: 'failed'; response: object; errorMessage: string; reason?: string }
@@ -167,7 +166,6 @@ export function deadlineRefusal(seconds: number): Refusal {
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
 }
 
-/** For an operation that an operator declared failed. */
 export const operatorsRefusal: Refusal = {
   ...refusal(
     '409',

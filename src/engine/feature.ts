@@ -17,7 +17,6 @@ import type { Catalogue, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
 import type { Pauses } from './pause.ts'
 
-/** What every job of a worker may use. */
 export type WorkerContext = Databases & {
   boss: PgBoss
   config: Config
@@ -44,7 +43,6 @@ export type KeepDays = { operations: number; events: number; attempts: number }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
 
-/** What a feature brings to a worker. */
 export type Feature = {
   /** For `migrate` to create, in this order. */
   queues?: Queue<object>[]
@@ -60,7 +58,7 @@ export type Feature = {
   /** For the operations of these origins, among others. */
   onFinal?: {
     origins: readonly Origin[]
-    /** Runs in the transaction that makes them final, so that whatever depends on them changes at the same moment. */
+    /** As `OnFinal.record`. */
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   }
   /** Learns of operations that have become final, for figures. */

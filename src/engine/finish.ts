@@ -11,12 +11,10 @@ import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 
-/** An operation that has become final. */
 export type Final = {
   claim: Pick<Claim, 'id' | 'operationType' | 'origin' | 'subject' | 'data'>
   decision: Decision
 }
-/** What follows when operations become final. */
 export type OnFinal = {
   /** The origins whose operations something else depends on. */
   origins: readonly Origin[]

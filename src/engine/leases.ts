@@ -15,7 +15,6 @@ export type Leases = {
   stop(): void
 }
 
-/** Keeps this process's claims renewed. */
 export function keepLeases(
   db: Database,
   worker: string,

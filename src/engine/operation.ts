@@ -9,7 +9,6 @@ import type { Refusal } from './refusal.ts'
 /** An operation's data, before its own schema says more. */
 export type Data = Record<string, unknown>
 
-/** One attempt, as its operation sees it. */
 export type Attempt = {
   ledger: Ledger
   reference: Reference
@@ -67,7 +66,6 @@ export function trackingId({ operationType, id }: { operationType: string; id: s
   return `${operationType}|${id}`
 }
 
-/** Operations by name. */
 export type Catalogue = ReadonlyMap<string, Operation>
 
 /** Waits that a person ends. */
@@ -78,6 +76,5 @@ export const RESOLVABLE = ['outcome_unknown', ...HANGING]
 /** Whether an operator may resolve `loanops.operation o`. */
 export const IS_RESOLVABLE = sql`(o.unknown_since is not null or coalesce(o.waiting_for = any(${HANGING}), false))`
 
-/** What an operator may decide about a stuck operation. */
 export const RESOLUTIONS = ['retry', 'failed'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]

@@ -4,10 +4,8 @@ import { laneOf, ORIGINS, type Origin } from './origin.ts'
 /** Claims waiting for a slot, per lane: enough that a free slot never waits for the database; other workers get the rest. */
 const MAX_AHEAD = 32
 
-/** Whether the lanes can take more work. */
 export type Room = {
   has(lane: Lane): boolean
-  /** The origins whose lanes have room. */
   origins(): Origin[]
   /** Resolves once the lane has room. */
   wait(lane: Lane): Promise<void>

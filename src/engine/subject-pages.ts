@@ -6,9 +6,7 @@ import { ORIGINS, type Origin } from './origin.ts'
 /** A wake-up this late must have been lost: its worker died, or the database was down. */
 const LATE_SECONDS = 2
 
-/** One page of the scan over all subjects. */
 export type SubjectPage = {
-  /** The subjects found. */
   subjects: string[]
   /** Where the next page begins; null after the last. */
   next: string | null

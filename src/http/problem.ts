@@ -26,7 +26,6 @@ export const Problem = Type.Object(
 
 export type FieldError = { path: string; message: string }
 
-/** A refusal that lists every invalid field. */
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {
   readonly fields: FieldError[]
   /** @param what the part of the request that is invalid; by default the body or the query */
@@ -64,7 +63,6 @@ export function errorHandler(error: FastifyError, request: FastifyRequest, reply
   return sendProblem(request, reply, status, code, detail, fields)
 }
 
-/** What a caller learns about an error. */
 export function problemOf(error: FastifyError) {
   const { status, code, fields } = classified(error)
   const detail = status < 500 ? error.message : detailOf5xx(error, code)

@@ -48,7 +48,6 @@ export function updateClient({ ledger, key }: Writer, externalId: string, body: 
   return ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' })
 }
 
-/** Whether the client has these values. */
 export function hasClientFields(client: LedgerClient, fields: ClientFields): boolean {
   return clientDifferences(client, fields).length === 0
 }

@@ -106,7 +106,6 @@ export function openLedger(
   }
 }
 
-/** Whether any answer comes on a new connection. */
 async function answersAnew(settings: LedgerSettings): Promise<boolean> {
   const limits = { LEDGER_TIMEOUT_MS: ANSWERS_ANEW_WITHIN_MS, LEDGER_CONCURRENCY: 1 }
   const sender = openSender({ ...settings, ...limits })

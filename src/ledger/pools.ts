@@ -2,7 +2,6 @@ import type { Pool } from 'undici'
 
 /** The connections in use, and earlier ones whose calls have not ended. */
 export type Pools = {
-  /** Makes a call on the connections in use. */
   use<T>(call: (pool: Pool) => Promise<T>): Promise<T>
   /** Whether a call on the connections in use has been without an answer for that long. */
   hasHung(ms: number): boolean
@@ -10,7 +9,6 @@ export type Pools = {
   reconnect(): void
   /** Once the calls under way have ended. */
   close(): Promise<void>
-  /** Aborts the calls under way. */
   cutOff(): Promise<void>
 }
 

@@ -15,7 +15,6 @@ export const WAITING_REASONS = [
 /** The only one that payments become. */
 const OF_PAYMENTS = 'REPAYMENT'
 
-/** The filters of the operation list. */
 export type OperationFilter = {
   origin?: Origin
   external_id?: string

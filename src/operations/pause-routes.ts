@@ -28,7 +28,6 @@ const resumeSchema = {
   response: { 200: State },
 }
 
-/** The switch that stops all writes to the ledger. */
 export function pauseRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/ledger/pause', { schema: pauseSchema }, async request => {

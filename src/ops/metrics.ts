@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { openUnanswered } from './unanswered.ts'
 
-/** Registers the metrics that a feature counts itself. */
 export type OpenCounters<Counters extends object = object> = (registers: Registry[]) => Counters
 
 export type Metrics = ReturnType<typeof openMetrics>

@@ -22,14 +22,12 @@ export type Part = {
   attributes: Attributes
 }
 
-/** The traces of one process. */
 export type Traces = {
   /** The place that a stored traceparent names. */
   at(traceparent: string | null): Trace
   /** A new trace, linked to what a stored traceparent names. */
   linkedTo(traceparent: string | null): Trace
   ofRequest(request: FastifyRequest): Trace
-  /** Adds a part for each request. */
   watch(app: FastifyInstance): void
   /** Sends what is still unsent, within a time limit. */
   stop(): Promise<void>

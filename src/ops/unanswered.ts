@@ -2,7 +2,6 @@ import { Gauge, type Registry } from 'prom-client'
 
 /** Which of those that we call have not answered, and for how long. */
 type Unanswered = {
-  /** Counts the call until it ends. */
   during<T>(of: string, call: () => Promise<T>): Promise<T>
 }
 

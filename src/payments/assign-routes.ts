@@ -62,7 +62,6 @@ const assignSchema = {
   response: { 200: Payment },
 }
 
-/** Names the loan of payments in suspense. */
 export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/payments/assign', { schema: assignEachSchema }, async request => {

@@ -3,7 +3,6 @@ import type { Database } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
 import type { RunClaim } from '../queue/run-claim.ts'
 
-/** Records which part of a run failed, and why. */
 export async function noteError(
   db: Database,
   { id }: RunClaim,

@@ -44,7 +44,6 @@ const runSchema = {
 
 type Context = { db: Database; boss: PgBoss }
 
-/** Batch runs: requested, listed and looked up. */
 export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/payments/batch', { schema: requestSchema }, async (request, reply) => {

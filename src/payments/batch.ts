@@ -3,7 +3,6 @@ import type { Database } from '../database/database.ts'
 import type { Log } from '../log.ts'
 import type { Run } from '../queue/run-job.ts'
 
-/** What the stages of a batch run work with. */
 export type Batch = Run & {
   db: Database
   boss: PgBoss

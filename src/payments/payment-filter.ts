@@ -8,7 +8,6 @@ import { KINDS, type Objection, REASONS, STATES } from './payment-record.ts'
 const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description })
 
-/** The filters of the payment list and of its summary. */
 export const paymentFilter = {
   // As an event named it, also where no loan can have that name.
   loan: Type.Optional(text(200, 'a loan’s name of 1 to 200 characters')),

@@ -40,5 +40,4 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   },
 }
 
-/** Wakes the worker that runs the batches. */
 export const batchQueue = runQueue('payment-batch')

@@ -49,7 +49,6 @@ const historySchema = {
 
 type Context = { db: Database; config: Config }
 
-/** What became of each payment. */
 export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/payments', { schema: listSchema }, request =>

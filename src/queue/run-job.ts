@@ -10,7 +10,6 @@ import { claimRun, type RunClaim, type RunTable, releaseRun, renewRun } from './
 /** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
 const LOOK_EVERY_MS = 2_000
 
-/** A run that this process has claimed. */
 export type Run = {
   claim: RunClaim
   stopping: AbortSignal

@@ -48,16 +48,16 @@ export async function workBackfills(context: WorkerContext): Promise<Job> {
 
 function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   const { db, patient, config, metrics, traces, log } = context
+  const { missedPayments } = metrics.of(backfillCounters)
   const { name, title } = config.gateways.find(one => one.name === account.gateway) ?? {
     name: account.gateway,
     title: account.gateway,
   }
-  const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
+  return startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
     everyMs: LOOK_EVERY_MS,
     onError: error =>
       log.error({ err: error, gateway: name }, 'payment fetch interrupted; it will be resumed'),
   })
-  return loop
 
   /** @returns whether one was ended, and another may wait */
   async function runNext(stopping: AbortSignal): Promise<boolean> {
@@ -88,8 +88,7 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
         log,
         isStopping: () => stopping.aborted,
         readPending: pendingReader(patient, claim.id),
-        onMissed: count =>
-          metrics.of(backfillCounters).missedPayments.inc({ gateway: name }, count),
+        onMissed: count => missedPayments.inc({ gateway: name }, count),
       })
     } finally {
       stopping.removeEventListener('abort', close)

@@ -14,10 +14,8 @@ export type BucketQuery = {
   limit: number
   cursor?: string
 }
-/** What the payments of a bucket are sorted by. */
 export const SORTED_BY = ['text', 'name'] as const
 
-/** The payments of a bucket, by their ids. */
 export async function findBucket(db: Database, query: BucketQuery) {
   const { day, bucket, lender = null, gateway = null, limit, cursor } = query
   const [hex, afterGateway = null] =

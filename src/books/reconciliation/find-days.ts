@@ -30,7 +30,6 @@ export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> 
   }))
 }
 
-/** Adds up the days. */
 export function totalOf(days: DayRow[]): Static<typeof Totals> {
   const currencies = new Set(days.map(({ currency }) => currency))
   const sum = (figures: Figure[]) => ({

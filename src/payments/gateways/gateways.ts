@@ -2,7 +2,6 @@ import type { Gateway as GatewayDefinition } from './gateway.ts'
 import { gatewayA } from './gateway-a.ts'
 import { gatewayB } from './gateway-b.ts'
 
-/** Every gateway that sends payment events. */
 export const gateways = [gatewayA, gatewayB] as const satisfies readonly GatewayDefinition[]
 
 export type Gateway = (typeof gateways)[number]['name']

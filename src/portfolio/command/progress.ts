@@ -4,7 +4,6 @@ import type { MigrationRecord } from '../record.ts'
 
 const ASK_EVERY_MS = 500
 
-/** Shows a progress bar until the run has ended. */
 export async function showProgress(ask: () => Promise<MigrationRecord>): Promise<MigrationRecord> {
   const bar = new SingleBar({
     format: '  {bar} {value} of {total} rows, {failed} failed, {rate} a second, until {until}',

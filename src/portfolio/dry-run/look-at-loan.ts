@@ -3,7 +3,6 @@ import { fieldsOf } from '../kinds/kind.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 import type { ComingLoan, Found, Looker } from '../kinds/looker.ts'
 
-/** What all dry runs use. */
 export type DryRunner = Looker & { slots: Slots; kinds: Kinds }
 
 export type Row = { line: number; cells: string; comingLoan: ComingLoan | null }

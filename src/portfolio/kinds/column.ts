@@ -1,4 +1,3 @@
-/** One column of a template. */
 export type Column = {
   name: string
   isRequired: boolean

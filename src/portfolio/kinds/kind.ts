@@ -22,14 +22,12 @@ export type CheckedRow = {
 /** A rule across the rows of a migration: a query that returns the line and the message of each violation. */
 export type Rule = (id: string) => RawBuilder<unknown>
 
-/** Checks rows and turns them into operations. */
 export type RowReader = {
   check(fields: Fields): CheckedRow
   /** The operations that a valid row needs, in order. */
   steps(fields: Fields): NewOperation[]
 }
 
-/** One kind of CSV file. */
 export type Kind = {
   type: string
   columns: Column[]

@@ -10,7 +10,6 @@ export const kinds: Kind[] = [loans, repayments]
 export type ReadyKind = Kind & RowReader
 export type Kinds = ReadonlyMap<string, ReadyKind>
 
-/** The kinds by type, each ready to read rows. */
 export function migrationKinds(catalogue: Catalogue): Kinds {
   return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
 }

@@ -1,7 +1,6 @@
 import type { Kind } from '../kinds/kind.ts'
 import { csvLine } from './csv-line.ts'
 
-/** The header row and one example row. */
 export function template({ columns }: Pick<Kind, 'columns'>): string {
   return [
     csvLine(columns.map(({ name }) => name)),
