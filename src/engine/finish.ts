@@ -117,7 +117,14 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
        where o.id = locked.id and o.attempt = ended.attempt
       -- A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
-    ), attempted as (
+    ), ${attempts}
+    select id, attempt as number, "nextTryAt" from finished`.execute(db)
+  return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
+}
+
+/** The part of `recordEnds` that keeps how each attempt ended. */
+const attempts = sql`
+    attempted as (
       select ended.*, o.claimed_at as started_at
         from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
        where outcome is not null
@@ -139,10 +146,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
         outcome, idempotency_key)
       select id, attempt, started_at, clock_timestamp(), method, path, http_status, outcome, idempotency_key
         from attempted where id not in (select id from repeated)
-    )
-    select id, attempt as number, "nextTryAt" from finished`.execute(db)
-  return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
-}
+    )`
 
 /** As `recordEnds` reads it. */
 function row({ claim, key, answer, decision }: Ended) {

@@ -22,24 +22,19 @@ export type Starts = {
 /** Records that attempts start: a claim that expires without such a record cannot have written anything. */
 export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   const starts = groupCommit(startEach)
-  const waiting: Record<Lane, Set<Claim>> = { live: new Set(), bulk: new Set() }
   const started = new Map<Claim, Promise<boolean>>()
-  const running: Record<Lane, number> = { live: 0, bulk: 0 }
-  const attemptMs: Record<Lane, number> = { live: ATTEMPT_MS, bulk: ATTEMPT_MS }
+  const lanes = { live: openLane(), bulk: openLane() }
   let commitMs = 0
 
   return {
-    run(lane, claim, task) {
-      waiting[lane].add(claim)
-      return slots.run(lane, async () => {
-        waiting[lane].delete(claim)
-        running[lane]++
-        const since = performance.now()
+    run(name, claim, task) {
+      const lane = lanes[name]
+      lane.waiting.add(claim)
+      return slots.run(name, async () => {
+        lane.waiting.delete(claim)
         try {
-          return await task(() => startInSlot(lane, claim))
+          return await counted(lane, () => task(() => startInSlot(lane, claim)))
         } finally {
-          running[lane]--
-          attemptMs[lane] = average(attemptMs[lane], since)
           // The claim's start and its end must not lock the same row at once.
           await started.get(claim)?.catch(() => undefined)
           started.delete(claim)
@@ -49,10 +44,10 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   }
 
   /** Also starts those that will get a slot before the next commit; none if the ledger is slow. */
-  function startInSlot(lane: Lane, claim: Claim): Promise<boolean> {
+  function startInSlot({ waiting, running, attemptMs }: LaneLoad, claim: Claim): Promise<boolean> {
     const starting = start(claim)
-    const ahead = Math.round((COMMITS_AHEAD * running[lane] * commitMs) / attemptMs[lane])
-    for (const next of [...waiting[lane]].slice(0, ahead)) void start(next)
+    const ahead = Math.round((COMMITS_AHEAD * running * commitMs) / attemptMs)
+    for (const next of [...waiting].slice(0, ahead)) void start(next)
     return starting
   }
 
@@ -73,6 +68,21 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     commitMs = average(commitMs, since)
     crashPoint('start.committed')
     return claims.map(claim => mayWrite.has(claimKey(claim)))
+  }
+}
+
+type LaneLoad = { waiting: Set<Claim>; running: number; attemptMs: number }
+
+const openLane = (): LaneLoad => ({ waiting: new Set(), running: 0, attemptMs: ATTEMPT_MS })
+
+async function counted<T>(lane: LaneLoad, attempt: () => Promise<T>): Promise<T> {
+  lane.running++
+  const since = performance.now()
+  try {
+    return await attempt()
+  } finally {
+    lane.running--
+    lane.attemptMs = average(lane.attemptMs, since)
   }
 }
 
