@@ -1,11 +1,9 @@
-import type { FieldError } from './problem.ts'
+import { type FieldError, MAX_FIELD_ERRORS } from './problem.ts'
 
 /** None of our bodies is nested deeper than four levels. */
 const MAX_DEPTH = 16
 /** A double preserves this many decimal digits of any number. */
 const MAX_DIGITS = 15
-/** A longer list of errors would help nobody. */
-const MAX_BREACHES = 100
 
 const codeOf = (character: string) => character.charCodeAt(0)
 const QUOTE = codeOf('"')
@@ -30,7 +28,7 @@ export function breachesOf(text: string): FieldError[] {
   const breaches: FieldError[] = []
   const stack: Container[] = []
   let top: Container | undefined
-  for (let at = 0; at < text.length && breaches.length < MAX_BREACHES; at++) {
+  for (let at = 0; at < text.length && breaches.length < MAX_FIELD_ERRORS; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       const end = endOfString(text, at)

@@ -24,6 +24,8 @@ export const Problem = Type.Object(
   { $id: 'Problem', description: 'application/problem+json (RFC 9457)' },
 )
 
+/** A longer list of errors would help nobody. */
+export const MAX_FIELD_ERRORS = 100
 export type FieldError = { path: string; message: string }
 
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {

@@ -3,12 +3,10 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import type { RouteOptions } from 'fastify'
 import { closed } from './fields.ts'
-import { type FieldError, FieldErrors } from './problem.ts'
+import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
 
 /** Whole numbers in a query, as documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/
-/** A longer list of errors would help nobody. */
-const MAX_ERRORS = 100
 
 const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
 
@@ -41,7 +39,7 @@ export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   const first = new Map<string, FieldError>()
   for (const { path, message } of errors) {
     if (!first.has(path)) first.set(path, { path, message })
-    if (first.size === MAX_ERRORS) break
+    if (first.size === MAX_FIELD_ERRORS) break
   }
   return [...first.values()]
 }

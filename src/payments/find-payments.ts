@@ -3,8 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { NotFound } from '../http/problem.ts'
-import type { PaymentName } from './locked-payment.ts'
+import { noSuchPayment, type PaymentName } from './locked-payment.ts'
 import { matching, type PaymentFilter } from './payment-filter.ts'
 import type { Payment } from './payment-record.ts'
 
@@ -47,14 +46,14 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
  * A refund may have the same id as a payment: without a kind, the payment is returned.
  * @throws NotFound
  */
-export async function foundPayment(db: Database, { gateway, paymentId, kind }: PaymentName) {
+export async function foundPayment(db: Database, name: PaymentName) {
+  const { gateway, paymentId, kind } = name
   const { rows } = await sql<PaymentRow>`
     select p.id, ${columns} from ops.payment p
      where p.gateway_payment_id = ${paymentId} and p.gateway = ${gateway}
        and (${kind ?? null}::text is null or p.kind = ${kind ?? null})
      order by p.kind = 'payment' desc, p.kind
      limit 1`.execute(db)
-  if (rows[0] === undefined)
-    throw new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+  if (rows[0] === undefined) throw noSuchPayment(name)
   return { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
 }

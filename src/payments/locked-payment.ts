@@ -20,6 +20,10 @@ export type PaymentStanding = {
   isUnknown: boolean
 }
 
+export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
+  return new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+}
+
 /** @throws NotFound */
 export function paymentStanding(db: Database, name: PaymentName): Promise<PaymentStanding> {
   return found(db, name, sql``)
@@ -57,7 +61,6 @@ async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sq
      where gateway_payment_id = ${paymentId} and gateway = ${gateway} and (${kind}::text is null or kind = ${kind})
      order by kind = 'payment' desc, kind
      limit 1 ${lock}`.execute(db)
-  if (rows[0] === undefined)
-    throw new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+  if (rows[0] === undefined) throw noSuchPayment(name)
   return rows[0]
 }

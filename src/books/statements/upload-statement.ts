@@ -9,7 +9,7 @@ import { decode } from '../../portfolio/upload/decode.ts'
 import { columnsOf } from '../../portfolio/upload/header.ts'
 import { readCsv } from '../../portfolio/upload/read-csv.ts'
 import type { CsvRow } from '../../portfolio/upload/row-batches.ts'
-import { UnreadableFile } from '../../portfolio/upload/unreadable-file.ts'
+import { noRows } from '../../portfolio/upload/unreadable-file.ts'
 import { misfitOf } from '../../portfolio/upload/upload.ts'
 import { statementErrors } from './check-statement-row.ts'
 import { statementColumns } from './statement-columns.ts'
@@ -43,7 +43,7 @@ export async function uploadStatement(
   const read = reader(db, of)
   await readCsv(decode(limited(file)), BATCH_SIZE, read)
   const { rows, valid, days, errors } = read.result
-  if (rows === 0) throw new UnreadableFile('The file has no rows below its header')
+  if (rows === 0) throw noRows()
   const statement_id = newId()
   const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
   await db.transaction().execute(async trx => {

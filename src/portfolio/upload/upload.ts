@@ -15,7 +15,7 @@ import { insertRows, type NewRow } from './insert-rows.ts'
 import { readCsv } from './read-csv.ts'
 import type { CsvRow } from './row-batches.ts'
 import { throughOutage } from './through-outage.ts'
-import { UnreadableFile } from './unreadable-file.ts'
+import { noRows } from './unreadable-file.ts'
 
 /** For one insert: PostgreSQL gets no faster with more rows. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
@@ -122,7 +122,7 @@ async function keepRows(
       })
     },
   })
-  if (rows === 0) throw new UnreadableFile('The file has no rows below its header')
+  if (rows === 0) throw noRows()
   return rows
 
   function checked({ line, cells: came }: CsvRow): NewRow {
