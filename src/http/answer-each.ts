@@ -1,7 +1,14 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { nullable } from './fields.ts'
 import { problemOf } from './problem.ts'
 
-/** What a call about one item would have been answered; code and detail only where it was refused. */
+/** Code and detail only where the item was refused. */
+export const itemAnswer = {
+  status: Type.Integer({ description: 'the status that a call of its own would get' }),
+  code: nullable(Type.String()),
+  detail: nullable(Type.String()),
+}
 type ItemAnswer = { status: number; code: string | null; detail: string | null }
 
 /**

@@ -4,8 +4,8 @@ import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import type { OnFinal } from '../engine/finish.ts'
-import { answerEach } from '../http/answer-each.ts'
-import { closed, nullable } from '../http/fields.ts'
+import { answerEach, itemAnswer } from '../http/answer-each.ts'
+import { closed } from '../http/fields.ts'
 import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find.ts'
 import { OperationWithAttempts, Processing } from './record.ts'
@@ -55,9 +55,7 @@ const resolveEachSchema = {
       results: Type.Array(
         Type.Object({
           tracking_id: Type.String(),
-          status: Type.Integer({ description: 'the status that a call of its own would get' }),
-          code: nullable(Type.String()),
-          detail: nullable(Type.String()),
+          ...itemAnswer,
         }),
       ),
     }),

@@ -3,8 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import type { Asker } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
-import { answerEach } from '../http/answer-each.ts'
-import { closed, EXTERNAL_ID, ExternalId, nullable } from '../http/fields.ts'
+import { answerEach, itemAnswer } from '../http/answer-each.ts'
+import { closed, EXTERNAL_ID, ExternalId } from '../http/fields.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
@@ -44,9 +44,7 @@ const assignEachSchema = {
         Type.Object({
           gateway: Type.String(),
           gateway_payment_id: Type.String(),
-          status: Type.Integer({ description: 'the status that a call of its own would get' }),
-          code: nullable(Type.String()),
-          detail: nullable(Type.String()),
+          ...itemAnswer,
         }),
       ),
     }),
