@@ -8,6 +8,8 @@ const PEOPLE = 6
 
 t.test('people who look at the same list at once share one reading of it', async t => {
   const { db, operator, anybody } = await startWithConsole(t, {
+    // A worker's gauges would read the table too.
+    ROLE: 'api',
     DATABASE_POOL_MAX: String(2 * PEOPLE),
   })
   const { looks, readings } = await db.transaction().execute(async trx => {
