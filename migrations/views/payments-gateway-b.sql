@@ -155,8 +155,8 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
       'payment', jsonb_build_object(
         'cf_payment_id', paid -> 'cf_payment_id', 'payment_status', 'SUCCESS', 'payment_time', paid -> 'payment_time',
         -- Rows of payments without their own amount have been seen.
-        'payment_amount', coalesce(nullif(paid -> 'payment_amount', 'null'), happened -> 'event_amount'),
-        'payment_currency', coalesce(nullif(paid -> 'payment_currency', 'null'), happened -> 'event_currency'),
+        'payment_amount', coalesce(base.text_of(paid -> 'payment_amount'), base.text_of(happened -> 'event_amount')),
+        'payment_currency', coalesce(base.text_of(paid -> 'payment_currency'), base.text_of(happened -> 'event_currency')),
         'bank_reference', coalesce(paid -> 'bank_reference', paid -> 'payment_utr')),
       'order', jsonb_build_object(
         'order_id', ordered -> 'order_id', 'order_amount', ordered -> 'order_amount',

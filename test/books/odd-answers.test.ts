@@ -103,3 +103,13 @@ t.test('a time that the base model does not read either is reported as the gatew
     })
   }
 })
+
+t.test('a row of gateway B without its own amount and currency has those of its event', async t => {
+  const blank = { payment_amount: ' ', payment_currency: '' }
+  const { settings } = await oddGateway(t, listOfB(rowOfB('1', { payment: blank })))
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), { status: 'completed', missed: 1 })
+  await service.batch()
+  t.match(await service.repayments(), [{ externalId: 'gateway_b-1', amount: 1_000 }])
+})
