@@ -572,11 +572,13 @@ t.test(
     const service = await paymentService(t)
     await service.loan('L-1')
     await service.faults([{ kind: 'locked', match: { on: 'writes' } }])
-    t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
-      state: 'waiting',
-      waiting_for: 'ledger_busy',
-      next_try_at: String,
-    })
+    await sent(service, [capturedA({ loan: 'L-1' })])
+    // None while it is being tried.
+    const waiting = await until(async () => {
+      const { payment } = await service.payment('pay_1')
+      return payment.next_try_at !== null && payment
+    }, 'the next try')
+    t.match(waiting, { state: 'waiting', waiting_for: 'ledger_busy', next_try_at: String })
     await service.faults([])
     await finalState(t, service, 'pay_1', 'posted')
     t.equal((await service.repayments()).length, 1)
