@@ -57,6 +57,8 @@ export function consoleRoutes(
       name: 'loanops-console',
       onError: error => app.log.error({ err: error }, 'database connection error'),
       statementMs: STATEMENT_MS,
+      // Starting other processes takes longer than reading one page of rows, and they would take the CPUs from calls.
+      isSerial: true,
     })
     app.addHook('onClose', () => db.destroy())
     app.decorateRequest('startedAt', 0)

@@ -41,6 +41,8 @@ type PoolOptions = {
   name: string
   /** How long a statement may take, and how long a caller waits for a connection; 0 for no limit. */
   statementMs?: number
+  /** Keeps each statement in one process of PostgreSQL, for those that may not slow down others. */
+  isSerial?: boolean
 }
 export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
@@ -67,7 +69,7 @@ export function poolUse(db: Database): { busy: number; idle: number; waiting: nu
 
 /** The configuration of all our pools, including pg-boss's. */
 export function poolConfig(url: string, options: PoolOptions) {
-  const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
+  const { max, name, statementMs = STATEMENT_TIMEOUT_MS, isSerial = false } = options
   return {
     connectionString: url,
     max,
@@ -78,6 +80,7 @@ export function poolConfig(url: string, options: PoolOptions) {
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
       await setLimits(client, statementMs)
+      if (isSerial) await client.query('set max_parallel_workers_per_gather = 0')
       if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
     },
   } satisfies pg.PoolConfig
