@@ -7,14 +7,14 @@ import { closed, oneOf } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count as inDigits } from '../frame/formats.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
 import { atMost } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
-import type { Filter, Found, List, Range } from './list.ts'
+import type { Filter, List, Range } from './list.ts'
 import { table } from './table.ts'
 
 /** However many people look at the same rows, they are read once in this time. */
@@ -35,7 +35,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       closed,
     ),
   }
-  const loads = sharedLoad<Loaded<Row>>(FRESH_MS)
+  const loads = sharedLoad<Loaded>(FRESH_MS)
   return async app => {
     app.get(list.path, { schema }, async (request, reply) => {
       const { filter, range, done } = queryOf<Filters>(request)
@@ -43,7 +43,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       if (done !== undefined) loads.forget()
       const key = JSON.stringify([filter, range])
       const loaded = await loads.get(key, () => loadList(list, filter, range))
-      const body = await listPage(list, request, loaded)
+      const body = listPage(list, request, loaded)
       return answerPage(request, reply, { title: list.title, body })
     })
 
@@ -70,47 +70,59 @@ function queryOf<Filters extends TProperties>(request: FastifyRequest) {
   }
 }
 
-/** Rows, and how many match in all. */
-type Loaded<Row> = { found: Found<Row>; total: number | null }
+/** A page of rows, how many match in all, and what stands above them. */
+type Loaded = {
+  rows: Html
+  shown: number
+  next_cursor: string | null
+  total: number | null
+  above: Content
+}
 
-async function loadList<Filters extends TProperties, Row>(
+async function loadList<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
   filter: Filter<Filters>,
   range: Range,
-): Promise<Loaded<Row>> {
-  const found = await list.load({ ...filter, ...range })
-  const isWhole = range.cursor === undefined && found.next_cursor === null
-  return { found, total: isWhole ? found.rows.length : ((await list.count?.(filter)) ?? null) }
+): Promise<Loaded> {
+  const { rows, next_cursor } = await list.load({ ...filter, ...range })
+  const shown = rows.length
+  const isWhole = range.cursor === undefined && next_cursor === null
+  return {
+    rows:
+      shown === 0 ? html`<p class="hint">${list.empty}</p>` : table(list.columns, rows, list.title),
+    shown,
+    next_cursor,
+    total: isWhole ? shown : ((await list.count?.(filter)) ?? null),
+    above: (await list.above?.(filter)) ?? nothing,
+  }
 }
 
-async function listPage<Filters extends TProperties, Row extends object>(
+function listPage<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
   request: FastifyRequest,
-  { found, total }: Loaded<Row>,
-): Promise<Html> {
+  loaded: Loaded,
+): Html {
   const { filter, refresh, done } = queryOf<Filters>(request)
   const path = `/console${list.path}`
   return html`<h1>${list.title}</h1>
 ${doneNotice(done)}
-${(await list.above?.(filter, request)) ?? nothing}
+${loaded.above}
 ${Object.keys(list.filters).length === 0 ? nothing : filterForm(path, list.filters, filter)}
-${live(request.url, { refresh }, rowsOf(list, found, { request, filter, total }))}
-${list.below?.(filter, request, total) ?? nothing}`
+${live(request.url, { refresh }, rowsOf(path, filter, request, loaded))}
+${list.below?.(filter, request, loaded.total) ?? nothing}`
 }
 
-type Shown = { request: FastifyRequest; filter: object; total: number | null }
-
-function rowsOf<Filters extends TProperties, Row extends object>(
-  list: List<Filters, Row>,
-  { rows, next_cursor }: Found<Row>,
-  { request, filter, total }: Shown,
+function rowsOf(
+  path: string,
+  filter: object,
+  request: FastifyRequest,
+  { rows, shown, next_cursor, total }: Loaded,
 ): Html {
-  const path = `/console${list.path}`
   const query = new URLSearchParams(filter as Record<string, string>).toString()
   const { cursor } = request.query as Query
-  return html`<p class="bar"><strong>${inWords(total, rows.length)}</strong>
+  return html`<p class="bar"><strong>${inWords(total, shown)}</strong>
 <a href="${path}.csv${query && `?${query}`}" download>Export CSV</a>${refreshLink(request.url)}</p>
-${rows.length === 0 ? html`<p class="hint">${list.empty}</p>` : table(list.columns, rows, list.title)}
+${rows}
 <p class="bar">${cursor === undefined ? nothing : html`<a href="${withCursor(request.url, null)}">First page</a>`}
 ${next_cursor === null ? nothing : html`<a href="${withCursor(request.url, next_cursor)}" rel="next">Next page</a>`}</p>`
 }

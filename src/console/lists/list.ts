@@ -34,7 +34,8 @@ export type List<Filters extends TProperties, Row> = {
   load(query: Filter<Filters> & Range): Promise<Found<Row>>
   /** How many rows match, at most one more than are worth counting; null where that takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
-  /** What stands above and below the rows. */
-  above?(filter: Filter<Filters>, request: FastifyRequest): Content | Promise<Content>
+  /** What stands above the rows; read with them, once for everybody who looks. */
+  above?(filter: Filter<Filters>): Content | Promise<Content>
+  /** What stands below the rows. */
   below?(filter: Filter<Filters>, request: FastifyRequest, count: number | null): Content
 }
