@@ -373,6 +373,7 @@ CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state)
 CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
 CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) WHERE (kind <> 'payment'::text);
+CREATE INDEX transaction_not_posted ON core.transaction USING btree (state, paid_at, id) WHERE (state = ANY (ARRAY['suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]));
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
 CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
@@ -490,6 +491,7 @@ create table loanops.callback (
 CREATE INDEX callback_created ON loanops.callback USING btree (created_at);
 CREATE INDEX callback_due ON loanops.callback USING btree (((attempts > 0)), next_try_at) WHERE ((state = 'pending'::text) AND is_next);
 CREATE INDEX callback_failed ON loanops.callback USING btree (seq) WHERE (state = 'failed'::text);
+CREATE INDEX callback_of_rare_type ON loanops.callback USING btree (type, seq) WHERE (type <> ALL (ARRAY['operation.succeeded'::text, 'payment.posted'::text]));
 CREATE INDEX callback_of_subject ON loanops.callback USING btree (subject, seq);
 CREATE INDEX callback_pending ON loanops.callback USING btree (subject, sequence) WHERE (state = 'pending'::text);
 CREATE INDEX callback_unnumbered ON loanops.callback USING btree (seq) WHERE (body IS NULL);
@@ -677,7 +679,9 @@ CREATE INDEX operation_failed ON loanops.operation USING btree (seq) WHERE (stat
 CREATE INDEX operation_failed_at ON loanops.operation USING btree (processed_at) WHERE (status = 'failed'::text);
 CREATE INDEX operation_failed_by_code ON loanops.operation USING btree (COALESCE((response #>> '{errors,0,userMessageGlobalisationCode}'::text[]), (response ->> 'userMessageGlobalisationCode'::text)), seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_failed_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (status = 'failed'::text);
+CREATE INDEX operation_failed_of_subject ON loanops.operation USING btree (external_id, seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_in_trouble ON loanops.operation USING btree (waiting_for) WHERE ((status = 'processing'::text) AND (waiting_for IS NOT NULL));
+CREATE INDEX operation_loan_create ON loanops.operation USING btree (external_id, seq) WHERE (operation_type = 'LOAN_CREATE'::text);
 CREATE INDEX operation_not_of_payment ON loanops.operation USING btree (accepted_at) WHERE (origin <> 'payment'::text);
 CREATE INDEX operation_of_api ON loanops.operation USING btree (seq) WHERE (origin = 'api'::text);
 CREATE INDEX operation_of_api_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'api'::text);
@@ -689,6 +693,7 @@ CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at)
 CREATE INDEX operation_tracking_id ON loanops.operation USING btree ((((operation_type || '|'::text) || (id)::text)));
 CREATE INDEX operation_unfinished ON loanops.operation USING btree (subject, seq) WHERE (status = 'processing'::text);
 CREATE INDEX operation_unfinished_of_view ON loanops.operation USING btree (seq) WHERE ((status = 'processing'::text) AND (origin <> 'payment'::text));
+CREATE INDEX operation_unknown ON loanops.operation USING btree (seq) WHERE ((status = 'processing'::text) AND (unknown_since IS NOT NULL));
 CREATE INDEX operation_utr ON loanops.operation USING btree (((data ->> 'utr_payment_id'::text))) WHERE ((data ->> 'utr_payment_id'::text) IS NOT NULL);
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);

@@ -21,9 +21,9 @@ const columns = sql`callback_id, type, subject, state, attempts, next_try_at, la
 /** The conditions on `ops.callback`, or on its table. */
 export function matching(filter: CallbackFilter): RawBuilder<unknown> {
   const where = [sql`true`]
-  // A literal, so that the partial index on this state is used.
+  // Literals, so that the partial indexes on this state and this type are used.
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
-  if (filter.type !== undefined) where.push(sql`type = ${filter.type}`)
+  if (filter.type !== undefined) where.push(sql`type = ${sql.lit(filter.type)}`)
   if (filter.subject !== undefined) where.push(sql`subject = ${filter.subject}`)
   if (filter.from !== undefined) where.push(sql`created_at >= ${filter.from}::timestamptz`)
   // Callers see times in milliseconds.
@@ -32,16 +32,22 @@ export function matching(filter: CallbackFilter): RawBuilder<unknown> {
   return sql.join(where, sql` and `)
 }
 
-/** Newest first. */
+/** Newest first; of a period, by the time of creation, so that only that period is read. */
 export async function listCallbacks(
   db: Database,
   { limit, cursor, ...filter }: CallbackFilter & { limit: number; cursor?: string },
 ) {
-  const before = cursor === undefined ? null : decodeCursor(cursor, ['bigint'])[0]
+  const isOfPeriod = filter.from !== undefined || filter.to !== undefined
+  const last = cursor === undefined ? undefined : decodeCursor(cursor, ['bigint'])[0]
+  const before = isOfPeriod
+    ? sql`(created_at, seq) < ((select created_at from ops.callback where seq = ${last}), ${last}::bigint)`
+    : sql`seq < ${last}`
   const { rows } = await sql<{ seq: string }>`
     select seq, ${columns} from ops.callback
-     where ${matching(filter)} and (${before}::bigint is null or seq < ${before})
-     order by seq desc limit ${limit + 1}`.execute(db)
+     where ${matching(filter)} and ${last === undefined ? sql`true` : before}
+     order by ${isOfPeriod ? sql`created_at desc, seq desc` : sql`seq desc`} limit ${limit + 1}`.execute(
+    db,
+  )
   const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
   return { callbacks: page.map(asJson<Static<typeof CallbackItem>>), next_cursor }
 }

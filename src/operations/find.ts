@@ -5,7 +5,14 @@ import { trackingId } from '../engine/operation.ts'
 import { ORIGINS } from '../engine/origin.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { isFailed, isUnfinished, matching, type OperationFilter } from './operation-filter.ts'
+import {
+  isFailed,
+  isFailedOfType,
+  isUnfinished,
+  matching,
+  type OperationFilter,
+  orderOf,
+} from './operation-filter.ts'
 import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
 import { UnknownTrackingId } from './tracking-id.ts'
 
@@ -45,25 +52,24 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
 /** What matches, at most so many of each part of it, to be counted. */
 export function someMatching(filter: OperationFilter, limit: number): RawBuilder<unknown> {
   const some = partsOf(filter).map(
-    part => sql`(select from loanops.operation o where ${matching(part)} limit ${limit})`,
+    part =>
+      sql`(select from loanops.operation o where ${matching(part)}
+            ${isFailedOfType(part) ? sql`order by ${orderOf(part)} desc` : sql``} limit ${limit})`,
   )
   return sql`select from (${sql.join(some, sql` union all `)}) parts`
 }
 
 /**
  * Each origin by itself, because its own indexes have its order. What is unfinished or failed, and what one loan or client
- * has, is in indexes of its own, whatever its origin.
+ * has, is in indexes of its own, whatever its origin; and what succeeded is nearly everything.
  */
 function partsOf(filter: OperationFilter): OperationFilter[] {
-  const { origin, external_id } = filter
-  const isIndexed = external_id !== undefined || isUnfinished(filter) || isFailed(filter)
+  const { origin, external_id, status, operation_type } = filter
+  const isEverything = status === 'success' && operation_type === undefined
+  const isIndexed =
+    external_id !== undefined || isUnfinished(filter) || isFailed(filter) || isEverything
   if (origin !== undefined || isIndexed) return [filter]
   return ORIGINS.map(origin => ({ ...filter, origin }))
-}
-
-/** An index of the unfinished is not in this order: without the sum, PostgreSQL would search all operations for them. */
-function orderOf(filter: OperationFilter): RawBuilder<unknown> {
-  return filter.origin !== 'api' && isUnfinished(filter) ? sql`o.seq + 0` : sql`o.seq`
 }
 
 /** The whole operation, whoever asked for it. @throws UnknownTrackingId */

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import { noSuchPayment, type PaymentName } from './locked-payment.ts'
-import { matching, type PaymentFilter } from './payment-filter.ts'
+import { isOfDays, matching, type PaymentFilter } from './payment-filter.ts'
 import type { Payment } from './payment-record.ts'
 
 /** As in JSON: money as decimal text, times in UTC. */
@@ -22,8 +22,8 @@ const IN_PROGRESS = ['waiting', 'posting']
 
 /** Newest first; of some days, by the time of payment, so that only those days are read. */
 export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
-  const { from, to, state = '', limit, cursor } = query
-  const ofDays = from !== undefined || to !== undefined
+  const { state = '', limit, cursor } = query
+  const ofDays = isOfDays(query)
   const last = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
   const before = ofDays
     ? sql`(p.paid_at, p.id) < ((select paid_at from core.transaction where id = ${last}), ${last}::uuid)`

@@ -40,11 +40,25 @@ export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<un
   if (gateway !== undefined) where.push(sql`p.gateway = ${gateway}`)
   // Literals, so that PostgreSQL sees which partial index holds them.
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
-  if (state !== undefined) where.push(sql`p.state = ${sql.lit(state)}`)
+  if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
   if (filter.objection !== undefined) where.push(sql`p.objection = ${sql.lit(filter.objection)}`)
   if (filter.isOutsideSuspense === true) where.push(sql`p.state <> 'suspense'`)
   if (from !== undefined) where.push(sql`p.paid_at >= ${startOf(from, 0)}`)
   if (to !== undefined) where.push(sql`p.paid_at < ${startOf(to, 1)}`)
   return sql.join(where, sql` and `)
+}
+
+export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || to !== undefined
+
+const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
+
+/**
+ * Without statistics of the states, PostgreSQL takes each for rare, and would read all that was ever posted to find some
+ * days of it. So the days' payments are searched for those that are in no other state.
+ */
+function ofDaysIn(state: string): RawBuilder<unknown> {
+  if (state !== 'posted') return inState(state)
+  const others = STATES.filter(other => other !== state).map(other => sql.lit(other))
+  return sql`p.state not in (${sql.join(others)})`
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { someMatching } from '../../operations/find.ts'
-import { matching, type OperationFilter } from '../../operations/operation-filter.ts'
+import { matching, type OperationFilter, orderOf } from '../../operations/operation-filter.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { atMost, countUpTo, MOST_COUNTED } from '../lists/count.ts'
 
@@ -15,7 +15,7 @@ export async function failuresByReason(db: Database, filter: OperationFilter): P
     select code
       from (select coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
                             o.response ->> 'userMessageGlobalisationCode') as code
-              from loanops.operation o where ${matching(filter)} order by o.seq desc limit ${MOST_COUNTED}) newest
+              from loanops.operation o where ${matching(filter)} order by ${orderOf(filter)} desc limit ${MOST_COUNTED}) newest
      where code is not null group by code order by count(*) desc, 1 limit ${MOST_CODES}`.execute(db)
   if (codes.rows.length === 0) return nothing
   const reasons = await Promise.all(

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { findPayments } from '../../payments/find-payments.ts'
-import { matching, type PaymentFilter } from '../../payments/payment-filter.ts'
+import { isOfDays, matching, type PaymentFilter } from '../../payments/payment-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
@@ -40,9 +40,8 @@ function countPayments(db: PageContext['db'], filter: PaymentFilter, zone: strin
   const { state = '' } = filter
   // States that only the view can tell apart.
   const from = ['waiting', 'posting'].includes(state) ? 'ops.payment' : 'core.transaction'
-  const isOfDays = filter.from !== undefined || filter.to !== undefined
   // The order of the index on days: in any other, PostgreSQL would read other days first.
-  const order = isOfDays ? sql`order by p.paid_at desc` : sql``
+  const order = isOfDays(filter) ? sql`order by p.paid_at desc` : sql``
   return countUpTo(
     db,
     sql`select from ${sql.table(from)} p where ${matching(filter, zone)} ${order}`,

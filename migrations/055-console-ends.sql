@@ -1,0 +1,12 @@
+-- Payments that ended otherwise than posted, by the day on which they were paid: among a month of posted ones they are few. What
+-- is posted, as nearly all are, pays for none of it.
+create index transaction_not_posted on core.transaction (state, paid_at, id)
+  where state in ('suspense', 'failed', 'returned', 'handled', 'dismissed');
+-- The failures of one loan or client, and the creation of a loan, which names its client: both are looked for among everything
+-- that ever happened to it. Other operations pay for neither.
+create index operation_failed_of_subject on loanops.operation (external_id, seq) where status = 'failed';
+create index operation_loan_create on loanops.operation (external_id, seq) where operation_type = 'LOAN_CREATE';
+-- Nobody knows what became of these few, among a backlog of any size.
+create index operation_unknown on loanops.operation (seq) where status = 'processing' and unknown_since is not null;
+-- Callbacks of all types but the two that most are of: those two are found without an index.
+create index callback_of_rare_type on loanops.callback (type, seq) where type not in ('operation.succeeded', 'payment.posted');
