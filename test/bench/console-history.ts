@@ -27,7 +27,7 @@ export async function fillHistory(db: Database, { operations, payments }: Sizes)
   })
 }
 
-/** Of each event its body, in the table of its source. */
+/** Of each event its body, in the table of its source, which a batch has found. */
 async function addRawRows(db: Database): Promise<void> {
   const { rows } = await sql<{ store: string }>`
     select raw.make_store('LENDER_0' || n, 'gateway_' || g) as store from generate_series(1, 9) n, unnest(array['a', 'b']) g`.execute(
@@ -38,6 +38,7 @@ async function addRawRows(db: Database): Promise<void> {
       insert into ${sql.table(`raw.${store}`)} (id, received_at, event_type, body)
       select raw_id, received_at, 'payment.captured', convert_to('{"id":"' || gateway_payment_id || '"}', 'UTF8')
         from core.event where source = ${store}`.execute(db)
+  for (const { store } of rows) await sql`select raw.register(${store})`.execute(db)
 }
 
 /** Each index at once takes a fraction of the time that its rows one by one do. @returns how to make them again */
