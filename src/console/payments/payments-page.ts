@@ -1,7 +1,5 @@
 import { html } from 'hono/html'
-import { sql } from 'kysely'
 import { findPayments } from '../../payments/find-payments.ts'
-import { isOfDays, matching, type PaymentFilter } from '../../payments/payment-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
@@ -11,6 +9,7 @@ import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { amountColumn, loanColumn } from './payment-columns.ts'
 import { paymentFilters } from './payment-filters.ts'
+import { somePayments } from './some-payments.ts'
 import { suspenseByReason } from './suspense-by-reason.ts'
 import { suspenseFirst } from './suspense-first.ts'
 
@@ -30,22 +29,10 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
     empty: 'No payment matches. What the gateways report appears here.',
     columns: paymentColumns(context),
     load: query => suspenseFirst(query, one => findPayments(db, one, zone)),
-    count: filter => countPayments(db, filter, zone),
+    count: filter => countUpTo(db, somePayments(filter, zone)),
     above: filter => suspenseByReason(db, filter),
     below: (filter, request) => bulkForm('payments', filter, request.user.role),
   }
-}
-
-function countPayments(db: PageContext['db'], filter: PaymentFilter, zone: string) {
-  const { state = '' } = filter
-  // States that only the view can tell apart.
-  const from = ['waiting', 'posting'].includes(state) ? 'ops.payment' : 'core.transaction'
-  // The order of the index on days: in any other, PostgreSQL would read other days first.
-  const order = isOfDays(filter) ? sql`order by p.paid_at desc` : sql``
-  return countUpTo(
-    db,
-    sql`select from ${sql.table(from)} p where ${matching(filter, zone)} ${order}`,
-  )
 }
 
 export function paymentPath({

@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
-import { sql } from 'kysely'
 import { closed, oneOf, Time } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
+import { clientOf } from './client-of.ts'
 import { ENTRIES_PER_PAGE, findEntries, type Subject } from './entries.ts'
 import { entryItem } from './entry-items.ts'
 import { ledgerNow } from './ledger-now.ts'
@@ -79,13 +79,3 @@ ${older}`
 
 /** A millisecond later, because the database's times are finer: an entry may appear twice, but none is left out. */
 const nextAfter = (time: Date) => new Date(time.getTime() + 1).toISOString()
-
-/** As the operation that created the loan named it. */
-async function clientOf(db: PageContext['db'], loan: string): Promise<string | null> {
-  const { rows } = await sql<{ client: string | null }>`
-    select data ->> 'clientId' as client from loanops.operation
-     where external_id = ${loan} and operation_type = 'LOAN_CREATE' order by seq desc limit 1`.execute(
-    db,
-  )
-  return rows[0]?.client ?? null
-}

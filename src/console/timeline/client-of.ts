@@ -1,0 +1,12 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+
+/** A loan's client, as the operation that created the loan named it. */
+export async function clientOf(db: Database, loan: string): Promise<string | null> {
+  const { rows } = await sql<{ client: string | null }>`
+    select data ->> 'clientId' as client from loanops.operation
+     where external_id = ${loan} and operation_type = 'LOAN_CREATE' order by seq desc limit 1`.execute(
+    db,
+  )
+  return rows[0]?.client ?? null
+}
