@@ -97,6 +97,12 @@ t.test('the console’s pages', async t => {
     t.match((await operator(`${path}?kind=refund`)).text, /“asked the lender”, by asha.rao/)
   })
 
+  t.test('what has just been done is said once, and not asked for with each refresh', async t => {
+    const { text } = await operator('/console/callbacks?state=failed&done=resumed')
+    t.match(text, 'class="notice"')
+    t.match(text, 'hx-get="/console/callbacks?state=failed"')
+  })
+
   t.test('a payment’s events are shown down to their bytes', async t => {
     const { text } = await operator('/console/payments/gateway_a/pay_unknown_loan?bodies=true')
     t.match(text, /Body, \d+ bytes/)

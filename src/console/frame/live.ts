@@ -10,7 +10,14 @@ const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'o
 /** A part of a page that keeps replacing itself with its current state. */
 export function live(url: string, query: { refresh?: string | undefined }, content: Content): Html {
   if (!isLive(query)) return html`<div id="${LIVE_ID}">${content}</div>`
-  return html`<div id="${LIVE_ID}" hx-get="${url}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
+  return html`<div id="${LIVE_ID}" hx-get="${withoutNotice(url)}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
+}
+
+/** What has just been done makes a list be read again for everybody: once, and not with each refresh. */
+function withoutNotice(url: string): string {
+  const target = new URL(url, 'http://console')
+  target.searchParams.delete('done')
+  return `${target.pathname}${target.search}`
 }
 
 /** The link that stops or starts refreshing; without JavaScript nothing refreshes, and the link reloads the page. */
