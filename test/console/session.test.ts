@@ -1,7 +1,11 @@
+import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { tokenKeys } from '../../src/accounts/token-keys.ts'
 import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
 import { browser, cookieIn, loggedIn, startWithConsole, VIEWER } from '../support/console.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, testEnv } from '../support/service.ts'
+
+const SECRET = String(testEnv('', '').JWT_SECRET)
 
 t.test('the console’s logins', async t => {
   const service = await startWithConsole(t, { TRUST_PROXY: '127.0.0.1' })
@@ -81,6 +85,53 @@ t.test('the console’s logins', async t => {
     t.equal((await browse('/console/logout', {})).headers.get('location'), '/console/login')
     t.equal((await browse('/console')).status, 303)
     t.equal((await operator('/console')).status, 200, 'another login of the account goes on')
+  })
+
+  t.test('a login does not go on with the session that the browser had before', async t => {
+    const planted = viewer.cookie
+    const { headers } = await browser(url, planted)('/console/login', OPERATOR)
+    const own = cookieIn(headers)
+    t.not(own, planted)
+    await browser(url, own)('/console/logout', {})
+    t.equal((await browser(url, own)('/console')).status, 303)
+    t.match(
+      (await browser(url, planted)('/console')).text,
+      VIEWER.username,
+      'it is still another’s',
+    )
+  })
+
+  t.test(
+    'a session that has expired, or claims what its account is not, opens nothing',
+    async t => {
+      const claims = claimsIn(viewer.cookie)
+      const now = Math.floor(Date.now() / 1_000)
+      t.equal((await browser(url, cookieOf(claims))('/console')).status, 200)
+      for (const forged of [
+        { ...claims, exp: now - 1 },
+        { ...claims, role: 'admin' },
+        { ...claims, gen: claims.gen + 1 },
+        { ...claims, sub: claimsIn(operator.cookie).sub },
+        { ...claims, aud: 'loanops-api' },
+        { ...claims, jti: 'x' },
+      ])
+        t.equal((await browser(url, cookieOf(forged))('/console')).status, 303, forged)
+      t.equal((await browser(url, cookieOf(claims, 'another-secret'))('/console')).status, 303)
+      t.equal((await browser(url, cookieOf(claims, SECRET, 'none'))('/console')).status, 303)
+    },
+  )
+
+  t.test('a session is renewed while it is used, but not beyond a working day', async t => {
+    const claims = claimsIn(viewer.cookie)
+    const now = Math.floor(Date.now() / 1_000)
+    const worn = { ...claims, iat: now - 1_000, exp: now + 800, began: now - 3_600 }
+    const renewed = cookieIn((await browser(url, cookieOf(worn))('/console')).headers)
+    t.match(claimsIn(renewed), { jti: claims.jti, began: worn.began })
+    t.ok(claimsIn(renewed).exp > worn.exp)
+    const old = { ...worn, began: now - 13 * 3_600 }
+    const { status, headers } = await browser(url, cookieOf(old))('/console')
+    t.equal(status, 200)
+    t.same(headers.getSetCookie(), [])
   })
 
   t.test('a change of the password ends the login', async t => {
@@ -225,6 +276,23 @@ t.test('the console’s logins', async t => {
     t.equal((await call('POST', '/api/account/login', forgetful, from)).status, 429)
   })
 })
+
+type Claims = Record<'sub' | 'jti' | 'role' | 'aud', string> &
+  Record<'iat' | 'exp' | 'gen' | 'began', number>
+
+/** What the token in a cookie says. */
+function claimsIn(cookie: string): Claims {
+  const [, body = ''] = cookie.split('.')
+  return JSON.parse(Buffer.from(body, 'base64url').toString())
+}
+
+/** A cookie as the service would issue it for these claims. */
+function cookieOf(claims: Claims, secret = SECRET, alg = 'HS256'): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part({ alg, typ: 'JWT', kid: tokenKeys([SECRET]).kid })}.${part(claims)}`
+  const signature = createHmac('sha256', secret).update(text).digest('base64url')
+  return `loanops=${text}.${alg === 'none' ? '' : signature}`
+}
 
 t.test('CONSOLE_ENABLED=false serves no console', async t => {
   const { url } = await startTestService(t, { CONSOLE_ENABLED: 'false', ROLE: 'api' })

@@ -1,0 +1,126 @@
+import { fastify, type RouteOptions } from 'fastify'
+import t, { type Test } from 'tap'
+import { openFormats } from '../../src/console/frame/formats.ts'
+import type { PageContext } from '../../src/console/page-context.ts'
+import { PAGES } from '../../src/console/pages.ts'
+import { type Browse, startWithConsole } from '../support/console.ts'
+import { fillConsole } from '../support/console-data.ts'
+
+type Route = { method: 'GET' | 'POST'; path: string; query: Record<string, { enum?: string[] }> }
+
+const UUID = '019a0000-0000-7000-8000-000000000000'
+const LONG = 'a'.repeat(5_000)
+/** As a forger would write cursors of each list's form and of others. */
+const CURSORS = [
+  '0',
+  '999999999999999999',
+  '9999999999999999999',
+  '-1',
+  '1.5',
+  UUID,
+  `rest.${UUID}`,
+  `suspense.${UUID}`,
+  `nothing.${UUID}`,
+  '41.gateway_a',
+  '00.gateway_a',
+  'ff.gateway_a',
+  "1' or '1'='1",
+  '%00',
+  LONG,
+]
+
+t.test('every route of the console', async t => {
+  const routes = await allRoutes()
+  const service = await startWithConsole(t)
+  await fillConsole(service.url)
+  const { anybody, viewer, operator, admin } = service
+  const read = routes.filter(({ method }) => method === 'GET')
+  const write = routes.filter(({ method }) => method === 'POST')
+  const isForAdmins = ({ path }: Route) => path.startsWith('/console/accounts')
+
+  t.test('leads to the login without a session', async t => {
+    for (const { method, path } of routes) {
+      const { status, headers } = await anybody(path, method === 'POST' ? {} : undefined)
+      t.equal(status, 303, `${method} ${path}`)
+      t.match(headers.get('location'), /^\/console\/login/)
+    }
+  })
+
+  t.test('changes nothing for a viewer', async t => {
+    for (const { path } of write) t.equal((await viewer(path, {})).status, 403, path)
+  })
+
+  t.test('about accounts is an administrator’s', async t => {
+    const ofAccounts = routes.filter(isForAdmins)
+    t.ok(ofAccounts.length > 0)
+    for (const { method, path } of ofAccounts)
+      for (const browse of [viewer, operator])
+        t.equal((await browse(path, method === 'POST' ? {} : undefined)).status, 403, path)
+  })
+
+  t.test('that reads answers each role that may see it', async t => {
+    for (const route of read)
+      for (const browse of isForAdmins(route) ? [admin] : [viewer, operator, admin])
+        t.match(String((await browse(route.path)).status), /^(200|303|400|404)$/, route.path)
+  })
+
+  t.test('refuses or ignores any value of each filter, however long', async t => {
+    for (const { path, query } of read)
+      for (const name of Object.keys(query))
+        for (const value of [LONG, 'a\u0000b', '२०२६-०१-०१'])
+          await isAnswered(t, admin, `${path}?${new URLSearchParams({ [name]: value })}`)
+  })
+
+  t.test('refuses or ignores any cursor', async t => {
+    const lists = read.filter(({ query }) => 'cursor' in query)
+    t.ok(lists.length > 0)
+    for (const { path, query } of lists)
+      for (const cursor of CURSORS) {
+        await isAnswered(t, admin, `${path}?${new URLSearchParams({ cursor })}`)
+        if ('from' in query)
+          await isAnswered(
+            t,
+            admin,
+            `${path}?${new URLSearchParams({ cursor, from: '2026-01-01' })}`,
+          )
+      }
+  })
+
+  t.test('refuses or ignores a form with any value of each field', async t => {
+    for (const { path } of write)
+      for (const value of [LONG, 'a\u0000b', '\ud800', ''])
+        await isAnswered(t, operator, path, { note: value, reason: value, count: value, id: value })
+  })
+})
+
+async function isAnswered(t: Test, browse: Browse, path: string, form?: Record<string, string>) {
+  const { status } = await browse(path, form)
+  t.ok(status < 500, `${status} ${path.slice(0, 100)}`)
+}
+
+/** As the pages add them, each parameter filled in. */
+async function allRoutes(): Promise<Route[]> {
+  const routes: Route[] = []
+  const app = fastify()
+  app.setValidatorCompiler(() => () => true)
+  app.addHook('onRoute', ({ method, url, schema }: RouteOptions) => {
+    if (method !== 'GET' && method !== 'POST') return
+    const path = url
+      .replace(':tracking_id', `CLIENT_CREATE%7C${UUID}`)
+      .replace(':gateway_payment_id', 'pay_nobody')
+      .replace(':gateway', 'gateway_a')
+      .replace(':username', 'nobody')
+      .replace(/:\w+/, UUID)
+    const { properties = {} } = (schema?.querystring ?? {}) as { properties?: Route['query'] }
+    routes.push({ method: method as Route['method'], path, query: properties })
+  })
+  const context = {
+    config: { LEDGER_TIMEZONE: 'UTC' },
+    formats: openFormats('UTC'),
+    portfolio: { limitLongCalls: async () => undefined },
+  }
+  for (const page of PAGES)
+    await app.register(page(context as unknown as PageContext), { prefix: '/console' })
+  await app.ready()
+  return routes
+}
