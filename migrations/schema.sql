@@ -488,9 +488,10 @@ create table loanops.callback (
   constraint callback_seq_key UNIQUE (seq),
   constraint callback_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
+CREATE INDEX callback_again ON loanops.callback USING btree (next_try_at) WHERE ((state = 'pending'::text) AND is_next AND (attempts > 0));
 CREATE INDEX callback_created ON loanops.callback USING btree (created_at);
-CREATE INDEX callback_due ON loanops.callback USING btree (((attempts > 0)), next_try_at) WHERE ((state = 'pending'::text) AND is_next);
 CREATE INDEX callback_failed ON loanops.callback USING btree (seq) WHERE (state = 'failed'::text);
+CREATE INDEX callback_first ON loanops.callback USING btree (next_try_at) WHERE ((state = 'pending'::text) AND is_next AND (attempts = 0));
 CREATE INDEX callback_of_rare_type ON loanops.callback USING btree (type, seq) WHERE (type <> ALL (ARRAY['operation.succeeded'::text, 'payment.posted'::text]));
 CREATE INDEX callback_of_subject ON loanops.callback USING btree (subject, seq);
 CREATE INDEX callback_pending ON loanops.callback USING btree (subject, sequence) WHERE (state = 'pending'::text);

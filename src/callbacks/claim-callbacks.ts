@@ -36,15 +36,15 @@ export async function claimCallbacks(db: Database, most: number): Promise<Claime
  * happens now does not wait for all that happened during it.
  */
 function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
-  const due = (isRetry: string, order: string, limit: RawBuilder<unknown>) => sql`
+  const due = (attempts: '= 0' | '> 0', order: string, limit: RawBuilder<unknown>) => sql`
     select id, next_try_at from loanops.callback
-     where ${waiting} and (attempts > 0) = ${sql.raw(isRetry)} and next_try_at <= now()
+     where ${waiting} and attempts ${sql.raw(attempts)} and next_try_at <= now()
      order by next_try_at ${sql.raw(order)} limit ${limit} for update skip locked`
   return claim(
     db,
-    sql`newest as (${due('false', 'desc', sql`${Math.ceil(most / 2)}`)}),
-        oldest as (${due('false', 'asc', sql`${most} - (select count(*) from newest)`)}),
-        again as (${due('true', 'asc', sql`greatest(${most} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
+    sql`newest as (${due('= 0', 'desc', sql`${Math.ceil(most / 2)}`)}),
+        oldest as (${due('= 0', 'asc', sql`${most} - (select count(*) from newest)`)}),
+        again as (${due('> 0', 'asc', sql`greatest(${most} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
         -- One may be among both the newest and the oldest.
         chosen as (select * from newest union select * from oldest union select * from again)`,
   )
