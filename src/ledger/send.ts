@@ -132,7 +132,8 @@ export function unanswered(error: unknown, method: string): Omit<Answer, 'method
     body: null,
     outcome: leftNothing ? 'not_arrived' : 'unknown',
     code: null,
-    message: `no answer (${code ?? (error as Error).name})`,
+    // The code of a time-out is a number that says nothing to people.
+    message: `no answer (${typeof code === 'string' ? code : (error as Error).name})`,
     isRecorded: false,
     isFromStore: false,
     leftNothing,
