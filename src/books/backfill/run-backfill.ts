@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
-import { DAY_MS } from '../../day.ts'
 import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/await-saved.ts'
 import { publicError } from '../../public-error.ts'
@@ -11,13 +10,10 @@ import { RunLeft } from '../../queue/run-job.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
-import { fetchAhead } from './fetch-ahead.ts'
+import { fetchWindow } from './fetch-window.ts'
 import { type Fetch, keepPages } from './keep-pages.ts'
 import { keepSettlements } from './keep-settlements.ts'
 import { forgetPending } from './read-pending.ts'
-
-/** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
-const DAYS_AT_ONCE = 1
 
 type BackfillContext = Fetch & {
   /** As shown to people. */
@@ -46,13 +42,13 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
       sql`select started_at from core.backfill where id = ${claim.id}`,
     )
     await forgetPending(db, claim.id)
-    const seen = new Set<string>()
-    const counted = { now: claim.fetched }
-    for (const part of partsOf({ from: claim.doneUntil, to: claim.fetchTo })) {
-      check()
-      await fetchPart(context, part, { seen, counted, check })
-      await endPart(context, part, counted.now)
-    }
+    const window = { from: claim.doneUntil, to: claim.fetchTo }
+    await fetchWindow(context.api, window, claim.fetched, {
+      check,
+      pages: (pages, count) => keepPages(context, pages, count),
+      settlements: settlements => keepSettlements(context, settlements),
+      end: (part, count) => endPart(context, part, count),
+    })
     crashPoint('backfill.unended')
     await endBackfill(context)
     return true
@@ -60,37 +56,6 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
     return await brokenOff(context, error as Error)
   } finally {
     renewal.stop()
-  }
-}
-
-type Progress = { seen: Set<string>; counted: { now: number }; check(): void }
-
-async function fetchPart(context: BackfillContext, part: Window, progress: Progress) {
-  const { seen, counted, check } = progress
-  const before = new Set(seen)
-  seen.clear()
-  for await (const pages of fetchAhead(context.api.pages(part))) {
-    check()
-    for (const { id } of pages.flatMap(({ payments }) => payments)) {
-      // An item may come twice at the edge of two parts, or when the list shifts while it is read.
-      if (!seen.has(id) && !before.has(id)) counted.now++
-      seen.add(id)
-    }
-    await keepPages(context, pages, counted.now)
-  }
-  for await (const pages of fetchAhead(context.api.settled(part))) {
-    check()
-    await keepSettlements(context, pages.flat())
-  }
-}
-
-/** At least one part, which may be a single moment. */
-function* partsOf({ from, to }: Window): Iterable<Window> {
-  for (let start = from; ; ) {
-    const end = new Date(Math.min(start.getTime() + DAYS_AT_ONCE * DAY_MS, to.getTime()))
-    yield { from: start, to: end }
-    if (end >= to) return
-    start = end
   }
 }
 

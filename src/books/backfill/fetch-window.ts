@@ -1,0 +1,96 @@
+import { DAY_MS } from '../../day.ts'
+import type { ApiPage, ApiSettlement, GatewayApi, Window } from '../apis/gateway-api.ts'
+import { fetchAhead } from './fetch-ahead.ts'
+
+/** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
+const DAYS_AT_ONCE = 1
+
+/** What to do with what was fetched, in the order in which it came. */
+type Keeper = {
+  /** Before each of the others, which may take long. */
+  check(): void
+  /** @param count how many payments were seen so far */
+  pages(pages: ApiPage[], count: number): Promise<void>
+  settlements(settlements: ApiSettlement[]): Promise<void>
+  /** Everything of a part of the window is kept. */
+  end(part: Window, count: number): Promise<void>
+}
+
+type Step =
+  | { kind: 'page'; page: ApiPage }
+  | { kind: 'settlements'; settlements: ApiSettlement[] }
+  | { kind: 'end'; part: Window }
+
+/**
+ * Fetches a window, day by day, and does not wait for one day to be kept before it fetches the next.
+ * @param count how many payments were seen before
+ */
+export async function fetchWindow(
+  api: GatewayApi,
+  window: Window,
+  count: number,
+  keep: Keeper,
+): Promise<void> {
+  const counter = paymentCounter(count)
+  for await (const steps of fetchAhead(stepsOf(api, window)))
+    for (const group of groupsOf(steps)) {
+      keep.check()
+      const [first] = group
+      if (first.kind === 'settlements') await keep.settlements(first.settlements)
+      else if (first.kind === 'end') await keep.end(first.part, counter.endPart())
+      else {
+        const pages = group.flatMap(step => (step.kind === 'page' ? step.page : []))
+        await keep.pages(pages, counter.add(pages))
+      }
+    }
+}
+
+async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
+  for (const part of partsOf(window)) {
+    for await (const page of api.pages(part)) yield { kind: 'page', page }
+    for await (const settlements of api.settled(part)) yield { kind: 'settlements', settlements }
+    yield { kind: 'end', part }
+  }
+}
+
+/** Pages that follow each other are kept together; anything else is kept by itself. */
+function groupsOf(steps: Step[]): [Step, ...Step[]][] {
+  const groups: [Step, ...Step[]][] = []
+  for (const step of steps) {
+    const last = groups.at(-1)
+    if (step.kind === 'page' && last?.[0].kind === 'page') last.push(step)
+    else groups.push([step])
+  }
+  return groups
+}
+
+/** At least one part, which may be a single moment. */
+function* partsOf({ from, to }: Window): Iterable<Window> {
+  for (let start = from; ; ) {
+    const end = new Date(Math.min(start.getTime() + DAYS_AT_ONCE * DAY_MS, to.getTime()))
+    yield { from: start, to: end }
+    if (end >= to) return
+    start = end
+  }
+}
+
+/** An item may come twice: at the edge of two parts, or when the list shifts while it is read. */
+function paymentCounter(before: number) {
+  let count = before
+  let ofLastPart = new Set<string>()
+  let ofPart = new Set<string>()
+  return {
+    add(pages: ApiPage[]): number {
+      for (const { id } of pages.flatMap(({ payments }) => payments)) {
+        if (!ofPart.has(id) && !ofLastPart.has(id)) count++
+        ofPart.add(id)
+      }
+      return count
+    },
+    endPart(): number {
+      ofLastPart = ofPart
+      ofPart = new Set()
+      return count
+    },
+  }
+}
