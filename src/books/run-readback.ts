@@ -21,8 +21,8 @@ const PAGE_PAYMENTS = 500
 /** While the last loans of a page are read, perhaps slowly, those of the next pages are read too. */
 const PAGES_UNDER_WAY = 3
 
-type Page = { loans: string[]; readTo: string; readToId: string }
-type Place = Pick<Page, 'readTo' | 'readToId'>
+type Place = { readTo: string; readToId: string }
+type Page = Place & { loans: string[]; payments: PostedPayment[] }
 
 /** Compares recently posted payments with the ledger: one read per loan, in the order of posting, page by page. */
 export async function runReadback(context: ReadbackContext, run: Run): Promise<void> {
@@ -32,20 +32,25 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   const underWay: { loans: Set<string>; recorded: Promise<void> }[] = []
   // Otherwise a loan that cannot be read would be tried again for each of its payments.
   const unread = new Set<string>()
+  // The page that is looked up meanwhile may not see that this one was recorded.
+  let lastRecorded = new Set<string>()
   let last = Promise.resolve()
+  let next = payments(place)
   try {
-    for (let page = await pageAfter(context, span, place); page; ) {
+    for (let page = await next; page; page = await next) {
       run.check()
+      next = payments(page)
       const isTaken = (loan: string) =>
-        unread.has(loan) || underWay.some(one => one.loans.has(loan))
-      const loans = page.loans.filter(loan => !isTaken(loan))
-      const payments = await postedTo(context.db, loans, span, context.LEDGER_TIMEZONE)
-      const recorded = recordedAfter(last, page, await reads.start(payments))
+        unread.has(loan) || lastRecorded.has(loan) || underWay.some(one => one.loans.has(loan))
+      const ours = page.payments.filter(({ loan }) => !isTaken(loan))
+      const recorded = recordedAfter(last, page, await reads.start(ours))
       recorded.catch(() => undefined)
-      underWay.push({ loans: new Set(loans), recorded })
+      underWay.push({ loans: new Set(page.loans), recorded })
       last = recorded
-      if (underWay.length === PAGES_UNDER_WAY) await underWay.shift()?.recorded
-      page = await pageAfter(context, span, page)
+      if (underWay.length < PAGES_UNDER_WAY) continue
+      const oldest = underWay.shift()
+      await oldest?.recorded
+      lastRecorded = oldest?.loans ?? lastRecorded
     }
     await last
   } finally {
@@ -53,6 +58,13 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   }
   crashPoint('readback.unended')
   await end(context, run)
+
+  /** The next page is looked up while this one is read. */
+  function payments(after: Place | null): Promise<Page | undefined> {
+    const found = pageAfter(context, span, after)
+    found.catch(() => undefined)
+    return found
+  }
 
   async function recordedAfter(before: Promise<void>, page: Page, started: Promise<LoanRead>[]) {
     const results = await Promise.all(started)
@@ -101,15 +113,16 @@ async function begun({ db, RECONCILE_DAYS }: ReadbackContext, { claim }: Run) {
 
 /** @returns undefined where nothing is left */
 async function pageAfter(
-  { db }: ReadbackContext,
-  { since, until }: Span,
+  { db, LEDGER_TIMEZONE }: ReadbackContext,
+  span: Span,
   after: Place | null,
 ): Promise<Page | undefined> {
-  const { rows } = await sql<Page>`
+  const { rows } = await sql<Omit<Page, 'payments'>>`
     select loans, read_to::text as "readTo", read_to_id as "readToId"
-      from core.loans_to_read_back(${since}, ${until}, ${after?.readTo}, ${after?.readToId}, ${PAGE_PAYMENTS})
+      from core.loans_to_read_back(${span.since}, ${span.until}, ${after?.readTo}, ${after?.readToId}, ${PAGE_PAYMENTS})
      where read_to is not null`.execute(db)
-  return rows[0]
+  const [page] = rows
+  return page && { ...page, payments: await postedTo(db, page.loans, span, LEDGER_TIMEZONE) }
 }
 
 /** Records a page's findings and the run's progress together, so that a worker that continues it counts nothing twice. */
