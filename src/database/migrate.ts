@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { PgBoss, type Queue } from 'pg-boss'
@@ -151,4 +151,4 @@ function sqlFiles(folder: string, wanted: RegExp): SqlFile[] {
   })
 }
 
-const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex')
+const sha256Of = (text: string) => hash('sha256', text)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { copyPrograms } from './copy-programs.ts'
@@ -35,10 +35,7 @@ export function ordinaryUser(): OrdinaryUser | undefined {
 export function sheltered(native: string, data: string): { native: string; data: string } {
   const user = ordinaryUser()
   if (!user || (isReachable(native, user) && isReachable(data, user))) return { native, data }
-  const shelter = join(
-    SHELTER,
-    `loanops-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`,
-  )
+  const shelter = join(SHELTER, `loanops-${hash('sha256', data).slice(0, 16)}`)
   const moved = join(shelter, 'data')
   ownFolder(shelter, ROOT)
   const programs = copyPrograms(native, shelter)

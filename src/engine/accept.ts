@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
@@ -134,7 +134,7 @@ async function heldByKey(trx: Trx, operations: NewOperation[]) {
 
 /** Equal for equal JSON, whatever the order of its members. */
 function sha256OfJson(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value, sortedMembers)).digest('hex')
+  return hash('sha256', JSON.stringify(value, sortedMembers))
 }
 
 function sortedMembers(_: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
@@ -81,9 +81,7 @@ export async function otherLoansTried(db: Database, id: string, loan: string): P
 /** Always the same for one payment, whether a webhook or a file brings it, so that the ledger accepts it once. */
 export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
   const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)
-  const name = isPlain
-    ? paymentId
-    : createHash('sha256').update(paymentId).digest('hex').slice(0, 32)
+  const name = isPlain ? paymentId : hash('sha256', paymentId).slice(0, 32)
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
 
