@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Slots } from '../ledger/slots.ts'
@@ -62,7 +62,7 @@ export function openLoanReader(
   }
 
   async function rest(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: stopping }).catch(() => undefined)
+    await sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
     check()
   }
 }

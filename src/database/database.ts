@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../log.ts'
@@ -147,7 +147,7 @@ export async function untilReady(db: Database, log: Pick<Log, 'warn'>): Promise<
     } catch (error) {
       if (Date.now() > until || !isTransient(error)) throw error
       if (isFirst) log.warn({ reason: (error as Error).message }, 'waiting for the database')
-      await pause(ASK_EVERY_MS)
+      await sleep(ASK_EVERY_MS)
     }
   }
 }

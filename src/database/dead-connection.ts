@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 /** As long as a connection with short statements may be silent. */
@@ -46,7 +46,7 @@ export async function closeOnceDead(
       is => !is,
       () => false,
     )
-    if (isLost) await pause(ON_ITS_WAY_MS)
+    if (isLost) await sleep(ON_ITS_WAY_MS)
     if (isLost && isSilent())
       stream.destroy(new Error('Connection terminated: a statement or its answer was lost'))
     isAsking = false

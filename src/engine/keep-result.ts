@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
@@ -31,7 +31,7 @@ export function openKeepResult(
         return (await finish[lane].submit(ended)) && ended.decision.status !== 'processing'
       } catch (error) {
         if (Date.now() > until) throw error
-        await pause(RETRY_MS)
+        await sleep(RETRY_MS)
       }
     }
   }

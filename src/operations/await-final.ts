@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
@@ -52,7 +52,7 @@ export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
   async function ask(): Promise<void> {
     isAsking = true
     while (waiting.size > 0) {
-      await pause(ASK_EVERY_MS)
+      await sleep(ASK_EVERY_MS)
       // While the database is down nothing becomes final; the callers' own timeouts keep running.
       for (const id of await finalOf(db, [...waiting.keys()]).catch(() => [])) {
         for (const done of waiting.get(id) ?? []) done()

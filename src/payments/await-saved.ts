@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import type { Batch } from './batch.ts'
 import { eventQueue } from './queue.ts'
@@ -24,7 +24,7 @@ export async function awaitSaved(
          and created_on <= (${startedAt})
        limit 1`.execute(db)
     if (rows.length === 0) return
-    await pause(ASK_EVERY_MS)
+    await sleep(ASK_EVERY_MS)
     check()
   }
 }

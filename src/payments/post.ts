@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import { insertOperations, newOperation } from '../engine/accept.ts'
@@ -16,7 +16,7 @@ export async function post(batch: Batch): Promise<void> {
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
   for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(LONGEST_PAUSE_MS, 2 * ms)) {
-    await pause(ms)
+    await sleep(ms)
     batch.check()
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
@@ -97,7 +97,7 @@ export function openGatewayCaller(
       const isOver = !(answer instanceof Busy) || tries >= pauses.length
       if (!isOver) {
         const ms = Math.max(pauses[tries] as number, answer.retryAfterMs)
-        await pause(Math.min(ms, LONGEST_PAUSE_MS), undefined, { signal: stopping.signal })
+        await sleep(Math.min(ms, LONGEST_PAUSE_MS), undefined, { signal: stopping.signal })
         continue
       }
       if (answer instanceof Busy) throw new GatewayUnavailable(answer)

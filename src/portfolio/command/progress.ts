@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import type { MigrationRecord } from '../record.ts'
 
@@ -15,7 +15,7 @@ export async function showProgress(ask: () => Promise<MigrationRecord>): Promise
   let record = await ask()
   bar.start(record.valid_rows, endedOf(record), shown(record))
   while (record.status === 'running') {
-    await pause(ASK_EVERY_MS)
+    await sleep(ASK_EVERY_MS)
     record = await ask()
     bar.update(endedOf(record), shown(record))
   }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isTransient } from '../../database/database.ts'
 
 /** Longer than a failover takes. After that, the caller gets the error. */
@@ -13,7 +13,7 @@ export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (Date.now() > until || !isTransient(error)) throw error
-      await pause(TRY_AGAIN_MS)
+      await sleep(TRY_AGAIN_MS)
     }
   }
 }
