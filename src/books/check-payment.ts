@@ -51,7 +51,8 @@ async function readNow(
   try {
     return await slots.run('live', () => readRepayments(ledger, loan, payments))
   } catch (error) {
-    if (error instanceof LedgerTrouble) throw new Unavailable('the ledger could not be read')
+    if (error instanceof LedgerTrouble)
+      throw new Unavailable('the ledger could not be read', { cause: error })
     throw error
   }
 }

@@ -39,7 +39,8 @@ export async function checkAtLedger(
     if (resolution.outcome === 'post') await refuseAboveCaptured(ledger, payment, resolution)
     if (resolution.outcome === 'handled') await refuseUnbooked(ledger, payment, resolution)
   } catch (error) {
-    if (error instanceof LedgerTrouble) throw new Unavailable('the ledger cannot be queried')
+    if (error instanceof LedgerTrouble)
+      throw new Unavailable('the ledger could not be read', { cause: error })
     throw error
   }
 }
@@ -49,11 +50,14 @@ async function refuseAboveCaptured(
   { capturedAmount: captured, currency }: PaymentStanding,
   { external_loan_id, amount }: Resolution & { outcome: 'post' },
 ): Promise<void> {
-  // In another currency than the loan's, no amount is too much: only what may be is worth a call.
+  // The limit applies only if payment and loan share a currency. Below the captured amount no call is needed to find out.
   if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
   const loan = await findLoan(ledger, external_loan_id)
   if (loan === undefined)
-    throw refusal('/external_loan_id', 'must be a loan at the ledger for more than was captured')
+    throw refusal(
+      '/external_loan_id',
+      'must name a loan that the ledger has, because the amount exceeds what was captured',
+    )
   if (loan.currency.code === currency)
     throw refusal('/amount', `must be at most ${captured}, the captured amount`)
 }
