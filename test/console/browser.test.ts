@@ -19,7 +19,7 @@ const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</
 /** Whatever in a page would be run as code, and dies unseen under the policy. */
 const EVALUATED = /hx-on|hx-vals="js:|hx-confirm="js:|hx-trigger="[^"]*\[|javascript:|style="/
 
-t.test('the console in a real browser', async t => {
+t.test('a person can do everything in the console with a real browser', async t => {
   const { url, db } = await startWithConsole(t)
   const call = caller(url)
   await fillConsole(url)

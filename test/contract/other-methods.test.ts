@@ -4,7 +4,7 @@ import { startTestService } from '../support/service.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']
 
-t.test('methods that a path does not have', async t => {
+t.test('a method that a path does not have is refused', async t => {
   const { url, call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
   const paths = Map.groupBy(endpoints, ({ path }) => path)

@@ -8,7 +8,7 @@ const ASK_AFTER_MS = 100
 /** Several times as long as the server is left alone. */
 const LONG_STATEMENT = 'select pg_sleep(0.8) as slept'
 
-t.test('with long statements', async t => {
+t.test('a connection with long statements is given up once its server is dead', async t => {
   const { url } = await freshDatabase(t)
   const { hostname, port } = new URL(url)
   const path = await openPath({ host: hostname, port: Number(port) })

@@ -44,7 +44,7 @@ t.test('npm run migrate waits for a database that is not up yet', async t => {
   t.same(await ended, [0, null])
 })
 
-t.test('migrate works behind PgBouncer', async t => {
+t.test('migrate needs no startup parameter that PgBouncer refuses', async t => {
   const { ownerUrl } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, ownerUrl, { isLikePgBouncer: true })
   await t.resolves(migrate(proxy.url, allQueues))

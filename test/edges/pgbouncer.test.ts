@@ -14,28 +14,31 @@ import { until } from '../support/until.ts'
 /** A restart, and the tries that met it. */
 const BACK_WITHIN_MS = 15_000
 
-t.test('behind PgBouncer every connection works, including the listening one', async t => {
-  const { db, url } = await freshDatabase(t)
-  const proxy = await startPostgresProxy(t, url, { isLikePgBouncer: true })
-  const ledger = await startSandbox({ port: 0 })
-  const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
-  t.teardown(async () => {
-    await service.close()
-    await ledger.close()
-  })
-  const person = { externalId: 'C-1', firstname: 'Asha', lastname: 'Rao' }
-  const ended = await operate(caller(service.url), 'CLIENT_CREATE', {
-    ...person,
-    activationDate: '05 January 2026',
-  })
-  t.match(ended, { status: 'success' })
-  t.same(proxy.refused, [])
-  const { rows } = await sql`
+t.test(
+  'no connection, the listening one included, needs a startup parameter that PgBouncer refuses',
+  async t => {
+    const { db, url } = await freshDatabase(t)
+    const proxy = await startPostgresProxy(t, url, { isLikePgBouncer: true })
+    const ledger = await startSandbox({ port: 0 })
+    const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
+    t.teardown(async () => {
+      await service.close()
+      await ledger.close()
+    })
+    const person = { externalId: 'C-1', firstname: 'Asha', lastname: 'Rao' }
+    const ended = await operate(caller(service.url), 'CLIENT_CREATE', {
+      ...person,
+      activationDate: '05 January 2026',
+    })
+    t.match(ended, { status: 'success' })
+    t.same(proxy.refused, [])
+    const { rows } = await sql`
     select from pg_stat_activity
      where datname = current_database() and application_name = 'loanops-all'
        and (query like 'LISTEN%' or query like '%pg_listening_channels%')`.execute(db)
-  t.equal(rows.length, 1)
-})
+    t.equal(rows.length, 1)
+  },
+)
 
 t.test('a pooler that restarts under load loses nothing that was accepted', async t => {
   const { url } = await freshDatabase(t)

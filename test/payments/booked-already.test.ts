@@ -44,13 +44,16 @@ async function withLoan(t: Test) {
   }
 }
 
-t.test('a payment that a file without its gateway has booked is not booked again', async t => {
-  const service = await withLoan(t)
-  await service.migrate()
-  const [booked] = await service.standing()
-  t.match(await service.pay(), { state: 'posted', ledger_transaction_id: String(booked?.id) })
-  t.equal((await service.standing()).length, 1)
-})
+t.test(
+  'a payment is not posted again if a migrated row without a gateway already booked it',
+  async t => {
+    const service = await withLoan(t)
+    await service.migrate()
+    const [booked] = await service.standing()
+    t.match(await service.pay(), { state: 'posted', ledger_transaction_id: String(booked?.id) })
+    t.equal((await service.standing()).length, 1)
+  },
+)
 
 t.test('a payment whose receipt number stands otherwise on its loan is refused', async t => {
   const service = await withLoan(t)

@@ -71,7 +71,7 @@ t.test('npm run migrate-portfolio does not save an error response as the errors 
   const server = createServer((request, response) => {
     const isErrors = request.url?.endsWith('errors.csv')
     const answer = isErrors
-      ? { detail: 'it is stopping' }
+      ? { detail: 'this process is shutting down' }
       : { migration_id: newId(), rows: 1, invalid_rows: 1 }
     request.resume().on('end', () => {
       response.writeHead(isErrors ? 503 : 202, { 'content-type': 'application/json' })
@@ -83,7 +83,7 @@ t.test('npm run migrate-portfolio does not save an error response as the errors 
   const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
   const { port } = server.address() as AddressInfo
   const refused = await runCommand(`http://127.0.0.1:${port}`, [file])
-  t.match(refused, { code: 1, output: /it is stopping/ })
+  t.match(refused, { code: 1, output: /this process is shutting down/ })
   t.notOk(existsSync(file.replace('.csv', '.errors.csv')))
 })
 

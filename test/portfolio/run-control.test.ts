@@ -68,7 +68,7 @@ t.test(
     await call('POST', '/api/migration/run', { migration_id })
     t.match(await call('POST', '/api/migration/run', { migration_id }), {
       status: 409,
-      body: { detail: 'It is already running' },
+      body: { detail: 'The migration is already running' },
     })
     for (let done = 0; done === 0; )
       done = (await call('GET', `/api/migration/${migration_id}`)).body.done
