@@ -9,8 +9,8 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.external_id,
        o.status,
        o.attempts,
-       -- Null for a finished one. A null before || leaves no reason, and PostgreSQL knows it: asked for a reason, it begins
-       -- with the index of the unfinished. A case on the status would make it read every operation there ever was.
+       -- Null for a finished one. null || text is null, so the planner can rule out finished operations, and answers a filter
+       -- on waiting_for from the index of unfinished ones. A case on the status would make it read every operation ever.
        unfinished.nothing || case
          when o.unknown_since is not null then 'outcome_unknown'
          -- What is under way may still end, and an approval may still come.

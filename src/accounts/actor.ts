@@ -29,7 +29,6 @@ export async function readerOf(request: FastifyRequest): Promise<Asker> {
   return askerAs((await accountOf(request))?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
 
-/** @throws MayOnlyLook */
 export function refuseViewer(account: Pick<Claims, 'role'> | undefined): void {
   if (account?.role === 'viewer') throw new MayOnlyLook()
 }
@@ -52,7 +51,6 @@ export function requireAccount(role?: Role) {
   }
 }
 
-/** @throws Forbidden */
 export function requireRole(account: Pick<Claims, 'role'>, role?: Role): void {
   if (role !== undefined && account.role !== role) throw new Forbidden()
 }

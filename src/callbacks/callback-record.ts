@@ -6,7 +6,6 @@ export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
 
 const NullableText = nullable(Type.String())
 
-/** The columns of `ops.callback`. */
 const columns = {
   callback_id: Type.String({ description: 'the webhook-id of each attempt' }),
   type: oneOf(CALLBACK_TYPES),

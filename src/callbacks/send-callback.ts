@@ -22,7 +22,6 @@ export type SentCallback = {
 type CallbackSender = {
   /** Makes one attempt. Never throws. */
   send(id: string, body: string, traceparent: string | null): Promise<SentCallback>
-  /** Aborts the attempts under way. */
   close(): Promise<void>
 }
 

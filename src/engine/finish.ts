@@ -148,7 +148,6 @@ const attempts = sql`
         from attempted where id not in (select id from repeated)
     )`
 
-/** As `recordEnds` reads it. */
 function row({ claim, key, answer, decision }: Ended) {
   const isOpen = decision.status === 'processing'
   const isCall = answer !== null && 'method' in answer

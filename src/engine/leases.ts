@@ -22,7 +22,8 @@ export function keepLeases(
   renewEveryMs?: number,
 ): Leases {
   const held = new Map<string, { claim: Claim; until: number }>()
-  const onError = (error: unknown) => log.error({ err: error }, 'leases not renewed')
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'leases of operations could not be renewed')
   const renewal = keepRenewing(renew, onError, renewEveryMs)
 
   return {

@@ -12,7 +12,6 @@ export type Data = Record<string, unknown>
 export type Attempt = {
   ledger: Ledger
   reference: Reference
-  /** The operation's UUID. */
   id: string
   /** The Idempotency-Key of this attempt's write. */
   key: string

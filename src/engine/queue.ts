@@ -4,7 +4,7 @@ import { laneOf, type Origin } from './origin.ts'
 /** A wake-up: these subjects may have work. What the work is, and in which order, is in loanops.operation. */
 export type Wake = { subjects: string[] }
 
-/** Of the rows written per operation, a wake-up of its own would be half. More would all begin on the same worker. */
+/** One wake-up per operation would add a third to the rows that we write. One with more subjects would start all of them on one worker. */
 const SUBJECTS_PER_WAKE = 16
 
 const options = {

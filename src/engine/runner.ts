@@ -84,7 +84,6 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   }
 }
 
-/** The work that a stop waits for. */
 function openUnderWay() {
   const underWay = new Set<Promise<void>>()
   return {

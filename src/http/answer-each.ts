@@ -39,7 +39,7 @@ async function answered(
     return { status, code: null, detail: null }
   } catch (error) {
     const { status, code, detail } = problemOf(error as FastifyError)
-    if (status >= 500) request.log.error({ err: error }, 'item failed')
+    if (status >= 500) request.log.error({ err: error }, 'one item of a request failed')
     return { status, code, detail }
   }
 }

@@ -101,7 +101,6 @@ export const described = (pattern: string, description: string, example: string)
     examples: [example],
   })
 
-/** One of our ids in a path. */
 export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
 
 /** A text that is not blank: Fineract treats a blank text as absent. */

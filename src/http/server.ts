@@ -39,6 +39,6 @@ function refuseWhileStopping(app: FastifyInstance): void {
     isStopping = true
   })
   app.addHook('onRequest', async () => {
-    if (isStopping) throw new Unavailable('it is stopping')
+    if (isStopping) throw new Unavailable('this process is shutting down')
   })
 }

@@ -31,7 +31,6 @@ export async function findOperation(
 
 type ListQuery = OperationFilter & { limit: number; cursor?: string }
 
-/** Newest first. */
 export async function listOperations(db: Database, { limit, cursor, ...filter }: ListQuery) {
   const before = cursor === undefined ? null : (decodeCursor(cursor, ['bigint'])[0] ?? null)
   type Row = OperationRow & { seq: string } & ListColumns

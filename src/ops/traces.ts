@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 /** Never names, numbers or any other text from a caller: traces leave the service. */
 type Attributes = Record<string, string | number>
 
-/** A place in a trace. */
 export type Trace = {
   /** What calls made from here carry; null where nobody traces. */
   traceparent: string | null

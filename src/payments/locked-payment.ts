@@ -24,7 +24,6 @@ export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error 
   return new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
 }
 
-/** @throws NotFound */
 export function paymentStanding(db: Database, name: PaymentName): Promise<PaymentStanding> {
   return found(db, name, sql``)
 }
@@ -41,7 +40,6 @@ export async function lockedPayment(trx: Trx, name: PaymentName): Promise<Paymen
   return payment
 }
 
-/** @throws Conflict */
 export function refuseUnknownOutcome({ isUnknown }: PaymentStanding): void {
   if (isUnknown) throw new Conflict('An attempt to post the payment has an unknown outcome')
 }

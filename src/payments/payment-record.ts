@@ -58,7 +58,6 @@ export const REASONS = [
 export const OBJECTIONS = ['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'] as const
 export type Objection = (typeof OBJECTIONS)[number]
 
-/** The columns of `ops.payment`. */
 export const Payment = Type.Object({
   gateway: Type.String(),
   gateway_payment_id: Type.String(),
@@ -97,7 +96,6 @@ export const Payment = Type.Object({
   utr: nullable(Type.String({ description: 'the bank’s reference of the settlement' })),
 })
 
-/** The columns of `ops.batch_run`. */
 export const BatchRun = Type.Object({
   batch_id: Type.String(),
   trigger: Type.String(),

@@ -41,7 +41,7 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   await read()
   // A gateway that is slow to answer holds up nothing that can be posted without it.
   let changed = await both(context.onBatch(run), timed('post', post))
-  // Posting shows whose the loans are, and so what else their gateways are to confirm.
+  // Posting reveals each loan's lender, and so which other events need confirmation by a gateway.
   for (let round = 0; round < MOST_ROUNDS; round++) {
     changed += await context.onBatch(run)
     if (changed === 0) break

@@ -8,7 +8,6 @@ import type { Layout } from './upload/errors-csv.ts'
 
 export const noMigration = () => new NotFound('There is no such migration')
 
-/** @throws NotFound */
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
   const [record] = await select(db, sql`v.migration_id = ${id}`, 1)
   if (record === undefined) throw noMigration()
@@ -17,7 +16,6 @@ export async function findMigration(db: Database, id: string): Promise<Migration
 
 type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
 
-/** Newest first. */
 export async function listMigrations(db: Database, query: MigrationsQuery) {
   const { type = null, status = null, limit, cursor } = query
   const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
@@ -60,7 +58,6 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
   return rows.map(asJson<MigrationRecord>)
 }
 
-/** @throws NotFound */
 export async function findLayout(db: Database, id: string): Promise<Layout> {
   const row = await db
     .selectFrom('loanops.migration')

@@ -102,7 +102,7 @@ async function unreportedOf(
   return reversals.filter(({ kind, id }) => unreported.has(`${kind} ${id}`))
 }
 
-/** @returns how many there were: a row that is there already was counted before, and is no payment by its gateway's rules */
+/** @returns how many rows were new; rows stored earlier have been counted already */
 async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   let found = 0
   const byLender = Map.groupBy(missed, ({ lender }) => lender)

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../http/fields.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
-/** The columns of `ops.gateway`. */
 export const GatewayState = Type.Object({
   lender: nullable(
     Type.String({ description: 'null for credentials that serve all lenders without their own' }),

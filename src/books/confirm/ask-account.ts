@@ -19,7 +19,7 @@ const MOST_FAILURES = IMPATIENT.atOnce
 const MOST_QUESTIONS = 2_000
 const LONGEST_MS = 60_000
 
-/** What one batch may still ask one account: nothing before `from`, until when the gateway asked us to wait. */
+/** What one batch may still ask one account. The gateway asked us to send nothing before `from`. */
 export type Budget = {
   questions: number
   from: number

@@ -10,7 +10,8 @@ export async function cancelRun(db: Database, id: string, asker: Asker): Promise
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, isDryRun } = await stateOf(trx, id)
-    if (status !== 'running') throw new Conflict(`It is not running: it is ${status}`)
+    if (status !== 'running')
+      throw new Conflict(`The migration cannot be cancelled, because its status is ${status}`)
     const next = isDryRun ? 'uploaded' : 'cancelled'
     if (!isDryRun) await takeBack(trx, id)
     await sql`

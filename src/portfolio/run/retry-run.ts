@@ -12,7 +12,9 @@ export async function retryRun(db: Database, id: string, asker: Asker): Promise<
     await lockRun(trx, id)
     const { status, type } = await stateOf(trx, id)
     if (status !== 'completed' && status !== 'cancelled')
-      throw new Conflict(status === 'running' ? 'It is running' : 'It has not been run yet')
+      throw new Conflict(
+        status === 'running' ? 'The migration is running' : 'The migration has not been run yet',
+      )
     const { failed, stopped } = await putBack(trx, id)
     await refuseBesideOther(trx, id, type)
     // Subtracted, because rows that were in progress when the run was cancelled may fail, and be counted, right now.

@@ -23,9 +23,11 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, type, invalidRows } = await stateOf(trx, id)
-    if (status === 'running') throw new Conflict('It is already running')
+    if (status === 'running') throw new Conflict('The migration is already running')
     if (isDryRun && status !== 'uploaded')
-      throw new Conflict(`It is ${status}: a dry run is only possible before the first run`)
+      throw new Conflict(
+        `The migration is ${status}: a dry run is only possible before the first run`,
+      )
     if (invalidRows > 0 && !skipInvalid) {
       throw new Conflict(
         `${invalidRows} rows are invalid: correct them (errors.csv), or set skip_invalid to run the others`,
@@ -51,7 +53,6 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
 
 type State = Pick<MigrationRecord, 'status' | 'type'> & { invalidRows: number; isDryRun: boolean }
 
-/** @throws NotFound */
 export async function stateOf(trx: Trx, id: string) {
   const { rows } = await sql<State>`
     select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"

@@ -14,11 +14,11 @@ export async function discard(db: Database, id: string, asker: Asker): Promise<v
   await db.transaction().execute(async trx => {
     await lockRun(trx, id)
     const { status, type } = await stateOf(trx, id)
-    if (status === 'running') throw new Conflict('It is running: cancel it first')
+    if (status === 'running') throw new Conflict('The migration is running: cancel it first')
     const { rows: begun } = await sql`
       select from loanops.migration_step where migration_id = ${id} limit 1`.execute(trx)
     if (status === 'completed' || begun.length > 0)
-      throw new Conflict('It has been run, so the results of its rows are kept')
+      throw new Conflict('The migration has been run, so the results of its rows are kept')
     await sql`delete from loanops.migration where id = ${id}`.execute(trx)
     await audit(trx, { ...asker, action: 'migration.discard', subject: id, detail: { type } })
   })

@@ -82,7 +82,7 @@ async function check(
       from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
               from loanops.migration_row where migration_id = ${id}) c
      where m.id = ${id} and c.rows = ${rows}`.execute(trx)
-  if (numAffectedRows !== 1n) throw new Unavailable('the database has lost rows of the upload')
+  if (numAffectedRows !== 1n) throw new Unavailable('the file was not stored completely')
   await audit(trx, {
     ...asker,
     action: 'migration.upload',
