@@ -19,7 +19,7 @@ export async function benchIntake(stage: Stage, label: string): Promise<number> 
     const before = await costSoFar(stage, ours)
     const a = await fire(ours.url, newClients(`${label}-${run}`), TIMES)
     const spent = costBetween(before, await costSoFar(stage, ours))
-    for (const of of ['service', 'postgres', 'wal'] as const) cost[of] += spent[of]
+    for (const part of ['service', 'postgres', 'wal'] as const) cost[part] += spent[part]
     accepted += a.accepted
     const b = await fire(baseline.url, newClients(`${label}-y${run}`), TIMES)
     figures.ours.push(a.perSecond)
