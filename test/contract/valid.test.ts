@@ -19,7 +19,7 @@ const CALLBACKS = [
 
 t.test('the OpenAPI document is valid and complete', async t => {
   const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
-  const document = (await call('GET', 'the OpenAPI document is valid and complete')).body
+  const document = (await call('GET', '/openapi.json')).body
   const endpoints = endpointsOf(document)
 
   t.test('is valid OpenAPI 3.1 to a validator by JSON Schema', async t => {
