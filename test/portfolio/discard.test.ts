@@ -46,7 +46,7 @@ t.test('files that have not been run, and files that are discarded', async t => 
     await call('POST', '/api/migration/run', { migration_id: id })
     t.match(await call('DELETE', `/api/migration/${id}`), {
       status: 409,
-      body: { detail: 'It is running: cancel it first' },
+      body: { detail: 'The migration is running: cancel it first' },
     })
     await until(async () => (await callsUnderWay(service, id)) > 0, 'a row has been started')
     await call('POST', `/api/migration/${id}/cancel`)
