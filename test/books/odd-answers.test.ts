@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { paidB } from '../support/confirm.ts'
 import { PAID_AT_ISO } from '../support/gateway-events.ts'
@@ -112,4 +113,27 @@ t.test('a row of gateway B without its own amount and currency has those of its 
   t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), { status: 'completed', missed: 1 })
   await service.batch()
   t.match(await service.repayments(), [{ externalId: 'gateway_b-1', amount: 1_000 }])
+})
+
+t.test('adjustments of one moment that share an id all count in their settlement', async t => {
+  const adjustment = (id: string, amount: string) => ({
+    event_details: {
+      event_id: 'event_1',
+      event_type: 'OTHER_ADJUSTMENT',
+      event_amount: amount,
+      event_settlement_amount: amount,
+      event_currency: 'INR',
+      event_time: '2026-02-04T10:00:00+05:30',
+    },
+    settlement_details: { cf_settlement_id: id, settlement_date: '2026-02-05T10:00:00+05:30' },
+  })
+  const rows = ['12.50', '7.5'].map(amount => adjustment('s_1', amount))
+  const { settings } = await oddGateway(t, ({ path }) =>
+    path === '/pg/settlement/recon' ? { data: rows, cursor: null } : undefined,
+  )
+  const service = await paymentService(t, settings)
+  t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), { status: 'completed' })
+  const { rows: kept } = await sql`
+    select id, paid_out::text from core.settlement_row r order by r.paid_out`.execute(service.db)
+  t.match(kept, [{ paid_out: '7.5' }, { paid_out: '12.5' }])
 })

@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { reversalsIn } from './gateway-b-reversals.ts'
@@ -192,13 +193,15 @@ function settlementOf(row: unknown): ApiSettlement[] {
 
 const KINDS: Record<string, ApiSettlement['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
-/** An event's own id is not unique. */
+/** An event's own id is not unique: several adjustments of one moment may have it, which differ in what they add. */
 function settledId(row: unknown, kind: ApiSettlement['kind'], paymentId: string | null) {
   if (kind === 'payment') return paymentId
   const event = eventOf(row)
   const eventId = shape.maybe(event, 'event_id')
   if (kind === 'refund') return shape.maybe(part(row, 'refund_details'), 'refund_id') ?? eventId
-  return eventId && [eventId, at(event, 'event_type'), at(event, 'event_time')].join(' ')
+  const paidOut = paidOutOf(event)
+  const added = paidOut === null ? [] : [new Decimal(paidOut).toFixed()]
+  return eventId && [eventId, at(event, 'event_type'), at(event, 'event_time'), ...added].join(' ')
 }
 
 function paidOutOf(event: unknown): string | null {
