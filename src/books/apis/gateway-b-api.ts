@@ -167,7 +167,8 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const type = shape.maybe(event, 'event_type')
   const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
   const kind = KINDS[type ?? ''] ?? 'other'
-  const id = settledId(row, kind, paymentId)
+  const paidOut = paidOutOf(event)
+  const id = settledId(row, kind, paymentId, paidOut)
   // The payout itself is not part of the settlement.
   if (settlementId === null || id === null || type === 'SETTLEMENT') return []
   const { fee, tax } = feesOf(row)
@@ -186,7 +187,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
         shape.maybe(event, 'event_amount') === null ? '0' : shape.amount(event, 'event_amount'),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
-      paidOut: paidOutOf(event),
+      paidOut,
     },
   ]
 }
@@ -194,12 +195,16 @@ function settlementOf(row: unknown): ApiSettlement[] {
 const KINDS: Record<string, ApiSettlement['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
 /** An event's own id is not unique: several adjustments of one moment may have it, which differ in what they add. */
-function settledId(row: unknown, kind: ApiSettlement['kind'], paymentId: string | null) {
+function settledId(
+  row: unknown,
+  kind: ApiSettlement['kind'],
+  paymentId: string | null,
+  paidOut: string | null,
+) {
   if (kind === 'payment') return paymentId
   const event = eventOf(row)
   const eventId = shape.maybe(event, 'event_id')
   if (kind === 'refund') return shape.maybe(part(row, 'refund_details'), 'refund_id') ?? eventId
-  const paidOut = paidOutOf(event)
   const added = paidOut === null ? [] : [new Decimal(paidOut).toFixed()]
   return eventId && [eventId, at(event, 'event_type'), at(event, 'event_time'), ...added].join(' ')
 }
