@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
@@ -18,13 +18,7 @@ t.test(
   'no connection, the listening one included, needs a startup parameter that PgBouncer refuses',
   async t => {
     const { db, url } = await freshDatabase(t)
-    const proxy = await startPostgresProxy(t, url, { isLikePgBouncer: true })
-    const ledger = await startSandbox({ port: 0 })
-    const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
-    t.teardown(async () => {
-      await service.close()
-      await ledger.close()
-    })
+    const { proxy, service } = await startBehindPooler(t, url)
     const person = { externalId: 'C-1', firstname: 'Asha', lastname: 'Rao' }
     const ended = await operate(caller(service.url), 'CLIENT_CREATE', {
       ...person,
@@ -42,13 +36,7 @@ t.test(
 
 t.test('a pooler that restarts under load loses nothing that was accepted', async t => {
   const { url } = await freshDatabase(t)
-  const proxy = await startPostgresProxy(t, url, { isLikePgBouncer: true })
-  const ledger = await startSandbox({ port: 0 })
-  const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
-  t.teardown(async () => {
-    await service.close()
-    await ledger.close()
-  })
+  const { proxy, service, ledger } = await startBehindPooler(t, url)
   const call = caller(service.url)
   const accepted = new Map<string, string>()
   const refused: number[] = []
@@ -83,3 +71,14 @@ t.test('a pooler that restarts under load loses nothing that was accepted', asyn
   for (const client of accepted.keys())
     t.equal(created.filter((one: string) => one === client).length, 1, client)
 })
+
+async function startBehindPooler(t: Test, databaseUrl: string) {
+  const proxy = await startPostgresProxy(t, databaseUrl, { isLikePgBouncer: true })
+  const ledger = await startSandbox({ port: 0 })
+  const service = await startRole(readConfig(testEnv(proxy.url, ledger.url)), logger('silent'))
+  t.teardown(async () => {
+    await service.close()
+    await ledger.close()
+  })
+  return { proxy, ledger, service }
+}
