@@ -1,6 +1,7 @@
 // Fetching payments: rate against a bare undici loop that makes the same calls, one after the other.
 // node test/bench/backfill.ts [payments] [milliseconds that a page takes]
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -67,7 +68,7 @@ async function fetchOf({ from, to }: { from: number; to: number }, what: string)
   const before = service.cpuMs()
   const id = await requestFetch(service.call, 'gateway_a', wanted)
   for (;;) {
-    await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    await sleep(ASK_EVERY_MS)
     const { body } = await service.call('GET', `/api/gateways/backfills/${id}`)
     if (body.ended_at === null) continue
     if (body.fetched !== payments) throw new Error(JSON.stringify(body))

@@ -11,6 +11,7 @@ import { callbackSecret } from '../support/callback-secret.ts'
 import { fire, newClients, quantile } from './fire.ts'
 import { median } from './median.ts'
 import { startBenched } from './service-process.ts'
+import { untilAllFinal } from './stage.ts'
 
 const PENDING = Number(process.argv[2] ?? 100_000)
 const PER_SECOND = 50
@@ -119,11 +120,7 @@ async function burst(name: string): Promise<number> {
   const since = performance.now()
   const load = { connections: 32, seconds: 4, warmUpSeconds: 0 }
   const { accepted } = await fire(service.url, newClients(`burst-${name}`), load)
-  for (let isOpen = true; isOpen; await pause(50)) {
-    const { rows } = await sql<{ open: boolean }>`
-      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
-    isOpen = rows[0]?.open ?? false
-  }
+  await untilAllFinal(db)
   return Math.round(accepted / ((performance.now() - since) / 1_000))
 }
 

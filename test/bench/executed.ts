@@ -7,7 +7,7 @@ import { costBetween, costPer, costSoFar } from './cost.ts'
 import { cpuShares } from './cpu-share.ts'
 import { clientCreator } from './create-client.ts'
 import { fire, newClients } from './fire.ts'
-import type { Stage } from './stage.ts'
+import { type Stage, untilAllFinal } from './stage.ts'
 
 /** The first part warms up processes and connections, the last part drains the queue: neither counts. */
 const MIDDLE = [0.2, 0.9] as const
@@ -38,7 +38,7 @@ export async function benchExecuted(
     seconds: latencyMs > 0 ? 2 : seconds,
     warmUpSeconds: 0,
   })
-  await untilDone(stage)
+  await untilAllFinal(stage.db)
   const rate = await rateOfTheMiddle(stage, `C-E-${label}-%`)
   const cost = costBetween(before, await costSoFar(stage, service))
   const operations = await endedOf(stage, `C-E-${label}-%`)
@@ -67,15 +67,6 @@ async function bareLoop(stage: Stage, label: string, concurrency: number, second
   await Promise.all(Array.from({ length: concurrency }, loop))
   await ledger.close()
   return Math.round(done / (seconds * 0.8))
-}
-
-async function untilDone({ db }: Stage): Promise<void> {
-  for (;;) {
-    const { rows } = await sql<{ open: boolean }>`
-      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
-    if (!rows[0]?.open) return
-    await new Promise(done => setTimeout(done, 200))
-  }
 }
 
 async function endedOf({ db }: Stage, externalIds: string): Promise<number> {

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { clientData } from '../support/loans.ts'
 import { TOKEN } from '../support/service.ts'
 import { quantile } from './fire.ts'
 import { median } from './median.ts'
 import type { Stage } from './stage.ts'
+
+/** Seldom enough not to count as load. */
+const ASK_EVERY_MS = 100
 
 const PER_SECOND = 50
 const OPERATIONS = 1_000
@@ -39,7 +43,7 @@ export async function oneRun(
   const from = Date.now()
   for (let n = 0; n < WARM_UP + operations; n++) {
     const dueIn = from + (n * 1_000) / perSecond - Date.now()
-    if (dueIn > 0) await new Promise(done => setTimeout(done, dueIn))
+    if (dueIn > 0) await sleep(dueIn)
     const externalId = `C-${run}-${n}`
     if (n >= WARM_UP) sent.set(externalId, Date.now())
     requests.push(send(url, externalId))
@@ -66,6 +70,6 @@ async function finalTimes(db: Stage['db'], externalIds: string[]) {
       db,
     )
     if (rows.length === externalIds.length) return rows
-    await new Promise(done => setTimeout(done, 100))
+    await sleep(ASK_EVERY_MS)
   }
 }

@@ -1,6 +1,7 @@
 // Operations per second from the first submission to the last one that is final, against pg-boss's send and work and
 // graphile-worker's addJob and task behind the same endpoint, one after the other on the same PostgreSQL and the same ledger,
 // which answers at once.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { fire, newClients } from './fire.ts'
 import { median } from './median.ts'
@@ -26,8 +27,7 @@ for (let run = 1; run <= RUNS; run++)
     const service = await start()
     const since = performance.now()
     const { perSecond, accepted } = await fire(service.url, newClients(`P-${name}-${run}`), LOAD)
-    while ((await open(service, accepted)) > 0)
-      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    while ((await open(service, accepted)) > 0) await sleep(ASK_EVERY_MS)
     figures[i]?.accepted.push(perSecond)
     figures[i]?.final.push(Math.round(accepted / ((performance.now() - since) / 1_000)))
     await service.stop()

@@ -7,7 +7,7 @@ import { allQueues } from '../../src/worker.ts'
 import { startProcess } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 import { cpuTimeMs } from './cpu-time.ts'
-import { IMAGE_FLAGS } from './stage.ts'
+import { IMAGE_FLAGS, untilUp } from './stage.ts'
 
 export type BenchedService = {
   url: string
@@ -39,13 +39,7 @@ export async function startBenched(
     ...changes,
   })
   const service = startProcess('all', env)
-  for (let isUp = false; !isUp; ) {
-    await new Promise(resolve => setTimeout(resolve, 100))
-    isUp = await fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  }
+  await untilUp(url)
   return {
     url,
     call: caller(url),

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -15,6 +16,8 @@ export type Running = { url: string; child: ChildProcess; stop(): Promise<void>;
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 const ASK_EVERY_MS = 20
+/** Seldom enough not to count as load. */
+const LOOK_EVERY_MS = 200
 /** The flags that Node has in the image. */
 export const IMAGE_FLAGS = '--max-semi-space-size=8 --max-old-space-size=1024'
 
@@ -64,6 +67,16 @@ export async function openStage(flags: string[] = []) {
   }
 }
 
+/** Waits until every operation is final. */
+export async function untilAllFinal(db: Database): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ open: boolean }>`
+      select exists (select from loanops.operation where status = 'processing') as open`.execute(db)
+    if (!rows[0]?.open) return
+    await sleep(LOOK_EVERY_MS)
+  }
+}
+
 /** The settings that make a commit durable. */
 export async function durability(db: Database): Promise<string> {
   const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method']
@@ -82,9 +95,8 @@ async function startLedger() {
   return { child, ...(JSON.parse(line) as { url: string; controlUrl: string }) }
 }
 
-async function untilUp(url: string): Promise<void> {
-  while (!(await fetch(`${url}/healthz`).catch(() => undefined))?.ok)
-    await new Promise(done => setTimeout(done, ASK_EVERY_MS))
+export async function untilUp(url: string): Promise<void> {
+  while (!(await fetch(`${url}/healthz`).catch(() => undefined))?.ok) await sleep(ASK_EVERY_MS)
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
