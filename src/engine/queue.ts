@@ -4,7 +4,10 @@ import { laneOf, type Origin } from './origin.ts'
 /** A wake-up: these subjects may have work. What the work is, and in which order, is in loanops.operation. */
 export type Wake = { subjects: string[] }
 
-/** One wake-up per operation would add a third to the rows that we write. One with more subjects would start all of them on one worker. */
+/**
+ * One wake-up per operation would add a third to the rows that we write. One with more subjects would start all of them on one
+ * worker.
+ */
 const SUBJECTS_PER_WAKE = 16
 
 const options = {

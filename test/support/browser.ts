@@ -23,7 +23,7 @@ async function chromium(): Promise<{ path: string; args: string[] }> {
   }
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error(
-      'The browser from npm runs on Linux x64 only: install Chrome and set CHROMIUM_PATH',
+      'The browser from npm needs Linux on x64: install Chrome and set CHROMIUM_PATH to it',
     )
   // Unpacks the libraries that it needs too.
   process.env.AWS_LAMBDA_JS_RUNTIME = 'nodejs22.x'

@@ -120,7 +120,7 @@ function paymentOf(item: unknown): ApiPayment {
   }
 }
 
-/** What was only authorized is given back too, and says so by its flag, as in a webhook. */
+/** A payment that was only authorized can be refunded too. Its flag then shows that it was never captured, as in a webhook. */
 function statusOf(item: unknown): ApiPayment['status'] {
   const status = STATUSES[shape.text(item, 'status')] ?? 'pending'
   const flag = at(item, 'captured')

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 
 /** A webhook that has come since may count as missed, which does no other harm. */
 const READ_EVERY_MS = 2_000
-/** Only events of the fetch's period, so that a large backlog does not slow it down. */
+/** Times the duration of a reading, so that reading a large backlog takes at most a tenth of a fetch. */
 const REST_PER_READING = 10
 
 /**

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import { within } from '../../database/within.ts'
 
-/** Somebody is waiting: after this long a page gives up and says so; the rest of five seconds is for sending that. */
+/** A person is waiting. After this time a page gives up and shows an error; the rest of the five seconds is for sending it. */
 const PATIENCE_MS = 4_000
 
 /** An onRoute hook that bounds how long a page may take, however long the database is silent. Each half gets its share. */

@@ -20,7 +20,7 @@ const RENEW_BELOW = 0.75
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 const ttlSeconds = ({ JWT_TTL_SECONDS }: Config) => Math.min(JWT_TTL_SECONDS, IDLE_SECONDS)
 
-/** Reads the console's tokens from its cookie, in this scope only: the API must not accept what browsers send by themselves. */
+/** Reads the console's tokens from its cookie, in this scope only: the API must not accept what browsers add on their own. */
 export async function readSessions(app: FastifyInstance, db: Database, config: Config) {
   await app.register(fastifyCookie)
   await app.register(
