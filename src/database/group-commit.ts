@@ -8,6 +8,13 @@ import { within } from './within.ts'
  * committed at the same time share it, which also limits the locks that they hold.
  */
 const MAX_PER_COMMIT = 256
+/** How many groups may be on their way at once, where the order of their items allows it. */
+export const GROUPS_BESIDE = 4
+/**
+ * A commit that takes longer is waiting for a disk or a standby, and another group beside it costs nothing. With quicker
+ * commits, more groups would only be smaller ones.
+ */
+const SLOW_COMMIT_MS = 10
 /** How many items may wait for a commit. Beyond this, callers are asked to retry instead of piling up in memory. */
 const MAX_WAITING = 5_000
 /** Gateways give up after five seconds: we answer 503 before that, so that they retry. */
@@ -52,7 +59,9 @@ export function groupCommit<In, Out>(
   { groups, namesOf }: Beside<In> = ONE_AT_A_TIME,
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
-  let underWay = 0
+  const underWay = new Set<Waiting<In, Out>[]>()
+  /** Groups that have been on their way for so long that another may start beside them. */
+  let slow = 0
   let isAboutToCommit = false
 
   return {
@@ -72,18 +81,27 @@ export function groupCommit<In, Out>(
 
   function commitNext(): void {
     isAboutToCommit = false
-    while (underWay < groups) {
-      const group = line.take(MAX_PER_COMMIT / groups)
+    while (underWay.size < Math.min(slow + 1, groups)) {
+      const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
+      const group = line.take(MAX_PER_COMMIT - taken)
       if (group.length === 0) return
       void commitBeside(group)
     }
   }
 
   async function commitBeside(group: Waiting<In, Out>[]): Promise<void> {
-    underWay++
+    let isSlow = false
+    const timer = setTimeout(() => {
+      isSlow = true
+      slow++
+      commitNext()
+    }, SLOW_COMMIT_MS)
+    underWay.add(group)
     await commitGroup(commit, group)
+    clearTimeout(timer)
+    underWay.delete(group)
+    if (isSlow) slow--
     onWaited(performance.now() - (group[0] as Waiting<In, Out>).since)
-    underWay--
     line.ended(group)
     commitNext()
   }

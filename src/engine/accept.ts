@@ -6,7 +6,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { LOCKS } from '../database/locks.ts'
 import { newId } from '../ids.ts'
-import { insertJobs } from '../queue/queue.ts'
+import { insertJobs, insertJobsQuietly } from '../queue/queue.ts'
 import type { Data, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
 import { queueOf, wakesOf } from './queue.ts'
@@ -58,14 +58,17 @@ export function newOperation(
   }
 }
 
-/** Saves the operations and their wake-ups in a transaction of its own. @returns one result per operation, in order */
+/**
+ * Saves the operations and their wake-ups in a transaction of its own; whoever calls it wakes the workers then.
+ * @returns one result per operation, in order
+ */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
   operations: NewOperation[],
 ): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused>)[]> {
   const known = await db.transaction().execute(async trx => {
-    await insertOperations(trx, boss, 'api', operations)
+    await insertOperations(trx, boss, 'api', operations, insertJobsQuietly)
     const held = await heldByKey(trx, operations)
     crashPoint('intake.inserted')
     return held
@@ -96,6 +99,7 @@ export async function insertOperations(
   boss: PgBoss,
   origin: Origin,
   operations: NewOperation[],
+  insert = insertJobs,
 ) {
   const names = operations.flatMap(lockedNames)
   // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait for. So the
@@ -119,7 +123,7 @@ export async function insertOperations(
      order by ordinality
     on conflict do nothing`.execute(trx)
   const wakes = wakesOf(operations.map(({ subject }) => subject))
-  await insertJobs(boss, trx, queueOf(origin), wakes)
+  await insert(boss, trx, queueOf(origin), wakes)
 }
 
 async function heldByKey(trx: Trx, operations: NewOperation[]) {

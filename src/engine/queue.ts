@@ -14,7 +14,8 @@ const options = {
   policy: 'standard',
   // A table of its own: its rows come and go faster than those of all other queues together.
   partition: true,
-  notify: true,
+  // Intake wakes the workers after its commit.
+  notify: false,
   // A failed wake-up does no harm: the sweep finds what it would have started.
   retryLimit: 2,
   // A wake-up is done once its work has started; only a full lane delays that.

@@ -3,14 +3,16 @@ import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
 import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
-import { CALLERS_PATIENCE_MS, groupCommit } from '../database/group-commit.ts'
+import { CALLERS_PATIENCE_MS, GROUPS_BESIDE, groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
+import { liveQueue } from '../engine/queue.ts'
 import { ExternalId, nullable, oneOf } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { validator } from '../http/validator.ts'
 import type { Traces } from '../ops/traces.ts'
+import { openWaker } from '../queue/wake-workers.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
@@ -78,12 +80,6 @@ const listSchema = (catalogue: Catalogue) => ({
   },
 })
 
-/**
- * PostgreSQL lets one transaction with a notification commit at a time, flush included, and each group notifies the workers.
- * More groups would only be smaller: at 20 ms per commit, four accepted half as many operations as one.
- */
-const INTAKE_GROUPS = 1
-
 type Context = {
   db: Database
   boss: PgBoss
@@ -143,10 +139,14 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
 
 function openIntake({ db, boss, watch }: Context) {
   const watched = watch.over('intake')
-  return groupCommit(
-    (operations: NewOperation[]) => watched(() => acceptOperations(db, boss, operations)),
-    CALLERS_PATIENCE_MS,
-    watch.waited('intake'),
-    { groups: INTAKE_GROUPS, namesOf: lockedNames },
-  )
+  const wake = openWaker(db, liveQueue)
+  const commit = async (operations: NewOperation[]) => {
+    const accepted = await watched(() => acceptOperations(db, boss, operations))
+    wake()
+    return accepted
+  }
+  return groupCommit(commit, CALLERS_PATIENCE_MS, watch.waited('intake'), {
+    groups: GROUPS_BESIDE,
+    namesOf: lockedNames,
+  })
 }

@@ -1,10 +1,11 @@
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
-import { CALLERS_PATIENCE_MS, groupCommit } from '../database/group-commit.ts'
+import { CALLERS_PATIENCE_MS, GROUPS_BESIDE, groupCommit } from '../database/group-commit.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
-import { insertJobs } from '../queue/queue.ts'
+import { insertJobsQuietly } from '../queue/queue.ts'
+import { openWaker } from '../queue/wake-workers.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { eventQueue } from './queue.ts'
 
@@ -23,16 +24,22 @@ export function enqueueEvents(
 ): (event: PaymentEvent) => Promise<void> {
   let waiting = 0
   const watched = watch.over('payment events')
+  const wake = openWaker(db, eventQueue)
   const commitEvents = async (events: PaymentEvent[]) => {
     const jobs = jobsOf(events).map(data => ({ data }))
-    await watched(() => db.transaction().execute(trx => insertJobs(boss, trx, eventQueue, jobs)))
+    await watched(() =>
+      db.transaction().execute(trx => insertJobsQuietly(boss, trx, eventQueue, jobs)),
+    )
     crashPoint('webhook.committed')
+    wake()
     return events.map(() => undefined)
   }
   const commit = groupCommit<PaymentEvent, void>(
     commitEvents,
     CALLERS_PATIENCE_MS,
     watch.waited('payment events'),
+    // Events have no order among themselves.
+    { groups: GROUPS_BESIDE, namesOf: () => [] },
   )
 
   return event => {

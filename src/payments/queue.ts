@@ -15,7 +15,8 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   options: {
     policy: 'standard',
     partition: true,
-    notify: true,
+    // Intake wakes the workers after its commit.
+    notify: false,
     // It fails only while the database is in trouble: with back-off up to ten minutes, 30 retries last three hours.
     retryLimit: 30,
     retryDelay: 1,

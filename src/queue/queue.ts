@@ -8,6 +8,7 @@ import {
 import { LONG_STATEMENT_MS, poolConfig, type Trx } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
 import type { Job } from './job.ts'
+import { wakeAtCommit } from './wake-workers.ts'
 
 /** A queue with its guarantees: `options` is what PostgreSQL stores, `work` how a worker fetches from it. */
 export type Queue<Data extends object> = {
@@ -19,10 +20,10 @@ export type Queue<Data extends object> = {
 }
 
 /**
- * A queue with `notify` is fetched from as soon as a job is added, and polled this often for jobs that send no
- * notification: a retry, a dead worker's job, a job added while nobody is listening.
+ * Workers fetch when they are woken, and look this often for jobs that wake nobody: a retry, a dead worker's job, a job
+ * added while nobody is listening.
  */
-export const WATCHED = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 } as const
+export const WATCHED = { pollingIntervalSeconds: 0.5 } as const
 
 /** Connections of pg-boss's own pool, which fetch and complete jobs. */
 const BOSS_POOL_MAX = 6
@@ -73,15 +74,32 @@ export function openHousekeeping(url: string, { name, onError }: BossOptions): P
   return boss
 }
 
+type NewJob<Data extends object> = {
+  data: Data
+  /** When it may start; polling finds such a job. */
+  startAfter?: Date
+}
+
 /**
- * Adds jobs in the transaction that writes the facts behind them: they exist if, and only if, it commits.
- * @param startAfter when a job may start; polling finds such a job
+ * Adds jobs in the transaction that writes the facts behind them, and wakes the queue's workers: the jobs exist if, and
+ * only if, it commits.
  */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,
   trx: Trx,
   queue: Queue<Data>,
-  jobs: { data: Data; startAfter?: Date }[],
+  jobs: NewJob<Data>[],
+): Promise<void> {
+  await insertJobsQuietly(boss, trx, queue, jobs)
+  if (jobs.some(({ startAfter }) => startAfter === undefined)) await wakeAtCommit(trx, queue)
+}
+
+/** Adds jobs in the same way, and leaves it to the caller to wake the workers once the transaction has committed. */
+export async function insertJobsQuietly<Data extends object>(
+  boss: PgBoss,
+  trx: Trx,
+  queue: Queue<Data>,
+  jobs: NewJob<Data>[],
 ): Promise<void> {
   if (jobs.length === 0) return
   const rows = jobs.map(({ data, startAfter }) => ({ data, ...(startAfter ? { startAfter } : {}) }))

@@ -9,7 +9,8 @@ export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
     name,
     options: {
       policy: 'standard',
-      notify: true,
+      // Whoever inserts a job wakes the workers.
+      notify: false,
       // For half an hour: only a database in trouble prevents a scheduled run from being requested.
       retryLimit: 360,
       retryDelay: 5,

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
@@ -6,6 +7,7 @@ import { clientData, newName } from '../support/loans.ts'
 import { startTestService } from '../support/service.ts'
 
 const AT_ONCE = 50
+const LONGER_THAN_A_QUICK_COMMIT_MS = 15
 const MORE_THAN_MAY_WAIT = 6_000
 
 t.test('the same Idempotency-Key fifty times at once creates one operation', async t => {
@@ -82,8 +84,10 @@ t.test('items that arrive while a commit is in flight share the next one', async
 })
 
 t.test(
-  'items that share a name keep their order, and others are committed beside them',
+  'items that share a name keep their order, and others are committed beside a slow commit',
   async t => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => mock.timers.reset())
     const groups: { items: string[]; end: () => void }[] = []
     const commit = groupCommit<string, string>(
       items => {
@@ -106,14 +110,18 @@ t.test(
     const begun = () => groups.map(({ items }) => items)
     await arrive('a+b')
     await arrive('b+c', 'c', 'd', 'e')
+    t.equal(begun().length, 1, 'a quick commit is waited for')
+    mock.timers.tick(LONGER_THAN_A_QUICK_COMMIT_MS)
     t.same(begun(), [['a+b'], ['d', 'e']])
     await arrive('f')
     t.equal(begun().length, 2, 'no more than two at a time')
     await end(1)
     t.same(begun()[2], ['f'])
     await end(0)
+    t.equal(begun().length, 3, 'the commit of f may be quick')
+    await end(2)
     t.same(begun()[3], ['b+c', 'c'])
-    for (const group of [2, 3]) await end(group)
+    await end(3)
   },
 )
 
