@@ -12,10 +12,15 @@ create or replace function loanops.note_callback(type text, subject text, about 
    where note_callback.type = any(r.types)
 $$;
 
+-- Inserts for itself, with a plan that its session keeps: note_callback would be planned for each operation.
 create or replace function loanops.report_operation() returns trigger language plpgsql as $$
+declare
+  ending text := case new.status when 'success' then 'operation.succeeded' else 'operation.failed' end;
 begin
-  perform loanops.note_callback(case new.status when 'success' then 'operation.succeeded' else 'operation.failed' end,
-    new.subject, new.id, new.processed_at, null);
+  insert into loanops.callback (type, subject, about, occurred_at)
+  select ending, new.subject, new.id, new.processed_at
+    from loanops.callback_receiver r
+   where ending = any(r.types);
   return null;
 end
 $$;
