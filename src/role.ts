@@ -152,7 +152,12 @@ async function openReadyDatabase(
   log: FastifyBaseLogger,
   options: Pick<DatabaseOptions, 'name' | 'onError'>,
 ): Promise<Database> {
-  const db = openDatabase(config.DATABASE_URL, { max: config.DATABASE_POOL_MAX, ...options })
+  const db = openDatabase(config.DATABASE_URL, {
+    max: config.DATABASE_POOL_MAX,
+    // The engine's statements run for a few operations at a time: planning them took as long as running them.
+    keepsPlans: config.ROLE !== 'api',
+    ...options,
+  })
   try {
     await untilReady(db, log)
     if (!(await isUpToDate(db)))

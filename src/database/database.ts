@@ -5,6 +5,7 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { DB } from './database.types.ts'
 import { closeOnceDead } from './dead-connection.ts'
+import { keepPlans } from './prepared.ts'
 
 /** The database or a transaction: a function that takes a Database works with either. */
 export type Database = Kysely<DB>
@@ -43,6 +44,8 @@ type PoolOptions = {
   statementMs?: number
   /** Keeps each statement in one process of PostgreSQL, for those that may not slow down others. */
   isSerial?: boolean
+  /** Prepares the statements that are marked `prepared`. */
+  keepsPlans?: boolean
 }
 export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
@@ -69,7 +72,7 @@ export function poolUse(db: Database): { busy: number; idle: number; waiting: nu
 
 /** The configuration of all our pools, including pg-boss's. */
 export function poolConfig(url: string, options: PoolOptions) {
-  const { max, name, statementMs = STATEMENT_TIMEOUT_MS, isSerial = false } = options
+  const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
   return {
     connectionString: url,
     max,
@@ -80,7 +83,8 @@ export function poolConfig(url: string, options: PoolOptions) {
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
       await setLimits(client, statementMs)
-      if (isSerial) await client.query('set max_parallel_workers_per_gather = 0')
+      if (options.keepsPlans) await keepPlans(client)
+      if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')
       if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
     },
   } satisfies pg.PoolConfig

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
-import { clientsUnfinished, mayRun } from './claimable.ts'
+import { prepared } from '../database/prepared.ts'
+import { clientsUnfinished, headsOf, isUnfinished, mayRun } from './claimable.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 
@@ -62,29 +63,25 @@ export async function claimHeads(
   startable: readonly Origin[] = ORIGINS,
 ): Promise<Claim[]> {
   if (subjects.length === 0) return []
-  const { rows } = await sql<Claim>`
+  const { rows } = await sql<Claim>`${prepared('claim_heads')}
     with head as (
       select o.id
-        from unnest(${subjects}::text[]) as wanted (subject)
+        from ${headsOf(subjects)}
        cross join lateral (
-         select id from loanops.operation
-          where subject = wanted.subject and status = 'processing'
-          order by seq limit 1) oldest
-        join loanops.operation o on o.id = oldest.id
-       where o.status = 'processing'
-         and o.next_try_at <= now()
-         and o.claimed_by is null
-         and not exists (${clientsUnfinished('o')})
-         and ${mayRun('o')}
-      -- Whoever has locked the row is claiming or finishing it, and then goes on to the next one.
-         for update of o skip locked
+         select id from loanops.operation o
+          where o.id = oldest.id and ${isUnfinished}
+            and o.next_try_at <= now()
+            and o.claimed_by is null
+            and not exists (${clientsUnfinished('o')})
+            and ${mayRun('o')}
+         -- Whoever has locked the row is claiming or finishing it, and then goes on to the next one.
+            for update skip locked) o
     ), claimed as (
       update loanops.operation o
          set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
              attempt = o.attempt + 1,
              unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end
-        from head
-       where o.id = head.id
+       where o.id = any(array(select id from head))
       returning o.*
     )
     select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
@@ -92,7 +89,7 @@ export async function claimHeads(
            unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
-             select from loanops.operation_attempt where operation_id = claimed.id)) as "isTried",
+             select from loanops.operation_attempt where operation_id = claimed.id offset 0)) as "isTried",
            unknown_since as "unknownSince", waiting_for as "waitingFor",
            key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
            exists (select from ops.ledger_pause) as "isPaused", traceparent,
@@ -112,20 +109,20 @@ export async function startClaims(
   worker: string,
   claims: ClaimKey[],
 ): Promise<ClaimKey[]> {
-  const { rows } = await sql<ClaimKey>`
+  const { rows } = await sql<ClaimKey>`${prepared('start_claims')}
     with starting as (
       select o.id
-        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
-               as held (id, attempt)
-        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
-       where o.claimed_by = ${worker} and o.status = 'processing'
-       -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
-       order by o.id
-         for no key update of o
+        -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+        from (select * from unnest((select ${claims.map(({ id }) => id)}::uuid[]),
+                                   (select ${claims.map(({ number }) => number)}::integer[]))
+                as claim (id, attempt) order by id) held
+       cross join lateral (
+         select id from loanops.operation o
+          where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and ${isUnfinished}
+            for no key update) o
     )
     update loanops.operation o set unstarted_attempt = null
-      from starting
-     where o.id = starting.id
+     where o.id = any(array(select id from starting))
     returning o.id, o.attempt as number`.execute(db)
   return rows
 }
@@ -146,10 +143,10 @@ export async function renewClaims(
         from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
                as held (id, attempt)
         join loanops.operation o on o.id = held.id and o.attempt = held.attempt
-       where o.claimed_by = ${worker} and o.status = 'processing'
+       where o.claimed_by = ${worker} and ${isUnfinished}
     ), free as (
       select o.id from ours join loanops.operation o on o.id = ours.id and o.attempt = ours.attempt
-       where o.claimed_by = ${worker} and o.status = 'processing'
+       where o.claimed_by = ${worker} and ${isUnfinished}
          for no key update of o skip locked
     ), renewed as (
       update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -188,13 +185,9 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
   await sql`
     with waiting as (
       select o.id
-        from unnest(${subjects}::text[]) as wanted (subject)
-       cross join lateral (
-         select id from loanops.operation
-          where subject = wanted.subject and status = 'processing'
-          order by seq limit 1) oldest
-        join loanops.operation o on o.id = oldest.id
-       where o.status = 'processing' and o.claimed_by is null and o.waiting_for is null
+        from ${headsOf(subjects)}
+        join loanops.operation o on o.id = oldest.id and ${isUnfinished}
+       where o.claimed_by is null and o.waiting_for is null
        order by o.id
          for no key update of o
     )

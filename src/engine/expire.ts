@@ -7,6 +7,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Job } from '../queue/job.ts'
 import { restAfter, startLoop } from '../queue/loop.ts'
 import { insertJobs } from '../queue/queue.ts'
+import { headsOf, isUnfinished } from './claimable.ts'
 import { engineCounters } from './engine-counters.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
@@ -84,13 +85,9 @@ async function endExpired(
     const { rows } = await sql<{ subject: string; origin: Origin; nextTryAt: Date }>`
       with expired as (
         select o.id, o.attempt, o.claimed_at, o.claimed_until, o.unstarted_attempt is distinct from o.attempt as was_started
-          from unnest(${subjects}::text[]) as wanted (subject)
-         cross join lateral (
-           select id from loanops.operation
-            where subject = wanted.subject and status = 'processing'
-            order by seq limit 1) oldest
-          join loanops.operation o on o.id = oldest.id
-         where o.status = 'processing' and o.claimed_until < now()
+          from ${headsOf(subjects)}
+          join loanops.operation o on o.id = oldest.id and ${isUnfinished}
+         where o.claimed_until < now()
         -- Whoever has locked the row is recording how the attempt ended.
            for update of o skip locked
       ), lost as (

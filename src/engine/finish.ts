@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Answer } from '../ledger/answer.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
+import { isUnfinished } from './claimable.ts'
 import { type Decision, recordedOutcome } from './decide.ts'
 import { keepableJson } from './keepable-json.ts'
 import type { Origin } from './origin.ts'
@@ -80,21 +82,22 @@ const countedFinal = (ended: Ended[], counted: Map<string, Date>): Final[] =>
 
 /** @returns when each operation is due again, by the database's own clock, under the claim whose end counted */
 export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<string, Date>> {
-  const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`
+  const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`${prepared('record_ends')}
     with ended as (
       select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
         counts boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
-      select o.id
-        from ended join loanops.operation o on o.id = ended.id and o.attempt = ended.attempt
-       where o.status = 'processing'
-         -- A claim that expired has been ended already.
-         and o.claimed_by is not null
-       -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
-       order by o.id
-         for no key update of o
+      select o.id, o.claimed_at
+        -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+        from (select id, attempt from ended order by id) held
+       cross join lateral (
+         select id, claimed_at from loanops.operation o
+          where o.id = held.id and o.attempt = held.attempt and ${isUnfinished}
+            -- A claim that expired has been ended already.
+            and o.claimed_by is not null
+            for no key update) o
     ), finished as (
       update loanops.operation o
          set status = ended.status,
@@ -113,8 +116,8 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
              key_generation = o.key_generation + ended.wants_new_key::integer,
              attempts = o.attempts + ended.counts::integer,
              claimed_by = null, claimed_at = null, claimed_until = null
-        from locked join ended using (id)
-       where o.id = locked.id and o.attempt = ended.attempt
+        from ended
+       where o.id = any(array(select id from locked)) and o.id = ended.id and o.attempt = ended.attempt
       -- A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
     ), ${attempts}
@@ -125,15 +128,15 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
 /** The part of `recordEnds` that keeps how each attempt ended. */
 const attempts = sql`
     attempted as (
-      select ended.*, o.claimed_at as started_at
-        from ended join finished using (id, attempt) join loanops.operation o using (id, attempt)
+      select ended.*, locked.claimed_at as started_at
+        from ended join finished using (id, attempt) join locked using (id)
        where outcome is not null
     ), repeated as (
       -- An attempt that ends like the previous one is only counted: a ledger that fails for hours must not fill the table.
       update loanops.operation_attempt last
          set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
         from attempted a
-       where a.attempt > 1
+       where last.operation_id = any(array(select id from attempted where attempt > 1))
          and last.operation_id = a.id
          and last.attempt = (select max(attempt) from loanops.operation_attempt where operation_id = a.id)
          and (last.method, last.path, last.http_status, last.outcome)

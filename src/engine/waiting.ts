@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Watch } from '../database/watch.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { liveQueue, wakesOf } from './queue.ts'
@@ -28,14 +29,17 @@ async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Pr
 
 /** The loans accepted before their client's next unfinished operation; the others wait for that one. */
 export async function readyLoans(db: Database, clients: string[]): Promise<string[]> {
-  const { rows } = await sql<{ subject: string }>`
+  const { rows } = await sql<{ subject: string }>`${prepared('ready_loans')}
     select distinct o.subject
-      from unnest(${clients}::text[]) as client (subject)
+      from unnest((select ${clients}::text[])) as client (subject)
       left join lateral (
         select seq from loanops.operation
          where subject = client.subject and status = 'processing'
          order by seq limit 1) next on true
-      join loanops.operation o on o.waits_for = client.subject and o.status = 'processing'
-       and o.claimed_by is null and (next.seq is null or o.seq < next.seq)`.execute(db)
+     cross join lateral (
+        select subject from loanops.operation
+         where waits_for = client.subject and status = 'processing'
+           and claimed_by is null and (next.seq is null or seq < next.seq)
+        offset 0) o`.execute(db)
   return rows.map(({ subject }) => subject)
 }

@@ -8,6 +8,7 @@ import {
   markUnavailable,
   rememberSeen,
   renewClaims,
+  startClaims,
 } from '../../src/engine/claim.ts'
 import { recordEnds } from '../../src/engine/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
@@ -17,6 +18,7 @@ import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find.ts'
 import { buffersOf } from '../support/buffers.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { openKeptPlans } from '../support/kept-plans.ts'
 
 const WAITING = 10_000
 /** A few dozen index and table pages; scanning the backlog would touch thousands. */
@@ -66,6 +68,7 @@ t.test(
     const ended = claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
+      'their starts': db => startClaims(db, worker, claims),
       'their renewal': db => renewClaims(db, worker, claims),
       'what was seen': db => rememberSeen(db, claim, {}),
       'a handing back': db => handBack(db, claim),
@@ -79,6 +82,42 @@ t.test(
           buffers < claims.length * MAX_BUFFERS_EACH,
           `${what} touch ${buffers} pages: ${statement}`,
         )
+    }
+  },
+)
+
+t.test(
+  'a plan that was made while the tables were empty touches few pages when they are full',
+  async t => {
+    const { url, db } = await freshDatabase(t)
+    const kept = openKeptPlans(url)
+    t.teardown(() => kept.db.destroy())
+    const worker = newId()
+    const done = { status: 'success', response: {} } as const
+    const endsOf = (claims: Claim[]) =>
+      claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
+    await addLoans(db, 1)
+    const first = await claimHeads(kept.db, worker, ['loan:L-1'])
+    t.equal(first.length, 1)
+    await startClaims(kept.db, worker, first)
+    await readyLoans(kept.db, ['client:C-1'])
+    await recordEnds(kept.db, endsOf(first))
+
+    await addLoans(db, 5_000)
+    await addAttempts(db)
+    const claims = await claimHeads(db, worker, loans(3_001, 3_030))
+    const statements: Record<string, (db: Database) => Promise<unknown>> = {
+      claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
+      'their starts': db => startClaims(db, worker, claims),
+      'their ends': db => recordEnds(db, endsOf(claims)),
+      'whom a client’s end wakes': db => readyLoans(db, ['client:C-77']),
+    }
+    for (const [what, run] of Object.entries(statements)) {
+      const buffers = await kept.buffersOf(run)
+      t.ok(
+        buffers > 0 && buffers < claims.length * MAX_BUFFERS_EACH,
+        `${what} touch ${buffers} pages`,
+      )
     }
   },
 )
@@ -99,6 +138,14 @@ async function addLoans(db: Database, count: number) {
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data)
     select gen_random_uuid(), 'LOAN_CREATE', 'api', 'loan:L-' || n, 'client:C-' || n, 'L-' || n, '{}'
       from generate_series(1, ${count}) n`.execute(db)
+}
+
+async function addAttempts(db: Database) {
+  await sql`
+    insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
+    select id, n, now(), now(), 'unknown' from loanops.operation cross join generate_series(101, 104) n`.execute(
+    db,
+  )
 }
 
 async function addWaiting(db: Database, count: number) {

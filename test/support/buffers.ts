@@ -49,7 +49,7 @@ export async function buffersOf(
   await client.connect()
   const touched: Touched[] = []
   for (const { sql, parameters } of statements) {
-    if (!/^\s*(with|select|insert|update|delete)/i.test(sql)) continue
+    if (!/^(\/\*.*\*\/)?\s*(with|select|insert|update|delete)/i.test(sql)) continue
     await client.query('begin')
     const explained = `explain (analyze, buffers, format json) ${sql}`
     const { rows } = await client.query(explained, parameters as unknown[])
