@@ -34,7 +34,7 @@ t.test('wherever a process dies, accepted operations are done once and in order'
 
   await expireLeases(service.db)
   const survivor = startProcess('worker', envOf(service))
-  for (const id of accepted) t.match(await ending(service.call, id, 30), { status: 'success' })
+  for (const id of accepted) t.match(await ending(service.call, id), { status: 'success' })
   await survivor.kill('SIGTERM')
   const { log } = await control(service, 'GET', '/log?limit=250000')
   const verdict = await judge(

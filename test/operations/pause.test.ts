@@ -132,7 +132,7 @@ t.test('under load, no process begins a write two seconds after the pause began'
   t.equal(await writes(service), before)
   await control(service, 'PUT', '/faults', [])
   await resume(service.call)
-  const ends = await Promise.all(made.map(({ id }) => ending(service.call, id, 30)))
+  const ends = await Promise.all(made.map(({ id }) => ending(service.call, id)))
   t.ok(ends.every(({ status }) => status === 'success'))
   t.equal(await writes(service), made.length)
 })
@@ -152,11 +152,11 @@ t.test('a pause outlives kill -9 of every worker, and nothing is lost or doubled
   await endClaims(service)
   startProcessFor(t, 'worker', env)
   // Looks go on: the ledger has it.
-  t.match(await ending(service.call, applied.id, 30), { status: 'success' })
+  t.match(await ending(service.call, applied.id), { status: 'success' })
   t.equal((await listed(service.call, waiting.client, waiting.id)).waiting_for, 'paused')
   t.equal(await writes(service), 1)
   await resume(service.call)
-  t.match(await ending(service.call, waiting.id, 30), { status: 'success' })
+  t.match(await ending(service.call, waiting.id), { status: 'success' })
   t.same(await writesOn(service, applied.client), ['CREATE/CLIENT'])
 })
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { capturedA, disputeA, refundA, signedA } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
+import { delay, hurry } from '../support/operations.ts'
 import { type PaymentService, paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
 
@@ -45,9 +46,11 @@ t.test('a payment on its way is stopped by its refund, also once that is handled
   const service = await withLoan(t)
   await service.faults([{ kind: 'locked', match: { on: 'writes' } }])
   t.match(await sent(service, captured), { waiting_for: 'ledger_busy' })
+  const repayment = await delay(service, 'loan:L-1')
   t.match(await sent(service, refundA()), { objection: 'refund' })
   t.match(await service.resolve('rfnd_1', HANDLED), { status: 200 })
   await service.faults([])
+  await hurry(service, repayment)
   await until(async () => (await service.payment('pay_1')).payment.state === 'suspense')
   t.equal((await service.repayments()).length, 0)
 })

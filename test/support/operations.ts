@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import { clientData, newName } from './loans.ts'
 import type { Call, TestService } from './service.ts'
+import { until } from './until.ts'
+
+const WAIT_SECONDS = 20
 
 /** Submits an operation. @returns its tracking id */
 export async function submit(call: Call, status: string, data: object): Promise<string> {
@@ -21,10 +24,15 @@ export function enoughToTakeItForDown(call: Call): Promise<string[]> {
   )
 }
 
-/** Waits until an operation is final. */
-export async function ending(call: Call, trackingId: string, seconds = 20) {
-  const path = `/api/ledger/track/${encodeURIComponent(trackingId)}?wait=${seconds}`
-  return (await call('GET', path)).body
+/** Waits until an operation is final. @returns its record, after `seconds` as it is then; by default it waits on */
+export async function ending(call: Call, trackingId: string, seconds?: number) {
+  const path = `/api/ledger/track/${encodeURIComponent(trackingId)}?wait=${seconds ?? WAIT_SECONDS}`
+  const ask = async () => (await call('GET', path)).body
+  if (seconds !== undefined) return ask()
+  return until(async () => {
+    const body = await ask()
+    return body.status !== 'processing' && body
+  }, `the end of ${trackingId}`)
 }
 
 /** The operation as it is in the list. */
@@ -57,4 +65,15 @@ export async function attemptsOf(
 export async function hurry({ db }: Pick<TestService, 'db'>, trackingId: string): Promise<void> {
   await sql`update loanops.operation set next_try_at = now() - interval '1 minute'
     where id = ${trackingId.split('|')[1]} and claimed_by is null`.execute(db)
+}
+
+/** Keeps a subject's operation from being tried again until it is hurried. @returns its tracking id */
+export function delay({ db }: Pick<TestService, 'db'>, subject: string): Promise<string> {
+  return until(async () => {
+    const { rows } = await sql<{ id: string }>`
+      update loanops.operation set next_try_at = now() + interval '1 hour'
+       where subject = ${subject} and status = 'processing' and claimed_by is null and waiting_for is not null
+      returning operation_type || '|' || id as id`.execute(db)
+    return rows[0]?.id
+  }, `an operation on ${subject} that waits`)
 }
