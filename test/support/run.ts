@@ -18,6 +18,12 @@ const SEMI_SPACE_MB = 64
 
 const tap = resolve('node_modules/.bin/tap')
 const MAX_SEED = 1_000_000
+/**
+ * Some promises are in milliseconds, and six processes share the machine. What fails beside others is run once more, alone:
+ * a promise that is broken fails there too. More failures than this have another cause.
+ */
+const MAX_AGAIN = 4
+const isShown = process.stdout.isTTY
 const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
 // After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
@@ -52,9 +58,25 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await Promise.all([built, unpacked])
-  const child = spawn(process.execPath, [tap, ...options, ...entries], {
+  const first = await run(entries, options)
+  const failed = failedEntries(first.report)
+  process.exitCode = first.status
+  if (first.status !== 0) console.log(failures(first.report))
+  if (!isAsked && failed.length > 0 && failed.length <= MAX_AGAIN) {
+    console.log(`# these failed beside others and run again alone: ${failed.join(' ')}`)
+    const again = await run(failed, [...options, '--jobs=1'])
+    process.exitCode = again.status
+    console.log(again.status === 0 ? '# alone, they pass' : failures(again.report))
+  }
+} finally {
+  await postgres.close()
+  if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
+}
+
+async function run(files: string[], options: string[]) {
+  const child = spawn(process.execPath, [tap, ...options, ...files], {
     // On a terminal, tap's own report ends with the failures.
-    stdio: ['inherit', process.stdout.isTTY ? 'inherit' : 'pipe', 'inherit'],
+    stdio: ['inherit', isShown ? 'inherit' : 'pipe', 'inherit'],
     env: {
       ...process.env,
       TEST_DATABASE_URL: postgres.url,
@@ -70,11 +92,11 @@ try {
     process.stdout.write(text)
   })
   const [status] = await once(child, 'close')
-  process.exitCode = status ?? 1
-  if (status !== 0) console.log(failures(report))
-} finally {
-  await postgres.close()
-  if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
+  return { status: status ?? 1, report }
+}
+
+function failedEntries(report: string): string[] {
+  return [...report.matchAll(/^not ok \d+ - (\S+)/gm)].map(([, file = '']) => file)
 }
 
 /** Once more at the end, where they are seen: each failed assertion with what it says. */
