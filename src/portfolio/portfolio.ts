@@ -13,8 +13,8 @@ import { type RunRequest, type RunState, startRun } from './run/start-run.ts'
 import { backgroundDeletion } from './upload/background-deletion.ts'
 import { discard } from './upload/discard.ts'
 import { errorsCsv } from './upload/errors-csv.ts'
+import { takeUpload } from './upload/take-upload.ts'
 import { upload } from './upload/upload.ts'
-import { takeUpload } from './upload/upload-request.ts'
 
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const UPLOAD_STATEMENT_MS = 15 * 60_000

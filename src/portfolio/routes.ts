@@ -1,9 +1,9 @@
-import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
+import { acceptFiles } from '../http/multipart.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
 import type { Portfolio } from './portfolio.ts'
 import {
@@ -44,8 +44,7 @@ type Context = { db: Database; portfolio: Portfolio }
 
 export function migrationRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    // If the plugin threw here, the caller would never receive our answer that the file is too large.
-    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+    await app.register(acceptFiles)
 
     app.get('/migration', { schema: listSchema }, request => listMigrations(db, request.query))
 

@@ -2,7 +2,8 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { csvLine, escapeFormula, unescapeFormula } from '../../src/portfolio/upload/csv-line.ts'
+import { asCsv } from '../../src/csv/as-csv.ts'
+import { escapeFormula, unescapeFormula } from '../../src/csv/formula.ts'
 import { matchEach } from '../support/match-each.ts'
 import { errorsOf, uploadCsv } from '../support/migrate.ts'
 import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
@@ -142,7 +143,7 @@ t.test('errors.csv', async t => {
         fc.array(cell, { minLength: 1 }),
         fc.constantFrom(',', ';', '\t'),
         (cells, delimiter) => {
-          const line = csvLine(cells.map(escapeFormula), delimiter)
+          const line = asCsv([cells.map(escapeFormula)], delimiter)
           const [row] = parse(line, { delimiter, skip_empty_lines: false }) as string[][]
           t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one)))
           t.same(row?.map(unescapeFormula), cells)

@@ -1,4 +1,5 @@
-import { csvLine, escapeFormula } from '../../portfolio/upload/csv-line.ts'
+import { asCsv } from '../../csv/as-csv.ts'
+import { escapeFormula } from '../../csv/formula.ts'
 import { BUCKETS } from './buckets.ts'
 import type { findDays } from './find-days.ts'
 
@@ -25,5 +26,5 @@ export function daysCsv(days: Awaited<ReturnType<typeof findDays>>): string {
     ...BUCKETS.flatMap(bucket => [String(buckets[bucket].payments), buckets[bucket].amount]),
     String(balanced),
   ])
-  return [HEADER, ...lines].map(cells => csvLine(cells.map(escapeFormula))).join('')
+  return asCsv([HEADER, ...lines].map(cells => cells.map(escapeFormula)))
 }

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Fields } from '../../csv/fields.ts'
+import { shortenedNumbers } from '../../csv/shortened-number.ts'
 import { closed, oneOf, Text, Time } from '../../http/fields.ts'
-import type { Fields } from '../../portfolio/kinds/kind.ts'
-import { shortenedNumbers } from '../../portfolio/kinds/shortened-number.ts'
 
 const Money = Type.String({
   pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',

@@ -1,15 +1,14 @@
-import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
+import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { atMost } from '../../http/connections.ts'
 import { oneOf } from '../../http/fields.ts'
+import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
-import { describeColumns, template } from '../../portfolio/upload/template.ts'
-import { takeFile } from '../../portfolio/upload/upload-request.ts'
-import { statementColumns as columns } from './statement-columns.ts'
+import { statementFile } from './statement-file.ts'
 import { uploadStatement } from './upload-statement.ts'
 
 const tags = ['books']
@@ -17,7 +16,7 @@ const templateSchema = {
   operationId: 'getStatementTemplate',
   tags,
   summary: 'Returns the header row of a statement and one example row',
-  description: describeColumns({ type: 'a statement', columns }),
+  description: describeColumns(statementFile),
   produces: ['text/csv'],
   response: { 200: Type.String() },
 }
@@ -25,7 +24,7 @@ const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
   tags,
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
-  description: describeColumns({ type: 'a statement', columns }),
+  description: describeColumns(statementFile),
   consumes: ['multipart/form-data'],
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   querystring: Type.Object({
@@ -35,7 +34,7 @@ const uploadSchema = (lenders: string[]) => ({
     file: Type.String({
       format: 'binary',
       description: 'CSV, at most 64 MiB',
-      examples: [template({ columns })],
+      examples: [template(statementFile)],
     }),
   }),
   response: {
@@ -59,14 +58,13 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
   const schema = uploadSchema([...lenders.keys()])
   const limitLongCalls = atMost(limits.longCalls, 'uploads are in progress')
   return async app => {
-    // If the plugin threw here, the caller would never receive our answer that the file is too large.
-    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+    await app.register(acceptFiles)
 
     app.get('/gateways/statement-template.csv', { schema: templateSchema }, async (_, reply) =>
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', 'attachment; filename="statement.csv"')
-        .send(template({ columns })),
+        .send(template(statementFile)),
     )
 
     app.post(

@@ -1,18 +1,17 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
+import { decode } from '../../csv/decode.ts'
+import { type Fields, fieldsOf, misfitOf } from '../../csv/fields.ts'
+import { unescapeFormula } from '../../csv/formula.ts'
+import { columnsOf } from '../../csv/header.ts'
+import { readCsv } from '../../csv/read-csv.ts'
+import type { CsvRow } from '../../csv/row-batches.ts'
+import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import { PayloadTooLarge } from '../../http/problem.ts'
 import { newId } from '../../ids.ts'
-import { type Fields, fieldsOf } from '../../portfolio/kinds/kind.ts'
-import { unescapeFormula } from '../../portfolio/upload/csv-line.ts'
-import { decode } from '../../portfolio/upload/decode.ts'
-import { columnsOf } from '../../portfolio/upload/header.ts'
-import { readCsv } from '../../portfolio/upload/read-csv.ts'
-import type { CsvRow } from '../../portfolio/upload/row-batches.ts'
-import { noRows } from '../../portfolio/upload/unreadable-file.ts'
-import { misfitOf } from '../../portfolio/upload/upload.ts'
 import { statementErrors } from './check-statement-row.ts'
-import { statementColumns } from './statement-columns.ts'
+import { statementFile } from './statement-file.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 /** Some 600,000 rows, whose ids are kept in memory while the file is read. */
@@ -64,7 +63,7 @@ function reader(db: Database, of: StatementOf) {
   return {
     result,
     async header(cells: string[]) {
-      columns = columnsOf(cells, 'a statement', statementColumns, TEMPLATE)
+      columns = columnsOf(cells, statementFile, TEMPLATE)
     },
     async rows(batch: CsvRow[]) {
       result.rows += batch.length

@@ -1,4 +1,5 @@
-import { BOM, csvLine, escapeFormula } from '../../portfolio/upload/csv-line.ts'
+import { asCsv, BOM } from '../../csv/as-csv.ts'
+import { escapeFormula } from '../../csv/formula.ts'
 import type { Column, Found, Range } from './list.ts'
 import { textOf } from './table.ts'
 
@@ -11,18 +12,11 @@ export async function* exportCsv<Row extends object>(
   load: (range: Range) => Promise<Found<Row>>,
 ): AsyncGenerator<string> {
   const names = columns.map(({ name }) => name)
-  yield BOM + csvLine(names, ',')
+  yield BOM + asCsv([names])
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const range = { limit: ROWS_AT_ONCE, ...(cursor === undefined ? {} : { cursor }) }
     const { rows, next_cursor } = await load(range)
-    yield rows
-      .map(row =>
-        csvLine(
-          names.map(name => escapeFormula(textOf(row, name))),
-          ',',
-        ),
-      )
-      .join('')
+    yield asCsv(rows.map(row => names.map(name => escapeFormula(textOf(row, name)))))
     cursor = next_cursor
   }
 }

@@ -1,10 +1,10 @@
-import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { template } from '../../csv/template.ts'
 import { closed, oneOf } from '../../http/fields.ts'
+import { acceptFiles } from '../../http/multipart.ts'
 import { kindOf } from '../../portfolio/kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/record.ts'
-import { template } from '../../portfolio/upload/template.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
@@ -20,7 +20,7 @@ const pathOf = (id: string) => `/console/portfolio/${id}`
 export function migrationActions({ portfolio }: PageContext): FastifyPluginAsyncTypebox {
   const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
   return async app => {
-    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+    await app.register(acceptFiles)
 
     app.post('/portfolio/upload', long, async (request, reply) => {
       const id = await portfolio.upload(request, askerFor(request))

@@ -1,14 +1,13 @@
-import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
-import { statementColumns as columns } from '../../books/statements/statement-columns.ts'
+import { statementFile } from '../../books/statements/statement-file.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
+import { template } from '../../csv/template.ts'
 import { closed } from '../../http/fields.ts'
+import { acceptFiles, takeFileAfter } from '../../http/multipart.ts'
 import { FieldErrors } from '../../http/problem.ts'
-import { template } from '../../portfolio/upload/template.ts'
-import { takeFileAfter } from '../../portfolio/upload/upload-request.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
 import { localTime } from '../frame/local-time.ts'
@@ -26,7 +25,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
   const { db, config, portfolio } = context
   const { gateways, lenders, LEDGER_TIMEZONE: timeZone } = config
   return async app => {
-    await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+    await app.register(acceptFiles)
 
     app.post('/backfills', { schema: backfillSchema }, async (request, reply) => {
       const { gateway, lender } = request.body
@@ -52,7 +51,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', 'attachment; filename="statement.csv"')
-        .send(template({ columns })),
+        .send(template(statementFile)),
     )
   }
 }

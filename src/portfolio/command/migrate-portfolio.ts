@@ -7,11 +7,11 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
 import { readClientSettings } from '../../config/config.ts'
+import { delimiterOf } from '../../csv/header.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { rankOf } from '../kinds/order.ts'
 import type { MigrationRecord } from '../record.ts'
-import { delimiterOf } from '../upload/header.ts'
 import { showProgress } from './progress.ts'
 
 type Wanted = { isDryRun: boolean; skipInvalid: boolean }

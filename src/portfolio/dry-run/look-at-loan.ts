@@ -1,5 +1,5 @@
+import { fieldsOf } from '../../csv/fields.ts'
 import type { Slots } from '../../ledger/slots.ts'
-import { fieldsOf } from '../kinds/kind.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 import type { ComingLoan, Found, Looker } from '../kinds/looker.ts'
 

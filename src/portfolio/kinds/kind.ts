@@ -1,11 +1,9 @@
 import type { RawBuilder } from 'kysely'
+import type { Column } from '../../csv/column.ts'
+import type { Fields } from '../../csv/fields.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue, Operation } from '../../engine/operation.ts'
-import type { Column } from './column.ts'
 import type { Found, Looker, RowToLookAt } from './looker.ts'
-
-/** The filled cells of one row, by column. */
-export type Fields = Record<string, string>
 
 /** The errors of one row, and the values that rules across rows compare. A valid row names its loan. */
 export type CheckedRow = {
@@ -42,14 +40,4 @@ export type Kind = {
   reader(catalogue: Catalogue): RowReader
   /** Predicts what a run would do with the valid rows of one loan, by reads alone. */
   look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<Found[]>
-}
-
-/** @param columns the header of the file, in its order */
-export function fieldsOf(columns: string[], cells: string[]): Fields {
-  const fields: Fields = {}
-  for (let i = 0; i < columns.length; i++) {
-    const cell = cells[i]?.trim()
-    if (cell) fields[columns[i] as string] = cell
-  }
-  return fields
 }

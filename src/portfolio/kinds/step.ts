@@ -1,8 +1,8 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Fields } from '../../csv/fields.ts'
 import { type NewOperation, newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
 import { DAY_RULE, dayOf } from './day-text.ts'
-import type { Fields } from './kind.ts'
 import { numberOf } from './number-text.ts'
 
 type Reading = 'text' | 'number' | 'day'

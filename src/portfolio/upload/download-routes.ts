@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { readerOf } from '../../accounts/actor.ts'
+import { describeColumns, template } from '../../csv/template.ts'
 import { kindOf, kinds as known } from '../kinds/kinds.ts'
 import type { Portfolio } from '../portfolio.ts'
 import { MigrationTypeName, ofOneMigration } from '../record.ts'
-import { describeColumns, template } from './template.ts'
 
 const CSV = 'text/csv; charset=utf-8'
 const tags = ['migration']

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import { asCsv, BOM } from '../../csv/as-csv.ts'
+import { REASON } from '../../csv/column.ts'
+import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
-import { REASON } from '../kinds/column.ts'
-import { BOM, csvLine, escapeFormula } from './csv-line.ts'
 
 const ROWS_AT_ONCE = 1_000
 /** A row may have 100,000 characters. The first row is read whatever its size. */
@@ -15,7 +16,7 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
   const reasonAt = columns.indexOf(REASON)
   const dataColumns = reasonAt === -1 ? columns.length : columns.length - 1
   yield (await hasMoreThanAscii(db, id)) ? BOM : ''
-  yield line(columns, REASON)
+  yield asCsv([withReason(columns, REASON)], delimiter)
   for (let after = 0; ; ) {
     const { rows } = await sql<{ line: number; cells: string; reason: string | null }>`
       select line, cells, reason
@@ -28,22 +29,18 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
        order by line`.execute(db)
     const last = rows.at(-1)
     if (last === undefined) return
-    yield rows
-      .map(row =>
-        line(
-          (JSON.parse(row.cells) as string[]).map(escapeFormula),
-          escapeFormula(row.reason ?? ''),
-        ),
-      )
-      .join('')
+    const lines = rows.map(row =>
+      withReason(JSON.parse(row.cells) as string[], row.reason ?? '').map(escapeFormula),
+    )
+    yield asCsv(lines, delimiter)
     after = last.line
   }
 
   /** Keeps the reason in its own column: in any other, it would become data of the row when the file is uploaded again. */
-  function line(cells: string[], reason: string): string {
+  function withReason(cells: string[], reason: string): string[] {
     const uploaded = withoutReason(cells)
     const missing = Array<string>(Math.max(0, dataColumns - uploaded.length)).fill('')
-    return csvLine([...uploaded, ...missing, reason], delimiter)
+    return [...uploaded, ...missing, reason]
   }
 
   /** For an upload that is itself an errors file. In a row with too many cells, the reason was written after all of them. */

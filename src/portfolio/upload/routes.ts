@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
+import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { findMigration } from '../find-migration.ts'
 import { kinds as known } from '../kinds/kinds.ts'
 import type { Portfolio } from '../portfolio.ts'
 import { MigrationTypeName, ofOneMigration, Uploaded } from '../record.ts'
 import { firstErrors } from './first-errors.ts'
-import { describeColumns, template } from './template.ts'
 
 const tags = ['migration']
 const description = [

@@ -1,21 +1,21 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
+import { decode } from '../../csv/decode.ts'
+import { fieldsOf, misfitOf } from '../../csv/fields.ts'
+import { unescapeFormula } from '../../csv/formula.ts'
+import { columnsOf } from '../../csv/header.ts'
+import { readCsv } from '../../csv/read-csv.ts'
+import type { CsvRow } from '../../csv/row-batches.ts'
+import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
-import { fieldsOf } from '../kinds/kind.ts'
 import type { ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
-import { unescapeFormula } from './csv-line.ts'
-import { decode } from './decode.ts'
 import { deleteRows } from './delete-rows.ts'
-import { columnsOf } from './header.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
-import { readCsv } from './read-csv.ts'
-import type { CsvRow } from './row-batches.ts'
 import { throughOutage } from './through-outage.ts'
-import { noRows } from './unreadable-file.ts'
 
 /** For one insert: PostgreSQL gets no faster with more rows. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
@@ -102,7 +102,7 @@ async function keepRows(
   let rows = 0
   await readCsv(decode(file), BATCH_SIZE, {
     async header(cells, delimiter) {
-      columns = columnsOf(cells, kind.type, kind.columns)
+      columns = columnsOf(cells, kind, `/api/migration/templates/${kind.type}.csv`)
       await throughOutage(() =>
         db
           .insertInto('loanops.migration')
@@ -141,14 +141,6 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
     await sql`set local synchronous_commit = off`.execute(trx)
     await insertRows(trx, id, rows, isAgain)
   })
-}
-
-/** Why a row cannot be read at all. */
-export function misfitOf(cells: string[], columns: string[]): string | null {
-  if (cells.length !== columns.length)
-    return `the row has ${cells.length} cells, but the header has ${columns.length} columns`
-  const withNul = cells.findIndex(cell => cell.includes('\0'))
-  return withNul === -1 ? null : `${columns[withNul]} contains a NUL character`
 }
 
 /** PostgreSQL cannot store NUL characters. */

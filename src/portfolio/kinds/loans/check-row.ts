@@ -1,7 +1,8 @@
+import type { Fields } from '../../../csv/fields.ts'
+import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { dayOf } from '../day-text.ts'
-import type { CheckedRow, Fields } from '../kind.ts'
+import type { CheckedRow } from '../kind.ts'
 import { numberOf } from '../number-text.ts'
-import { shortenedNumbers } from '../shortened-number.ts'
 import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
 

@@ -1,4 +1,4 @@
-import { optional, required } from '../column.ts'
+import { optional, required } from '../../../csv/column.ts'
 
 /** One row per loan. The dates of the stages that it has not reached are empty. */
 export const loanColumns = [

@@ -1,5 +1,6 @@
+import type { Fields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
-import type { Fields, Kind } from '../kind.ts'
+import type { Kind } from '../kind.ts'
 import { checkRow } from './check-row.ts'
 import { loanColumns } from './columns.ts'
 import { lookAtLoans } from './look.ts'

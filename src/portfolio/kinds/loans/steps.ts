@@ -1,5 +1,5 @@
+import type { Fields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
-import type { Fields } from '../kind.ts'
 import { type FieldOf, type Step, step } from '../step.ts'
 
 /** The operations that a loan's row needs, in order, up to the last date that it has. */

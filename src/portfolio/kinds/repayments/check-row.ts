@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Fields } from '../../../csv/fields.ts'
+import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { Amount, closed, ExternalId, oneOf, Text } from '../../../http/fields.ts'
 import { receiptOf } from '../../../ledger/repayment.ts'
 import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
 import { DAY_RULE, dayOf } from '../day-text.ts'
-import type { CheckedRow, Fields } from '../kind.ts'
+import type { CheckedRow } from '../kind.ts'
 import { numberOf } from '../number-text.ts'
-import { shortenedNumbers } from '../shortened-number.ts'
 
 const MAX_NOTE_CHARACTERS = 1_000
 const MAX_REFERENCE_CHARACTERS = 255

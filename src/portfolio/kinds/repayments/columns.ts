@@ -1,4 +1,4 @@
-import { optional, required } from '../column.ts'
+import { optional, required } from '../../../csv/column.ts'
 
 /** One row per payment of an instalment. */
 export const repaymentColumns = [

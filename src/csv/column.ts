@@ -5,6 +5,9 @@ export type Column = {
   example: string
 }
 
+/** A kind of file: what it is called, and its columns. */
+export type FileKind = { type: string; columns: Column[] }
+
 export const required = (name: string, example: string, description: string): Column => ({
   name,
   isRequired: true,

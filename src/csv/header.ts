@@ -1,4 +1,4 @@
-import { type Column, REASON } from '../kinds/column.ts'
+import { type FileKind, REASON } from './column.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma. */
@@ -20,9 +20,8 @@ export function delimiterOf(text: string): string {
  */
 export function columnsOf(
   header: string[],
-  type: string,
-  known: Column[],
-  template = `/api/migration/templates/${type}.csv`,
+  { type, columns: known }: FileKind,
+  templateUrl: string,
 ): string[] {
   const columns = header.map(cell => cell.trim().toLowerCase())
   const names = [...known.map(({ name }) => name), REASON]
@@ -34,5 +33,5 @@ export function columnsOf(
   const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
   complaints.push(...missing.map(({ name }) => `the column ${name} is missing`))
   if (complaints.length === 0) return columns
-  throw new UnreadableFile(`Line 1: ${complaints.join('; ')}. The template is at ${template}`)
+  throw new UnreadableFile(`Line 1: ${complaints.join('; ')}. The template is at ${templateUrl}`)
 }

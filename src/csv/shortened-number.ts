@@ -1,4 +1,4 @@
-import type { Fields } from './kind.ts'
+import type { Fields } from './fields.ts'
 
 /**
  * How spreadsheets show a long number, and how programs print a float: 9.19877E+11, in some countries 9,19877E+11.

@@ -1,0 +1,20 @@
+/** The filled cells of one row, by column. */
+export type Fields = Record<string, string>
+
+/** @param columns the header of the file, in its order */
+export function fieldsOf(columns: string[], cells: string[]): Fields {
+  const fields: Fields = {}
+  for (let i = 0; i < columns.length; i++) {
+    const cell = cells[i]?.trim()
+    if (cell) fields[columns[i] as string] = cell
+  }
+  return fields
+}
+
+/** Why a row cannot be read at all. */
+export function misfitOf(cells: string[], columns: string[]): string | null {
+  if (cells.length !== columns.length)
+    return `the row has ${cells.length} cells, but the header has ${columns.length} columns`
+  const withNul = cells.findIndex(cell => cell.includes('\0'))
+  return withNul === -1 ? null : `${columns[withNul]} contains a NUL character`
+}

@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream'
+import { fastifyMultipart, type Multipart } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { letTakeLong } from './client-error.ts'
+import { FieldErrors, PayloadTooLarge } from './problem.ts'
+
+const MAX_FILE_BYTES = 1024 * 1024 * 1024
+/** A caller that is silent for this long only blocks a connection. */
+const SILENCE_MS = 30_000
+
+/** Lets the routes of a scope take files. */
+export const acceptFiles = fastifyPlugin(async app => {
+  // If the plugin threw here, the caller would never receive our answer that the file is too large.
+  await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+})
+
+/** The parts of an upload, in the order in which they arrive. */
+export type Parts = AsyncGenerator<Multipart>
+
+/**
+ * Reads an upload part by part, and passes the parts on while they arrive.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function readParts<T>(
+  request: FastifyRequest,
+  read: (parts: Parts) => Promise<T>,
+): Promise<T> {
+  if (!request.isMultipart()) throw refusal('', 'must be multipart/form-data')
+  letTakeLong(request.raw, SILENCE_MS)
+  try {
+    // One more of each than allowed, so that the error can name it.
+    const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
+    return await read(legible(request.parts({ limits })))
+  } finally {
+    // A caller that is still sending would not read our answer, so the rest of the body is discarded.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+}
+
+/**
+ * Reads an upload whose only part is `file`, which is passed on while it arrives.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function takeFile<T>(
+  request: FastifyRequest,
+  take: (file: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  return readParts(request, async parts => {
+    const { value: part } = await parts.next()
+    if (part === undefined) throw wrongPart('file', 'is required')
+    if (part.type === 'field' || part.fieldname !== 'file')
+      throw wrongPart(part.fieldname, 'is not a known field')
+    return take(lastPart(part.file, parts))
+  })
+}
+
+/**
+ * Reads an upload whose fields of these names come before its `file`, as a form of a page sends them.
+ * @throws FieldErrors, PayloadTooLarge
+ */
+export async function takeFileAfter<T>(
+  request: FastifyRequest,
+  names: string[],
+  take: (fields: Record<string, string>, file: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  return readParts(request, async parts => {
+    const fields: Record<string, string> = {}
+    for await (const part of parts) {
+      if (part.type === 'file') return await take(fields, lastPart(part.file, parts))
+      if (!names.includes(part.fieldname)) throw wrongPart(part.fieldname, 'is not a known field')
+      fields[part.fieldname] = String(part.value)
+    }
+    throw wrongPart('file', 'is required')
+  })
+}
+
+/** Ends only if nothing follows the file, so that nothing is stored of an upload with more parts. */
+export async function* lastPart(
+  file: Readable,
+  parts: AsyncGenerator<{ fieldname: string }>,
+): AsyncGenerator<Buffer> {
+  yield* whole(file)
+  const { done, value } = await parts.next()
+  if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
+}
+
+export const wrongPart = (name: string, message: string) => refusal(`/${name}`, message)
+
+const refusal = (path: string, message: string) =>
+  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
+
+/** The multipart reader silently truncates a file that is too large. */
+async function* whole(file: Readable & { truncated?: boolean }): AsyncGenerator<Buffer> {
+  yield* legible(file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+  if (file.truncated) throw new PayloadTooLarge('The file is larger than 1 GiB')
+}
+
+/** The multipart reader's errors do not show that a malformed body is the caller's fault. */
+async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* read
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode !== undefined) throw error
+    throw refusal('', 'is malformed or incomplete multipart/form-data')
+  }
+}
