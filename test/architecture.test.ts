@@ -95,6 +95,16 @@ t.test('features list the crash points that the code passes, each once', async t
   t.same(allCrashPoints.toSorted(), [...new Set(passed)].sort())
 })
 
+t.test('an error that wraps another one keeps it as its cause', async t => {
+  const CAUGHT = /\bcatch(?: \(\w+\)|\([^{}]*=>)? \{\n(.*?)^\s*\}\)?$/gms
+  for (const [file, text] of texts) {
+    if (placeOf(file) === 'sandbox') continue
+    // A comment in the block says why, where the cause must not be kept.
+    for (const [block, body = ''] of text.matchAll(CAUGHT))
+      if (/throw new /.test(body)) t.match(body, /cause/, `${file}: ${block}`)
+  }
+})
+
 t.test('no file is a dumping ground or too large to keep in mind', async t => {
   const sizes = [...texts.values()].map(text => text.split('\n').length - 1).sort((a, b) => a - b)
   t.ok((sizes[Math.floor(sizes.length / 2)] as number) <= MEDIAN_LINES, 'the median')

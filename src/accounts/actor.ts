@@ -64,7 +64,7 @@ export async function verified(request: FastifyRequest): Promise<Claims> {
     // Saying what exactly is wrong with a token would only help a forger. Other errors, such as an unreachable database,
     // are not about the token.
     if (/^(FST|FAST)_JWT_/.test((error as { code?: string }).code ?? ''))
-      throw new Unauthenticated()
+      throw new Unauthenticated({ cause: error })
     throw error
   }
 }

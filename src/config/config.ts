@@ -217,6 +217,7 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
       `LENDERS_FILE is invalid: ${(error as Error).message.replace(/\s+/g, ' ')}. Example of its content: ${example}`,
+      { cause: error },
     )
   }
 }

@@ -45,7 +45,7 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
       parser.end()
       await ended
     },
-    /** Turns a parser error into one that helps the user. */
+    /** Turns a parser error into one that helps the user. It has no cause, because the parser's message quotes the file. */
     explained(error: unknown): unknown {
       if (!(error instanceof CsvError)) return error
       return new UnreadableFile(sentence(error, counter.openLine(parser.info), header ?? []))

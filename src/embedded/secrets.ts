@@ -33,6 +33,7 @@ function kept(file: string): Secrets {
   try {
     return JSON.parse(text)
   } catch {
+    // Without its cause, whose message quotes the secrets.
     throw new Error(`${file} is damaged: restore it, or remove .data/ to start over`)
   }
 }

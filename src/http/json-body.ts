@@ -31,7 +31,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Only the position, because the message quotes the body.
+    // Only the position, and no cause, because the message quotes the body.
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
     throw refusal(position === undefined ? 'is not JSON' : `is not JSON from character ${position}`)
   }

@@ -103,6 +103,8 @@ async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
     yield* read
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode !== undefined) throw error
-    throw refusal('', 'is malformed or incomplete multipart/form-data')
+    throw Object.assign(refusal('', 'is malformed or incomplete multipart/form-data'), {
+      cause: error,
+    })
   }
 }

@@ -71,7 +71,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     await enqueue({ ...kept, lender, verifiedBy }).catch(error => {
       if (!(error instanceof Unavailable))
         request.log.error({ err: error }, 'event could not be stored')
-      throw new Unavailable('the event could not be stored')
+      throw new Unavailable('the event could not be stored', { cause: error })
     })
     counters.events.inc(labels)
   }

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { openGatewayA } from '../../src/books/apis/gateway-a-api.ts'
 import type { ApiPayment, GatewayApi } from '../../src/books/apis/gateway-api.ts'
 import { openGatewayB } from '../../src/books/apis/gateway-b-api.ts'
+import { IMPATIENT } from '../../src/books/apis/gateway-call.ts'
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
 
 const KEY = 'sandbox-key'
@@ -161,5 +162,17 @@ t.test(
     const wrong = openGatewayA(sandbox.urlA, KEY, 'another-secret')
     t.teardown(() => wrong.close())
     await t.rejects(paymentsOf(wrong), { message: 'it answered 401 (BAD_REQUEST_ERROR)' })
+  },
+)
+
+t.test(
+  'a gateway that cannot be reached is reported with the reason of the connection',
+  async t => {
+    const closed = openGatewayA('http://127.0.0.1:1', KEY, SECRET, undefined, IMPATIENT)
+    t.teardown(() => closed.close())
+    await t.rejects(paymentsOf(closed), {
+      message: 'it cannot be reached',
+      cause: { code: 'ECONNREFUSED' },
+    })
   },
 )

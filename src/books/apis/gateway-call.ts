@@ -25,8 +25,8 @@ export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce:
 /** The gateway cannot be asked now; `retryAfterMs` is the wait that it asked for, if any. */
 export class GatewayUnavailable extends Error {
   readonly retryAfterMs: number
-  constructor({ message, retryAfterMs }: Busy) {
-    super(message)
+  constructor({ message, retryAfterMs, cause }: Busy) {
+    super(message, { cause })
     this.retryAfterMs = retryAfterMs
   }
 }
@@ -122,14 +122,14 @@ async function callOnce(
       headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
     })
     .catch((error: Error) => {
-      throw new Busy(
-        error.name === 'TimeoutError' ? 'it did not answer in time' : 'it cannot be reached',
-      )
+      const message =
+        error.name === 'TimeoutError' ? 'it did not answer in time' : 'it cannot be reached'
+      throw new Busy(message, { cause: error })
     })
   const text = await textOf(response.body)
   const { statusCode: status } = response
   if (status === 429 || status >= 500)
-    throw new Busy(`it answered ${status}`, retryAfterOf(response.headers))
+    throw new Busy(`it answered ${status}`, { retryAfterMs: retryAfterOf(response.headers) })
   if (status !== 200) throw new GatewayRefused(status, codeOf(text))
   return jsonOf(text)
 }
@@ -138,6 +138,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
+    // Without its cause, whose message quotes the answer.
     throw new UnexpectedAnswer('its answer is not JSON')
   }
 }
@@ -159,8 +160,11 @@ function traced(
 /** Overloaded or down: worth another attempt. */
 class Busy extends Error {
   readonly retryAfterMs: number
-  constructor(message: string, retryAfterMs = 0) {
-    super(message)
+  constructor(
+    message: string,
+    { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown },
+  ) {
+    super(message, { cause })
     this.retryAfterMs = retryAfterMs
   }
 }
@@ -176,7 +180,7 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
     }
   } catch (error) {
     if (error instanceof UnexpectedAnswer) throw error
-    throw new Busy('its answer broke off')
+    throw new Busy('its answer broke off', { cause: error })
   }
   return Buffer.concat(chunks).toString()
 }

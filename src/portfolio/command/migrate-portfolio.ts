@@ -135,6 +135,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
     const response = await fetch(base + path, { ...init, dispatcher }).catch(error => {
       throw new Error(
         `${base} does not answer (${error.cause?.code ?? error.message}): is the service running?`,
+        { cause: error },
       )
     })
     if (response.ok) return response
