@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
-import type { Accounts } from './accounts/accounts.ts'
+import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import type { Config } from './config/config.ts'
 import type { Database } from './database/database.ts'
 import type { Watch } from './database/watch.ts'
@@ -9,10 +10,12 @@ import type { Catalogue } from './engine/operation.ts'
 import type { httpLimits } from './http/limits.ts'
 import type { Ledger } from './ledger/client.ts'
 import type { Slots } from './ledger/slots.ts'
+import { operationCatalogue } from './operations/catalogue.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
-import type { Portfolio } from './portfolio/portfolio.ts'
+import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
+import { notifyFeatures } from './worker.ts'
 
 /** What a role opens, and shares with its HTTP side. */
 export type Services = {
@@ -36,3 +39,22 @@ export type Context = Services & {
 }
 
 export type Routes = (context: Context) => FastifyPluginAsyncTypebox
+
+/** Everything that routes are given. */
+export function apiContext(
+  services: Services,
+  config: Config,
+  log: FastifyBaseLogger,
+  limits: typeof httpLimits,
+): Context {
+  const catalogue = operationCatalogue(config.lenders)
+  return {
+    ...services,
+    config,
+    catalogue,
+    limits,
+    accounts: openAccounts(services.db),
+    portfolio: openPortfolio({ ...services, config, catalogue, limits }, log),
+    onFinal: notifyFeatures(services.metrics),
+  }
+}

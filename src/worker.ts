@@ -41,7 +41,7 @@ export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
 
 /** Every feature's listener, in their order. */
-export function tellFeatures(metrics: Metrics): OnFinal {
+export function notifyFeatures(metrics: Metrics): OnFinal {
   return {
     origins: FEATURES.flatMap(({ onFinal }) => onFinal?.origins ?? []),
     async record(trx, final) {
@@ -58,7 +58,7 @@ export type Worker = { breakerState(): object; stop(): Promise<void> }
 
 /** Starts every job and gauge. If one fails to start, stops the others. */
 export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
-  const onFinal = tellFeatures(services.metrics)
+  const onFinal = notifyFeatures(services.metrics)
   const context = workerContext({ ...services, config, onFinal }, FEATURES)
   const started: Job[] = []
   try {

@@ -1,4 +1,10 @@
-import { type FastifyInstance, type FastifyServerOptions, fastify, LogController } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  fastify,
+  LogController,
+} from 'fastify'
 import { Unavailable } from '../database/unavailable.ts'
 import { newId } from '../ids.ts'
 import { clientError } from './client-error.ts'
@@ -8,13 +14,22 @@ import type { httpLimits } from './limits.ts'
 import { errorHandler, notFound } from './problem.ts'
 import { validator } from './validator.ts'
 
-type Options = Pick<FastifyServerOptions, 'loggerInstance' | 'frameworkErrors' | 'trustProxy'>
+type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
+  log: FastifyBaseLogger
+  /** The networks of our own proxies. */
+  trustProxy: string[]
+}
 
 /** A server without routes, which answers every refusal as a problem. */
-export function openServer(options: Options, limits: typeof httpLimits): FastifyInstance {
+export function openServer(
+  { log, trustProxy, ...options }: Options,
+  limits: typeof httpLimits,
+): FastifyInstance {
   const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
   const app: FastifyInstance = fastify({
     ...options,
+    loggerInstance: log,
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
     ...serverLimits,
     clientErrorHandler: clientError,
     genReqId: newId,

@@ -3,9 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
-import { acceptFiles } from '../http/multipart.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
-import type { Portfolio } from './portfolio.ts'
 import {
   MigrationItem,
   MigrationList,
@@ -13,9 +11,6 @@ import {
   MigrationTypeName,
   ofOneMigration,
 } from './record.ts'
-import { runRoutes } from './run/routes.ts'
-import { downloadRoutes } from './upload/download-routes.ts'
-import { uploadRoutes } from './upload/routes.ts'
 
 const tags = ['migration']
 const listSchema = {
@@ -40,20 +35,12 @@ const itemSchema = {
   response: { 200: MigrationItem },
 }
 
-type Context = { db: Database; portfolio: Portfolio }
-
-export function migrationRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
+export function migrationRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
-    await app.register(acceptFiles)
-
     app.get('/migration', { schema: listSchema }, request => listMigrations(db, request.query))
 
     app.get('/migration/:id', { schema: itemSchema }, request =>
       findMigration(db, request.params.id),
     )
-
-    await app.register(uploadRoutes(db, portfolio))
-    await app.register(downloadRoutes(portfolio))
-    await app.register(runRoutes(portfolio))
   }
 }

@@ -48,7 +48,9 @@ const cancelSchema = {
   response: { 202: Started },
 }
 
-export function runRoutes(portfolio: Portfolio): FastifyPluginAsyncTypebox {
+type Context = { portfolio: Portfolio }
+
+export function runRoutes({ portfolio }: Context): FastifyPluginAsyncTypebox {
   const { limitLongCalls } = portfolio
   return async app => {
     app.post('/migration/run', { schema: runSchema }, async (request, reply) => {

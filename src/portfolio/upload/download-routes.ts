@@ -27,7 +27,9 @@ const errorsSchema = {
   response: { 200: Type.Unsafe<Readable>(Type.String()) },
 }
 
-export function downloadRoutes(portfolio: Portfolio): FastifyPluginAsyncTypebox {
+type Context = { portfolio: Portfolio }
+
+export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebox {
   const { kinds, limitLongCalls } = portfolio
   return async app => {
     app.get(

@@ -39,7 +39,9 @@ const discardSchema = {
   response: { 204: Type.Null() },
 }
 
-export function uploadRoutes(db: Database, portfolio: Portfolio): FastifyPluginAsyncTypebox {
+type Context = { db: Database; portfolio: Portfolio }
+
+export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
   const { limitLongCalls } = portfolio
   return async app => {
     app.post(

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.ts'
+import type { Database } from '../database/database.ts'
+import { notFound } from '../http/problem.ts'
+import { closeQuery } from '../http/validator.ts'
+import { accessTokens } from './access-token.ts'
+import { requireInternalToken } from './internal-token.ts'
+
+/** Makes a scope one for callers: they need the internal token, and may act for an account. */
+export async function forCallers(
+  scope: FastifyInstance,
+  db: Database,
+  config: Config,
+): Promise<void> {
+  scope.addHook('onRequest', requireInternalToken(config.INTERNAL_TOKEN))
+  scope.addHook('onRoute', closeQuery)
+  // Set again in this scope, so that unknown paths under it require the token too.
+  scope.setNotFoundHandler(notFound)
+  await scope.register(accessTokens(db, config))
+}
