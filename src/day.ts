@@ -17,6 +17,14 @@ const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[
 /** The days that exist, for programs that read our contract. */
 export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 February ${LEAP_YEAR})$`
 
+/** Every `yyyy-MM-dd` that exists, to be anchored. */
+export const ISO_DAYS = [
+  `${YEAR}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])`,
+  `${YEAR}-(0[13-9]|1[0-2])-(29|30)`,
+  `${YEAR}-(0[13578]|1[02])-31`,
+  `${LEAP_YEAR}-02-29`,
+].join('|')
+
 const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
 /** In Fineract's own form: `[2026, 3, 5]`. */

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_CHARACTERS } from '../config/settings.ts'
+import { WITHOUT_NUL } from '../http/fields.ts'
 
 const { least, most } = PASSWORD_CHARACTERS
 
@@ -12,15 +13,17 @@ export const Username = Type.String({
 export const NewPassword = Type.String({
   minLength: least,
   maxLength: most,
+  pattern: WITHOUT_NUL,
   description: `a text of ${least} to ${most} characters`,
   examples: ['a long pass phrase'],
 })
 
-/** A login attempt's username or password: only its length is checked, so that a refusal reveals nothing about any account. */
+/** A login attempt's username or password: only what is true of every one is checked, so that a refusal reveals nothing about any account. */
 export const attempted = (example: string) =>
   Type.String({
     minLength: 1,
     maxLength: most,
+    pattern: WITHOUT_NUL,
     description: `a text of 1 to ${most} characters`,
     examples: [example],
   })

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { CALLBACK_TYPES } from '../config/setting-formats.ts'
 import type { Database } from '../database/database.ts'
-import { closed, Id, nullable, oneOf, Time } from '../http/fields.ts'
+import { closed, Id, nullable, oneOf, Time, WITHOUT_NUL } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { UUID } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
@@ -25,9 +25,7 @@ const listSchema = {
   querystring: Type.Object(
     {
       ...filter,
-      subject: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$' }),
-      ),
+      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
       from: Type.Optional(Time),
       to: Type.Optional(Time),
       ...listQuery('bigint'),

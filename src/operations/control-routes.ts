@@ -5,7 +5,7 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import type { OnFinal } from '../engine/finish.ts'
 import { answerEach, itemAnswer } from '../http/answer-each.ts'
-import { closed } from '../http/fields.ts'
+import { closed, WITHOUT_NUL } from '../http/fields.ts'
 import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find.ts'
 import { OperationWithAttempts, Processing } from './record.ts'
@@ -39,7 +39,11 @@ const resolveEachSchema = {
   body: Type.Object(
     {
       tracking_ids: Type.Array(
-        Type.String({ description: 'a tracking id', examples: TrackingId.examples }),
+        Type.String({
+          pattern: WITHOUT_NUL,
+          description: 'a tracking id',
+          examples: TrackingId.examples,
+        }),
         {
           minItems: 1,
           maxItems: MAX_RESOLUTIONS,

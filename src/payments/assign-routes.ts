@@ -4,7 +4,7 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Asker } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { answerEach, itemAnswer } from '../http/answer-each.ts'
-import { closed, EXTERNAL_ID, ExternalId } from '../http/fields.ts'
+import { closed, EXTERNAL_ID, ExternalId, WITHOUT_NUL } from '../http/fields.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
@@ -15,7 +15,7 @@ const MAX_ASSIGNMENTS = 200
 const tags = ['payments']
 /** Each assignment is checked separately. */
 const anyText = (description: string, example: string) =>
-  Type.String({ pattern: '^[^\\u0000]*$', description, examples: [example] })
+  Type.String({ pattern: WITHOUT_NUL, description, examples: [example] })
 const Assignment = Type.Object(
   {
     gateway: anyText('a gateway’s name', 'gateway_a'),

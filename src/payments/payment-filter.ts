@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
-import { IsoDay, oneOf } from '../http/fields.ts'
+import { IsoDay, oneOf, WITHOUT_NUL } from '../http/fields.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { GATEWAYS } from './gateways/gateways.ts'
 import { KINDS, type Objection, REASONS, STATES } from './payment-record.ts'
 
 const text = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description })
+  Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, description })
 
 export const paymentFilter = {
   // As an event named it, also where no loan can have that name.

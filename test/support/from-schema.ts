@@ -60,8 +60,9 @@ function record({ properties = {}, required = [] }: Schema): Arbitrary<unknown> 
 
 function text(schema: Schema): Arbitrary<string> {
   const { pattern, minLength = 0, maxLength = LONGEST } = schema
-  // Only the description says which days exist, so valid days come from the examples.
-  if (!pattern && schema.examples) return fc.oneof(...(examples(schema) as Arbitrary<string>[]))
+  // A description may say more than the schema, and what matches a pattern may be too short.
+  if ((!pattern || minLength > 0) && schema.examples)
+    return fc.oneof(...(examples(schema) as Arbitrary<string>[]))
   const made = pattern
     ? fc.stringMatching(new RegExp(pattern)).map(found => found.slice(0, maxLength))
     : fc.string({ minLength, maxLength: Math.min(maxLength, LONGEST), unit: 'grapheme' })

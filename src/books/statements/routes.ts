@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { atMost } from '../../http/connections.ts'
-import { oneOf } from '../../http/fields.ts'
+import { closed, oneOf } from '../../http/fields.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
 import { statementFile } from './statement-file.ts'
@@ -27,16 +27,17 @@ const uploadSchema = (lenders: string[]) => ({
   description: describeColumns(statementFile),
   consumes: ['multipart/form-data'],
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
-  querystring: Type.Object({
-    lender: oneOf(lenders, 'the code of a lender'),
-  }),
-  body: Type.Object({
-    file: Type.String({
-      format: 'binary',
-      description: 'CSV, at most 64 MiB',
-      examples: [template(statementFile)],
-    }),
-  }),
+  querystring: Type.Object({ lender: oneOf(lenders, 'the code of a lender') }, closed),
+  body: Type.Object(
+    {
+      file: Type.String({
+        format: 'binary',
+        description: 'CSV, at most 64 MiB',
+        examples: [template(statementFile)],
+      }),
+    },
+    closed,
+  ),
   response: {
     201: Type.Object({
       statement_id: Type.String(),

@@ -2,13 +2,14 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { WITHOUT_NUL } from '../../http/fields.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { subjectLink } from './subject-link.ts'
 
-const text = Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$' }))
+const text = Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL }))
 const filters = { actor: text, action: text, subject: text }
 
 type Row = {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
 import { listCallbacks, matching } from '../../callbacks/find-callbacks.ts'
 import { CALLBACK_TYPES } from '../../config/setting-formats.ts'
-import { oneOf, Time } from '../../http/fields.ts'
+import { oneOf, Time, WITHOUT_NUL } from '../../http/fields.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { Column, List } from '../lists/list.ts'
@@ -16,7 +16,7 @@ import { subjectOf } from './subject-of.ts'
 const filters = {
   state: Type.Optional(oneOf(CALLBACK_STATES)),
   type: Type.Optional(oneOf(CALLBACK_TYPES)),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$' })),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
   from: Type.Optional(Time),
   to: Type.Optional(Time),
 }

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { closed } from '../../http/fields.ts'
+import { closed, WITHOUT_NUL } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import type { PageContext } from '../page-context.ts'
 import { searchFor } from './search-for.ts'
 
 const schema = {
   querystring: Type.Object(
-    { q: Type.Optional(Type.String({ maxLength: 300, pattern: '^[^\\u0000]*$' })) },
+    { q: Type.Optional(Type.String({ maxLength: 300, pattern: WITHOUT_NUL })) },
     closed,
   ),
 }

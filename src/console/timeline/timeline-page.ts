@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
-import { closed, oneOf, Time } from '../../http/fields.ts'
+import { closed, oneOf, Time, WITHOUT_NUL } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
@@ -17,7 +17,7 @@ import { clientPath, loanPath } from './subject-path.ts'
 const schema = {
   // As an event named it, also where no loan can have that name.
   params: Type.Object({
-    id: Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$' }),
+    id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }),
   }),
   querystring: Type.Object(
     {

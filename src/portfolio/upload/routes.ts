@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
+import { closed } from '../../http/fields.ts'
 import { findMigration } from '../find-migration.ts'
 import { kinds as known } from '../kinds/kinds.ts'
 import type { Portfolio } from '../portfolio.ts'
@@ -20,14 +21,17 @@ const uploadSchema = {
   summary: 'Uploads a CSV file and checks every row; writes nothing to the ledger',
   description,
   consumes: ['multipart/form-data'],
-  body: Type.Object({
-    type: MigrationTypeName,
-    file: Type.String({
-      format: 'binary',
-      description: 'CSV, at most 1 GiB',
-      examples: [known.map(template)[0] ?? ''],
-    }),
-  }),
+  body: Type.Object(
+    {
+      type: MigrationTypeName,
+      file: Type.String({
+        format: 'binary',
+        description: 'CSV, at most 1 GiB',
+        examples: [known.map(template)[0] ?? ''],
+      }),
+    },
+    closed,
+  ),
   response: { 201: Uploaded },
 }
 const discardSchema = {

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { type Endpoint, endpointsOf } from '../support/openapi-requests.ts'
+import { startTestService } from '../support/service.ts'
+
+type Schema = {
+  type?: string | string[]
+  format?: string
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  properties?: Record<string, Schema>
+  additionalProperties?: unknown
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+const DAYS = {
+  exist: ['0001-01-01', '2026-01-31', '2026-04-30', '2024-02-29', '2000-02-29', '9999-12-31'],
+  doNot: [
+    '0000-01-01',
+    '2026-00-10',
+    '2026-13-01',
+    '2026-04-31',
+    '2025-02-29',
+    '1900-02-29',
+    '0000-02-29',
+    '2026-01-32',
+    '2026-01-00',
+    '2026-1-1',
+  ],
+}
+const CLOCKS = {
+  exist: ['T00:00Z', 'T23:59:59Z', 'T10:15:30.123456789+15:59', 'T10:15:30-15:59'],
+  doNot: ['', 'T24:00:00Z', 'T10:60:00Z', 'T10:15:60Z', 'T10:15:30', 'T10:15:30+16:00', 't10:15Z'],
+}
+const [day = ''] = DAYS.exist
+const [clock = ''] = CLOCKS.exist
+const TIMES = {
+  exist: [...DAYS.exist.map(one => one + clock), ...CLOCKS.exist.map(one => day + one)],
+  doNot: [...DAYS.doNot.map(one => one + clock), ...CLOCKS.doNot.map(one => day + one)],
+}
+
+t.test('/openapi.json describes what is accepted, as far as a schema can', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+  const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
+  const queryOf = (path: string, name: string) =>
+    endpoints
+      .find(one => one.path === path && one.method === 'GET')
+      ?.parameters?.find(one => one.name === name)?.schema.pattern ?? ''
+
+  for (const [what, path, { exist, doNot }] of [
+    ['days', '/api/payments', DAYS],
+    ['times', '/api/callbacks', TIMES],
+  ] as const)
+    t.test(`the pattern of ${what} matches those that are accepted, and no others`, async t => {
+      const pattern = new RegExp(queryOf(path, 'from'))
+      for (const [isKnown, values] of [
+        [true, exist],
+        [false, doNot],
+      ] as const)
+        for (const value of values) {
+          const { status } = await call('GET', `${path}?${new URLSearchParams({ from: value })}`)
+          t.same([pattern.test(value), status], [isKnown, isKnown ? 200 : 400], value)
+        }
+    })
+
+  t.test('no text in a body may contain NUL', async t => {
+    for (const { operationId, schema } of bodiesOf(endpoints))
+      for (const [where, text] of textsIn(schema)) {
+        const { pattern, enum: values, const: value, format } = text
+        if (values !== undefined || value !== undefined || format === 'binary') continue
+        t.equal(new RegExp(pattern ?? '').test(`${'x'.repeat(20)}\0`), false, operationId + where)
+      }
+  })
+
+  t.test('a body has no other members than those described, but a gateway’s', async t => {
+    for (const { operationId, path, schema } of bodiesOf(endpoints))
+      if (!path.includes('/webhooks/'))
+        for (const one of schema.anyOf ?? [schema])
+          t.equal(one.additionalProperties, false, operationId)
+  })
+})
+
+function bodiesOf(endpoints: Endpoint[]) {
+  return endpoints.flatMap(({ operationId, path, requestBody }) =>
+    Object.values(requestBody?.content ?? {}).map(({ schema }) => ({
+      operationId,
+      path,
+      schema: schema as Schema,
+    })),
+  )
+}
+
+function textsIn(schema: Schema, where = ''): [string, Schema][] {
+  const { type, properties = {}, items, anyOf = [] } = schema
+  return [
+    ...([type].flat().includes('string') ? ([[where, schema]] as [string, Schema][]) : []),
+    ...Object.entries(properties).flatMap(([name, one]) => textsIn(one, `${where}/${name}`)),
+    ...anyOf.flatMap(one => textsIn(one, where)),
+    ...(items === undefined ? [] : textsIn(items, `${where}/0`)),
+  ]
+}
