@@ -68,7 +68,6 @@ function complete(path: string, method: string, call: Call): void {
     if (response.description === 'Default Response')
       response.description = STATUS_CODES[status] ?? response.description
   call.security ??= path.startsWith('/api/') ? [{ internalToken: [] }] : []
-  if (path.startsWith('/api/'))
-    call.responses = { ...call.responses, ...refusalsOf(path, method, call) }
+  if (path.startsWith('/api/')) call.responses = { ...call.responses, ...refusalsOf(method, call) }
   delete call['x-refusals']
 }

@@ -8,7 +8,7 @@ const REFUSALS: Record<string, { status: number; cause: string }> = {
   INVALID_SIGNATURE: { status: 401, cause: 'The signature is missing or does not match' },
   INVALID_CREDENTIALS: { status: 401, cause: 'Wrong username or password' },
   FORBIDDEN: { status: 403, cause: 'The account’s role does not allow it' },
-  NOT_FOUND: { status: 404, cause: 'There is no such record' },
+  NOT_FOUND: { status: 404, cause: 'There is no such record or path' },
   UNKNOWN_TRACKING_ID: { status: 404, cause: 'No operation has this tracking id' },
   METHOD_NOT_ALLOWED: { status: 405, cause: 'The path does not have this method' },
   CONFLICT: { status: 409, cause: 'The call does not apply to this state' },
@@ -37,8 +37,8 @@ const RETRY_AFTER = {
 const WITH_RETRY_AFTER = [429, 503]
 
 /** The refusals of a call under /api, by status. */
-export function refusalsOf(path: string, method: string, call: Call): Call['responses'] {
-  const codes = [...codesOf(path, method, call), ...(call['x-refusals'] ?? [])]
+export function refusalsOf(method: string, call: Call): Call['responses'] {
+  const codes = [...codesOf(method, call), ...(call['x-refusals'] ?? [])]
   const byStatus = Map.groupBy(
     Object.entries(REFUSALS).filter(([code]) => codes.includes(code)),
     ([, { status }]) => status,
@@ -62,11 +62,10 @@ function problemWith(codes: string[]) {
 }
 
 /** Those that follow from what a call is made of. */
-function codesOf(path: string, method: string, { parameters = [], security }: Call): string[] {
+function codesOf(method: string, { parameters = [], security }: Call): string[] {
   const isWebhook = security?.length === 0
   const names = parameters.filter(one => one.in === 'path').map(({ name }) => name)
   const isTracked = names.includes('tracking_id')
-  const isOfRecord = names.length > 0 && !path.includes('/templates/')
   return [
     'INTERNAL',
     'UNAVAILABLE',
@@ -74,6 +73,6 @@ function codesOf(path: string, method: string, { parameters = [], security }: Ca
     ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
     ...(method === 'get' || isWebhook ? [] : ['UNSUPPORTED_MEDIA_TYPE']),
     ...(isTracked ? ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID'] : []),
-    ...(isOfRecord && !isTracked ? ['NOT_FOUND'] : []),
+    ...(names.length > 0 && !isTracked ? ['NOT_FOUND'] : []),
   ]
 }

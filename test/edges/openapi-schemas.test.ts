@@ -1,6 +1,7 @@
 import t from 'tap'
+import { startWithAccounts } from '../support/admin.ts'
 import { type Endpoint, endpointsOf } from '../support/openapi-requests.ts'
-import { startTestService } from '../support/service.ts'
+import { TOKEN } from '../support/service.ts'
 
 type Schema = {
   type?: string | string[]
@@ -41,7 +42,7 @@ const TIMES = {
 }
 
 t.test('/openapi.json describes what is accepted, as far as a schema can', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+  const { url, call, admin } = await startWithAccounts(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
   const queryOf = (path: string, name: string) =>
     endpoints
@@ -78,6 +79,25 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
       if (!path.includes('/webhooks/'))
         for (const one of schema.anyOf ?? [schema])
           t.equal(one.additionalProperties, false, operationId)
+  })
+
+  t.test('a path that no record can have is answered as described', async t => {
+    const withParameters = endpoints.filter(({ path }) => path.includes('{'))
+    t.ok(withParameters.length > 20)
+    for (const name of ['x'.repeat(600), '%ff', '%00'])
+      for (const { method, path, operationId, responses } of withParameters) {
+        const response = await fetch(url + path.replaceAll(/\{\w+\}/g, name), {
+          method,
+          headers: { 'x-internal-token': TOKEN, ...admin },
+        })
+        const { code } = (await response.json()) as { code: string }
+        const media = responses[response.status]?.content?.['application/problem+json']
+        const codes = (media?.schema.allOf?.[1] as any)?.properties.code.enum
+        t.ok(
+          codes?.includes(code),
+          `${operationId} ${name.slice(0, 3)}: ${response.status} ${code}`,
+        )
+      }
   })
 })
 
