@@ -56,7 +56,7 @@ export const IsoDay = Type.Unsafe<string>({
 export const Time = Type.Unsafe<string>({
   [Kind]: 'Time',
   type: 'string',
-  format: 'date-time',
+  // Not `format: 'date-time'`, which requires the seconds.
   pattern: ISO_TIME.source,
   description: 'a time in ISO 8601 with its zone',
   examples: ['2026-11-20T10:15:30Z'],

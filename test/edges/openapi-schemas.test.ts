@@ -47,21 +47,23 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
   const queryOf = (path: string, name: string) =>
     endpoints
       .find(one => one.path === path && one.method === 'GET')
-      ?.parameters?.find(one => one.name === name)?.schema.pattern ?? ''
+      ?.parameters?.find(one => one.name === name)?.schema as Schema
 
   for (const [what, path, { exist, doNot }] of [
     ['days', '/api/payments', DAYS],
     ['times', '/api/callbacks', TIMES],
   ] as const)
     t.test(`the pattern of ${what} matches those that are accepted, and no others`, async t => {
-      const pattern = new RegExp(queryOf(path, 'from'))
+      const { pattern = '', format } = queryOf(path, 'from')
+      // The format of a time would require its seconds.
+      t.not(format, 'date-time')
       for (const [isKnown, values] of [
         [true, exist],
         [false, doNot],
       ] as const)
         for (const value of values) {
           const { status } = await call('GET', `${path}?${new URLSearchParams({ from: value })}`)
-          t.same([pattern.test(value), status], [isKnown, isKnown ? 200 : 400], value)
+          t.same([new RegExp(pattern).test(value), status], [isKnown, isKnown ? 200 : 400], value)
         }
     })
 
