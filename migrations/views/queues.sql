@@ -1,3 +1,13 @@
+-- pg-boss keeps what has finished for a while, in the same tables: the views below must not read it. Here, and not among the
+-- migrations, because pg-boss makes its tables after them; only where it is missing, because making it stops the queues.
+do $$
+begin
+  if to_regclass('pgboss.job_unfinished') is null then
+    create index job_unfinished on pgboss.job (name) where state in ('created', 'retry', 'active', 'failed');
+  end if;
+end
+$$;
+
 create or replace view ops.queue as
 select q.name as queue,
        count(j.id) filter (where j.state in ('created', 'retry') and j.start_after <= now()) as ready,
