@@ -87,7 +87,8 @@ export async function durability(db: Database): Promise<string> {
 
 const profiling = (folder: string) => ['--cpu-prof', `--cpu-prof-dir=${folder}`]
 
-async function startLedger() {
+/** The sandbox ledger in its own process. */
+export async function startLedger() {
   const child = spawn(process.execPath, ['test/support/sandbox-process.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

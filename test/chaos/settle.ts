@@ -11,7 +11,7 @@ const ASK_EVERY_MS = 200
 const SETTLE_MS = 120_000
 
 /** Runs batches until nothing is in progress any more. @returns how long that took */
-export async function settled({ places }: Cluster, db: Database): Promise<number> {
+export async function settled({ places }: Pick<Cluster, 'places'>, db: Database): Promise<number> {
   const from = Date.now()
   while (Date.now() - from < SETTLE_MS) {
     await runBatch(someApi(places)).catch(() => undefined)
