@@ -1,9 +1,26 @@
 import { fastifyHelmet } from '@fastify/helmet'
-import type { FastifyInstance } from 'fastify'
+import { type FastifyInstance, fastify } from 'fastify'
+
+/** Every answer has these, with or without helmet. */
+const OWN_HEADERS = ['content-type', 'content-length', 'connection', 'date']
 
 /** Sends the headers by which browsers protect a page and its reader. */
 export async function sendSafeHeaders(app: FastifyInstance): Promise<void> {
+  const headers = await helmetsHeaders()
+  app.addHook('onRequest', (_, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
+}
+
+/** Helmet composes the same headers for every answer, which would take a sixth of the time of an accepted operation. */
+async function helmetsHeaders() {
+  const sample = fastify()
   // Over plain HTTP, /docs could not load its own assets if browsers upgraded those requests to HTTPS.
   const directives = { upgradeInsecureRequests: null }
-  await app.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
+  await sample.register(fastifyHelmet, { contentSecurityPolicy: { directives } })
+  sample.get('/', async () => ({}))
+  const { headers } = await sample.inject('/')
+  await sample.close()
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name)))
 }
