@@ -20,11 +20,13 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
--- Whether an operator had an unreadable event about this payment booked, before a readable one came: it may be the same money.
-create or replace function core.is_booked_unread(wanted_gateway text, payment_id text) returns boolean language sql stable as $$
-  select exists (select from core.transaction t
-                  where t.problem = 'unreadable' and t.hints ->> 'payment_id' = payment_id and t.gateway = wanted_gateway
-                    and t.decision in ('post', 'handled'))
+-- Those of these payments about which an operator had an unreadable event booked, before a readable one came: it may be the
+-- same money.
+create or replace function core.booked_unread(wanted_gateway text, ids text[]) returns setof text language sql stable as $$
+  select t.hints ->> 'payment_id'
+    from core.transaction t
+   where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids) and t.gateway = wanted_gateway
+     and t.decision in ('post', 'handled')
 $$;
 
 -- Sums up the events of each of these payments, refunds and chargebacks, without those that do not count.
@@ -64,7 +66,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          case when bool_and(all_outside) then null
               when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
                 or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
-                or kind = 'payment' and bool_or(status = 'captured') and core.is_booked_unread(wanted_gateway, gateway_payment_id)
+                or kind = 'payment' and bool_or(status = 'captured')
+                     and gateway_payment_id in (select b from core.booked_unread(wanted_gateway, ids) b)
                 or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
               when min(external_loan_id) filter (where status = 'captured')
                      <> max(external_loan_id) filter (where status = 'captured')
