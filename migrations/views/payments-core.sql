@@ -142,6 +142,13 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
    where t.id = found.id
 $$;
 
+-- Those of these payments that have refunds or chargebacks.
+create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
+  select array_agg(distinct r.of_payment_id)
+    from core.transaction r
+   where r.of_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
+$$;
+
 -- Decides the fate of these payments, from their own events and their refunds and chargebacks.
 create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
@@ -151,12 +158,14 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
      cross join lateral (
        -- Also where an operator has dealt with the refund itself: the money was given back all the same.
        select max(r.kind) as held_by from core.refunds_of(p) r) r
+     -- On its own: PostgreSQL does not inline a function that has a query among its arguments.
+     cross join lateral (
+       select case when p.state in ('posting', 'posted') or p.decision is not null
+                then (select o.objection from core.objections_to(p) o limit 1) end) o (objection)
      cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
-       unconfirmed => p.unconfirmed,
-       objection => case when p.state in ('posting', 'posted') or p.decision is not null
-                         then (select o.objection from core.objections_to(p) o limit 1) end) f
+       unconfirmed => p.unconfirmed, objection => o.objection) f
      where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )
@@ -174,7 +183,9 @@ create or replace function core.settle(wanted_gateway text, changed text[], has_
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   ids text[];
+  known text[];
   crowded text[];
+  undecided text[];
   has_networks boolean;
   has_proofs boolean;
 begin
@@ -189,6 +200,8 @@ begin
     perform core.judge_proofs(wanted_gateway, ids);
     perform core.note_questions(wanted_gateway, ids, case when has_news then changed else '{}' end);
   end if;
+  known := array(select t.gateway_payment_id from core.transaction t
+                  where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway);
   crowded := core.record_summaries(wanted_gateway, ids, has_news);
   if crowded is not null then
     perform core.set_aside_events(wanted_gateway, crowded);
@@ -196,7 +209,11 @@ begin
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
-  perform core.decide_payments(wanted_gateway, ids);
+  -- Any other payment has just been recorded with its fate.
+  undecided := known || crowded || core.payments_of_refunds(wanted_gateway, ids);
+  if undecided <> '{}' then
+    perform core.decide_payments(wanted_gateway, undecided);
+  end if;
   if has_networks or has_proofs then
     perform core.note_unjudged(wanted_gateway, ids);
   end if;
