@@ -84,35 +84,47 @@ $$;
 -- operator has decided. Returns those that have more than a few events.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
   language sql volatile as $$
-  with summary as materialized (select * from core.summarize(wanted_gateway, ids)), stored as (
-  insert into core.transaction as t (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-    paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
-    received_at, hints)
-  select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, l.lender, s.named_loan_id, s.amount, s.currency,
-         s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagreement, u.unconfirmed, f.state, f.reason,
-         case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints
-    from summary s
-   cross join lateral (
-     select case when s.is_unconfirmed then (
-       select case when bool_and(q.said is not null) then 'denied' else 'unasked' end
-         from core.question q
-        where q.gateway_payment_id = s.gateway_payment_id and q.gateway = wanted_gateway and q.kind = s.kind) end) u (unconfirmed)
-   cross join lateral (
-     select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
-       then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end, s.lender)) l (lender)
-   cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagreement, s.named_loan_id,
-     all_outside => s.all_outside, unconfirmed => u.unconfirmed) f
-   where s.was_made
-   order by s.gateway_payment_id
-  on conflict (gateway_payment_id, gateway, kind) do update
-     set of_payment_id = excluded.of_payment_id, lender = excluded.lender, named_loan_id = excluded.named_loan_id,
-         amount = excluded.amount, currency = excluded.currency, paid_at = excluded.paid_at,
-         is_captured = excluded.is_captured, is_verified = excluded.is_verified,
-         problem = excluded.problem, disagreement = excluded.disagreement, unconfirmed = excluded.unconfirmed,
-         source = excluded.source, raw_id = excluded.raw_id, received_at = excluded.received_at, hints = excluded.hints,
-         refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
-         next_try_at = case when has_news then null else t.next_try_at end
-   where t.state not in ('posting', 'posted') and t.decision is null
+  with known as materialized (
+    select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
+  ), summary as materialized (
+    select s.*, l.lender as of_lender, u.unconfirmed,
+           (s.kind, s.gateway_payment_id) in (select k.kind, k.gateway_payment_id from known k) as is_known
+      from core.summarize(wanted_gateway, ids) s
+     cross join lateral (
+       select case when s.is_unconfirmed then (
+         select case when bool_and(q.said is not null) then 'denied' else 'unasked' end
+           from core.question q
+          where q.gateway_payment_id = s.gateway_payment_id and q.gateway = wanted_gateway and q.kind = s.kind) end) u (unconfirmed)
+     cross join lateral (
+       select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
+         then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end,
+         s.lender)) l (lender)
+     order by s.gateway_payment_id
+  ), added as (
+    -- Not "on conflict", which would look up each row once more: only one transaction settles at a time.
+    insert into core.transaction (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
+      paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
+      received_at, hints)
+    select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.named_loan_id, s.amount, s.currency,
+           s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagreement, s.unconfirmed, f.state, f.reason,
+           case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints
+      from summary s
+     cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagreement, s.named_loan_id,
+       all_outside => s.all_outside, unconfirmed => s.unconfirmed) f
+     where s.was_made and not s.is_known
+  ), changed as (
+    update core.transaction t
+       set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.named_loan_id,
+           amount = s.amount, currency = s.currency, paid_at = s.paid_at,
+           is_captured = s.is_captured, is_verified = s.is_verified,
+           problem = s.problem, disagreement = s.disagreement, unconfirmed = s.unconfirmed,
+           source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.hints,
+           refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
+           next_try_at = case when has_news then null else t.next_try_at end
+      from summary s
+     where s.was_made and s.is_known
+       and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind
+       and t.state not in ('posting', 'posted') and t.decision is null
   )
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
