@@ -42,9 +42,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
       from core.weigh_events(wanted_gateway, ids)
     window same as (partition by kind, gateway_payment_id)
   ), counted as (
-    select *, bool_or(status = 'captured') over (partition by kind, gateway_payment_id) as any_captured,
-           row_number() over (partition by kind, gateway_payment_id
-                                 order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
+    select *, row_number() over (partition by kind, gateway_payment_id
+                                     order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
       from weighed
      where ignored_for is null or all_outside and ignored_for = 'sender_not_allowed'
         or is_unconfirmed and ignored_for = 'not_confirmed'
@@ -59,7 +58,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          coalesce(max(amount) filter (where status = 'captured'), max(amount)),
          coalesce(max(currency) filter (where status = 'captured'), max(currency)),
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
-         max(external_loan_id) filter (where status = 'captured' or not any_captured),
+         case when bool_or(status = 'captured') then max(external_loan_id) filter (where status = 'captured')
+              else max(external_loan_id) end,
          max(problem), (array_agg(hints) filter (where rank = 1))[1],
          -- What captured events disagree about: the money, or only the loan or lender. Nothing if all come from outside:
          -- such a payment is refused once the ledger has shown whose loan it is.
