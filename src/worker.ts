@@ -1,35 +1,55 @@
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
+import { workBackfills } from './books/backfill/backfill-job.ts'
+import { backfillQueue } from './books/backfill/queue.ts'
 import { booksFeature } from './books/books-feature.ts'
 import { confirmFeature } from './books/confirm/confirm-feature.ts'
-import { reconciliationFeature } from './books/reconciliation/reconciliation-feature.ts'
+import { readbackQueue } from './books/queue.ts'
+import { runReadbacks } from './books/readback-job.ts'
+import { reconcileChangedDays } from './books/reconciliation/reconcile-days.ts'
+import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
+import { workBulks } from './console/bulk/work-bulks.ts'
 import { consoleFeature } from './console/console-feature.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature } from './engine/feature.ts'
 import type { OnFinal } from './engine/finish.ts'
+import { runOperations } from './engine/job.ts'
+import { bulkQueue, liveQueue } from './engine/queue.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
+import { runPurges } from './operations/purge-job.ts'
+import { purgeQueue } from './operations/purge-queue.ts'
 import type { Metrics } from './ops/metrics.ts'
+import { runBatches } from './payments/batch-job.ts'
+import { runEvents } from './payments/event-job.ts'
 import { paymentsFeature } from './payments/payments-feature.ts'
+import { batchQueue, deadEventQueue, eventQueue } from './payments/queue.ts'
 import { portfolioFeature } from './portfolio/portfolio-feature.ts'
+import { runMigrations } from './portfolio/run/migration-job.ts'
 import type { Job } from './queue/job.ts'
 import { type WorkerServices, workerContext } from './worker-context.ts'
 
 /**
- * Everything a worker runs. Features start, and are notified of final operations, in this order. The engine comes last:
- * it runs operations only once the others are ready, and counts an operation as final only after all of them accepted it.
+ * Everything a worker runs: each feature with its queues and jobs. A job without a queue finds its work in rows. Features
+ * start, and are notified of final operations, in this order. The engine comes last: it runs operations only once the
+ * others are ready, and counts an operation as final only after all of them accepted it.
  */
 const FEATURES: Feature[] = [
-  consoleFeature,
-  operationsFeature,
-  paymentsFeature,
-  booksFeature,
-  portfolioFeature,
-  backfillFeature,
-  reconciliationFeature,
+  { ...consoleFeature, jobs: [workBulks] },
+  { ...operationsFeature, queues: [purgeQueue], jobs: [runPurges] },
+  {
+    ...paymentsFeature,
+    // The dead letters' queue before the one that names it.
+    queues: [deadEventQueue, eventQueue, batchQueue],
+    jobs: [runEvents, runBatches],
+  },
+  { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks] },
+  { ...portfolioFeature, jobs: [runMigrations] },
+  { ...backfillFeature, queues: [backfillQueue], jobs: [workBackfills] },
+  { jobs: [reconcileChangedDays] },
   confirmFeature,
-  callbacksFeature,
-  engineFeature,
+  { ...callbacksFeature, jobs: [runCallbacks] },
+  { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },
 ]
 
 /** Every queue, for `migrate` to create. */

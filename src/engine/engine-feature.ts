@@ -2,13 +2,9 @@ import { ENGINE_CRASH_POINTS } from './crash-points.ts'
 import { engineCounters } from './engine-counters.ts'
 import { engineGauges } from './engine-gauges.ts'
 import type { Feature } from './feature.ts'
-import { runOperations } from './job.ts'
 import { purgeAttempts } from './purge-attempts.ts'
-import { bulkQueue, liveQueue } from './queue.ts'
 
 export const engineFeature: Feature = {
-  queues: [liveQueue, bulkQueue],
-  jobs: [runOperations],
   gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
   counters: engineCounters,
   crashPoints: ENGINE_CRASH_POINTS,

@@ -1,28 +1,32 @@
-import type { PgBoss } from 'pg-boss'
-import type { Config } from '../config/config.ts'
-import type { Databases } from '../database/database.ts'
+import type { WorkerContext } from '../engine/feature.ts'
+import { findLoan } from '../ledger/loan-calls.ts'
 import type { Job } from '../queue/job.ts'
 import { workRuns } from '../queue/run-job.ts'
+import { paymentCounters } from './payment-counters.ts'
 import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
-import { type BatchContext, runBatch } from './run-batch.ts'
+import { runBatch } from './run-batch.ts'
 
-type BatchOptions = Pick<BatchContext, 'log' | 'traces' | 'onStage' | 'onBatch' | 'productOf'> &
-  Pick<Config, 'REPAYMENT_CRON' | 'LEDGER_TIMEZONE'>
-
-export function workBatches(
-  databases: Databases,
-  boss: PgBoss,
-  options: BatchOptions,
-): Promise<Job> {
-  const { REPAYMENT_CRON, LEDGER_TIMEZONE, ...context } = options
-  return workRuns(databases, boss, {
+/** Runs batches, on the schedule and on request. */
+export function runBatches(context: WorkerContext): Promise<Job> {
+  const { boss, config, metrics, ledger, slots, log } = context
+  const { batchSeconds } = metrics.of(paymentCounters)
+  const batch = {
+    ...context,
+    productOf: (loan: string) =>
+      slots.run('bulk', async () => {
+        const found = await findLoan(ledger, loan)
+        return found?.loanProductName
+      }),
+    onStage: (stage: string, seconds: number) => batchSeconds.observe({ stage }, seconds),
+  }
+  return workRuns(context, boss, {
     table: 'core.batch_run',
     queue: batchQueue,
-    cron: REPAYMENT_CRON,
-    timeZone: LEDGER_TIMEZONE,
+    cron: config.REPAYMENT_CRON,
+    timeZone: config.LEDGER_TIMEZONE,
     request: trx => requestBatch(trx, boss, 'schedule'),
-    run: run => runBatch({ ...databases, boss, ...context }, run),
-    log: options.log,
+    run: run => runBatch(batch, run),
+    log,
   })
 }

@@ -15,7 +15,7 @@ import { transform } from './transform.ts'
 /** What is left then is for the next batch. */
 const MOST_ROUNDS = 2
 
-export type BatchContext = Databases & {
+type BatchContext = Databases & {
   boss: PgBoss
   traces: Traces
   log: Batch['log']

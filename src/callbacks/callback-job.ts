@@ -1,0 +1,23 @@
+import type { WorkerContext } from '../engine/feature.ts'
+import type { Job } from '../queue/job.ts'
+import { callbackCounters } from './callback-counters.ts'
+import { chooseTypes } from './choose-types.ts'
+import { deliverCallbacks } from './deliver-callbacks.ts'
+
+/** Sends callbacks of the types that the settings choose. Its rows are its queue. */
+export async function runCallbacks({
+  db,
+  config,
+  metrics,
+  traces,
+  log,
+}: WorkerContext): Promise<Job> {
+  await chooseTypes(db, config.callbacks)
+  if (config.callbacks === undefined) return { stop() {} }
+  const { attempts } = metrics.of(callbackCounters)
+  return deliverCallbacks(db, config.callbacks, {
+    traces,
+    log,
+    onResult: outcome => attempts.inc({ outcome }),
+  })
+}
