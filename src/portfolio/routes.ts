@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
+import type { Portfolio } from './portfolio.ts'
 import {
   MigrationItem,
   MigrationList,
@@ -34,13 +36,29 @@ const itemSchema = {
   params: ofOneMigration,
   response: { 200: MigrationItem },
 }
+const discardSchema = {
+  operationId: 'discardMigration',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary: 'Discards a file and its rows, if no row has been started',
+  params: ofOneMigration,
+  response: { 204: Type.Null() },
+}
 
-export function migrationRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+type Context = { db: Database; portfolio: Portfolio }
+
+export function migrationRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/migration', { schema: listSchema }, request => listMigrations(db, request.query))
 
     app.get('/migration/:id', { schema: itemSchema }, request =>
       findMigration(db, request.params.id),
     )
+
+    app.delete('/migration/:id', { schema: discardSchema }, async (request, reply) => {
+      const { id } = request.params
+      await portfolio.discard(id, await askerOf(request))
+      return reply.code(204).send(null)
+    })
   }
 }

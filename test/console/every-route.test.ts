@@ -1,10 +1,7 @@
-import { fastify, type RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { openFormats } from '../../src/console/frame/formats.ts'
-import type { PageContext } from '../../src/console/page-context.ts'
-import { PAGES } from '../../src/console/pages.ts'
 import { type Browse, startWithConsole } from '../support/console.ts'
 import { fillConsole } from '../support/console-data.ts'
+import { consoleRoutes } from '../support/console-routes.ts'
 
 type Route = { method: 'GET' | 'POST'; path: string; query: Record<string, { enum?: string[] }> }
 
@@ -100,11 +97,7 @@ async function isAnswered(t: Test, browse: Browse, path: string, form?: Record<s
 
 /** As the pages add them, each parameter filled in. */
 async function allRoutes(): Promise<Route[]> {
-  const routes: Route[] = []
-  const app = fastify()
-  app.setValidatorCompiler(() => () => true)
-  app.addHook('onRoute', ({ method, url, schema }: RouteOptions) => {
-    if (method !== 'GET' && method !== 'POST') return
+  return (await consoleRoutes()).map(({ method, url, schema }) => {
     const path = url
       .replace(':tracking_id', `CLIENT_CREATE%7C${UUID}`)
       .replace(':gateway_payment_id', 'pay_nobody')
@@ -112,15 +105,6 @@ async function allRoutes(): Promise<Route[]> {
       .replace(':username', 'nobody')
       .replace(/:\w+/, UUID)
     const { properties = {} } = (schema?.querystring ?? {}) as { properties?: Route['query'] }
-    routes.push({ method: method as Route['method'], path, query: properties })
+    return { method: method as Route['method'], path, query: properties }
   })
-  const context = {
-    config: { LEDGER_TIMEZONE: 'UTC' },
-    formats: openFormats('UTC'),
-    portfolio: { limitLongCalls: async () => undefined },
-  }
-  for (const page of PAGES)
-    await app.register(page(context as unknown as PageContext), { prefix: '/console' })
-  await app.ready()
-  return routes
 }

@@ -27,14 +27,16 @@ export function migrationActions({ portfolio }: PageContext): FastifyPluginAsync
       return reply.redirect(donePath(pathOf(id), 'uploaded'), 303)
     })
 
-    for (const verb of ['run', 'dry-run'] as const)
-      app.post(`/portfolio/:id/${verb}`, { schema: runSchema }, async (request, reply) => {
+    const start = (path: string, isDryRun: boolean) =>
+      app.post(path, { schema: runSchema }, async (request, reply) => {
         const { id } = request.params
         const skipInvalid = request.body?.skip_invalid !== undefined
-        const wanted = { migrationId: id, isDryRun: verb === 'dry-run', skipInvalid, after: [] }
+        const wanted = { migrationId: id, isDryRun, skipInvalid, after: [] }
         await portfolio.start(wanted, askerFor(request))
         return reply.redirect(donePath(pathOf(id), 'started'), 303)
       })
+    start('/portfolio/:id/run', false)
+    start('/portfolio/:id/dry-run', true)
 
     app.post('/portfolio/:id/retry', { schema: { params }, ...long }, async (request, reply) => {
       const { id } = request.params

@@ -7,7 +7,7 @@ import { closed } from '../../http/fields.ts'
 import { findMigration } from '../find-migration.ts'
 import { kinds as known } from '../kinds/kinds.ts'
 import type { Portfolio } from '../portfolio.ts'
-import { MigrationTypeName, ofOneMigration, Uploaded } from '../record.ts'
+import { MigrationTypeName, Uploaded } from '../record.ts'
 import { firstErrors } from './first-errors.ts'
 
 const tags = ['migration']
@@ -34,15 +34,6 @@ const uploadSchema = {
   ),
   response: { 201: Uploaded },
 }
-const discardSchema = {
-  operationId: 'discardMigration',
-  'x-refusals': ['CONFLICT'],
-  tags,
-  summary: 'Discards a file and its rows, if no row has been started',
-  params: ofOneMigration,
-  response: { 204: Type.Null() },
-}
-
 type Context = { db: Database; portfolio: Portfolio }
 
 export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
@@ -58,11 +49,5 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
       },
     )
-
-    app.delete('/migration/:id', { schema: discardSchema }, async (request, reply) => {
-      const { id } = request.params
-      await portfolio.discard(id, await askerOf(request))
-      return reply.code(204).send(null)
-    })
   }
 }
