@@ -231,3 +231,6 @@ begin
   end if;
 end
 $$;
+
+-- Nothing calls it any more, now that the functions above are replaced.
+drop function if exists core.is_booked_unread(text, text);
