@@ -26,7 +26,7 @@ const normalized = (password: string) => password.normalize('NFKC')
 
 let nobodys: Promise<string> | undefined
 
-/** Made by the first login: most processes start without one, and it takes as long as a login. */
+/** Created by the first login, because hashing is slow and most processes never see a login. */
 function nobodysHash(): Promise<string> {
   nobodys ??= hashPassword('nobody').catch(error => {
     nobodys = undefined

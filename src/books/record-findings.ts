@@ -52,7 +52,7 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   return rows
 }
 
-/** Posted again only by an operator. A decision to leave the booked payment as it is does not outlive the booking. */
+/** Only an operator posts it again. A decision to leave the booked payment as it is ends with that booking. */
 async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; reason: string }[]> {
   const { rows } = await sql<{ id: string; reason: string }>`
     with held as (

@@ -6,7 +6,7 @@ import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
 type Measured = { pending: number; failed: number; oldest: number; isDown: boolean }
-/** More would be no worse, and take longer to count. */
+/** A higher count would say nothing more, and take longer. */
 const MOST_COUNTED = 100_000
 
 /** How many callbacks wait and for how long, how many were given up, and whether their receiver is up. */

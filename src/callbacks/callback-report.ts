@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Ask } from '../ops/health.ts'
 
-/** More would take longer to count. */
+/** A higher count would take longer. */
 const MOST_COUNTED = 1_000
 
 type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }

@@ -3,7 +3,7 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { type CallbackFilter, matching, noCallback } from './find-callbacks.ts'
 
-/** Sends one callback again, whatever became of it. @throws NotFound */
+/** Sends one callback again, whether or not it was delivered. @throws NotFound */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback()
@@ -32,7 +32,7 @@ async function countOf(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Starts their retry schedule again from the beginning. */
+/** Restarts their retry schedule. */
 async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
   await sql`select loanops.lock_callbacks()`.execute(trx)
   const { rows } = await sql<{ count: number; subjects: string[] }>`

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that systems give to outgoing connections: such a port could be taken between our look at it and its
- * use by whoever asked for it.
+ * Below the ports that systems give to outgoing connections: another process could take such a port between
+ * our check and its use.
  */
 const NOT_OUTGOING = { from: 20_000, below: 32_000 }
 

@@ -12,8 +12,8 @@ export const itemAnswer = {
 type ItemAnswer = { status: number; code: string | null; detail: string | null }
 
 /**
- * Makes one call per item, each on its own, in order. Once the service is unavailable, it is so for the rest too: asked
- * again, each of them would wait as long.
+ * Makes one call per item, in order. Once the service is unavailable, the remaining items fail at once, because each of
+ * them would only wait for the same time-out.
  */
 export async function answerEach<Item>(
   request: FastifyRequest,

@@ -21,7 +21,7 @@ export type Breaker = {
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
   /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
   orReached(call: Promise<Answer>): Promise<Answer>
-  /** Tells whoever waits for a call that hangs that the ledger answers others. */
+  /** Notes that the ledger answers, for those that wait behind a hung call. */
   reached(): void
   /** Records the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void

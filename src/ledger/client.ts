@@ -14,7 +14,7 @@ import { type LedgerSettings, openSender, type Request, unanswered } from './sen
 import { traced } from './traced.ts'
 
 /** Long enough for a ledger that is not down. */
-const ANSWERS_ANEW_WITHIN_MS = 3_000
+const NEW_CONNECTION_ANSWERS_WITHIN_MS = 3_000
 const MINIMAL: Request = { method: 'GET', path: '/paymenttypes' }
 
 export type Write = {
@@ -77,7 +77,7 @@ export function openLedger(
       return outcome === 'done'
     },
     async leaveHung(ms) {
-      if (!sender.hasHung(ms) || !(await answersAnew(settings))) return false
+      if (!sender.hasHung(ms) || !(await answersOnNewConnection(settings))) return false
       sender.reconnect()
       breaker.reached()
       return true
@@ -106,8 +106,8 @@ export function openLedger(
   }
 }
 
-async function answersAnew(settings: LedgerSettings): Promise<boolean> {
-  const limits = { LEDGER_TIMEOUT_MS: ANSWERS_ANEW_WITHIN_MS, LEDGER_CONCURRENCY: 1 }
+async function answersOnNewConnection(settings: LedgerSettings): Promise<boolean> {
+  const limits = { LEDGER_TIMEOUT_MS: NEW_CONNECTION_ANSWERS_WITHIN_MS, LEDGER_CONCURRENCY: 1 }
   const sender = openSender({ ...settings, ...limits })
   const answers = await sender.send(MINIMAL).then(
     () => true,
@@ -128,12 +128,15 @@ function answerFrom({ method, path }: Request, received: Received, verdict: Verd
     leftNothing: method === 'GET',
     code: codeOf(received.body),
     retryAfterMs: received.retryAfterMs,
-    ...told(received, verdict),
+    ...withMessage(received, verdict),
   }
 }
 
 /** The verdict, with one sentence for people. */
-function told<T extends { outcome: Answer['outcome'] }>({ status, body }: Received, verdict: T) {
+function withMessage<T extends { outcome: Answer['outcome'] }>(
+  { status, body }: Received,
+  verdict: T,
+) {
   const message = messageOf(status, body)
   return verdict.outcome === 'misconfigured'
     ? { ...verdict, message: `our credentials, permissions, URL or tenant are wrong: ${message}` }

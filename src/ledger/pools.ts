@@ -3,9 +3,9 @@ import type { Pool } from 'undici'
 /** The connections in use, and earlier ones whose calls have not ended. */
 export type Pools = {
   use<T>(call: (pool: Pool) => Promise<T>): Promise<T>
-  /** Whether a call on the connections in use has been without an answer for that long. */
+  /** Whether a call on the current connections has waited that long for its answer. */
   hasHung(ms: number): boolean
-  /** Makes later calls on new connections; those under way go on. */
+  /** Makes later calls on new connections; calls in flight continue. */
   reconnect(): void
   /** Once the calls under way have ended. */
   close(): Promise<void>

@@ -49,7 +49,7 @@ export async function heldRepayment(
 
 /**
  * Looks for the repayment among a loan's transactions. One that was not undone and has its receipt number is the same
- * payment, whoever booked it and whatever its external id is.
+ * payment, no matter who booked it or under which external id.
  */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)

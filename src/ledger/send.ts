@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 20_000
 /** No answer of a ledger is nested deeper than eight levels. What is nested thousands deep cannot be stored, or read again. */
 const MOST_LEVELS = 100
-/** A day: a longer Retry-After is a mistake of whoever sent it. */
+/** A day: a longer Retry-After must be the sender's mistake. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000
 
 export type LedgerSettings = Pick<

@@ -15,7 +15,7 @@ export type Slots = {
   busy(lane: Lane): number
   /** Changes how many tasks may run at once. Those that are already running continue, even if they are more. */
   resize(limits: SlotLimits): void
-  /** How many tasks of the lane run at once at most. */
+  /** The most tasks of the lane that may run at once. */
   most: Readonly<Record<Lane, number>>
 }
 
@@ -25,7 +25,7 @@ type Running = { lane: Lane; since: number; isReplaced: boolean }
 type SlotLimits = { total: number; bulk: number }
 
 /**
- * @param total calls of both lanes; batches and migrations get at most half of them, so that live operations go on
+ * @param total calls of both lanes; batches and migrations get at most half of them, so that live operations continue
  * even if every other call hangs
  */
 export function openSlots(total: number): Slots {

@@ -71,7 +71,7 @@ function partsOf(filter: OperationFilter): OperationFilter[] {
   return ORIGINS.map(origin => ({ ...filter, origin }))
 }
 
-/** The whole operation, whoever asked for it. @throws UnknownTrackingId */
+/** The whole operation, of any origin. @throws UnknownTrackingId */
 export async function operationWithAttempts(db: Database, tracked: Tracked) {
   type Row = OperationRow & ListColumns & Pick<Whole, 'data' | 'origin' | 'predecessor'>
   const { rows } = await sql<Row>`

@@ -132,12 +132,13 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
     ...(submittedOnDate !== undefined && isSameDay(expected, submittedOnDate)
       ? { expectedDisbursementDate: submittedOnDate }
       : {}),
-    charges: (loan.charges ?? []).map(told),
+    charges: (loan.charges ?? []).map(resubmitted),
     locale: dayFormat.locale,
   }
 }
 
-function told(charge: LedgerCharge) {
+/** As the ledger expects a charge that the loan already has. */
+function resubmitted(charge: LedgerCharge) {
   const { id, chargeId, amount, amountOrPercentage, dueDate } = charge
   return {
     id,

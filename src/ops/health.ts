@@ -21,7 +21,7 @@ export type LedgerReport = {
 }
 export type Health = () => Promise<Readiness>
 
-/** Asks the database; the second is the answer while it does not answer in time. */
+/** Asks the database. Answers `otherwise` if the database does not answer in time. */
 export type Ask = <T>(question: (db: Database) => Promise<T>, otherwise: T) => Promise<T>
 /** What a feature adds to readyz, by name. It never makes a process unready. */
 export type Report = (ask: Ask) => Promise<Record<string, unknown>>

@@ -18,7 +18,7 @@ import type { Log } from '../log.ts'
 import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
 import type { Part, Trace, Traces } from './traces.ts'
 
-/** A receiver that hangs costs the traces of this long, not requests. */
+/** While the receiver hangs, the traces of this long are lost, and no request waits. */
 const EXPORT_TIMEOUT_MS = 5_000
 /** Out of the 25 s that a stop may take. */
 const FLUSH_MS = 2_000

@@ -4,14 +4,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 type Attributes = Record<string, string | number>
 
 export type Trace = {
-  /** What calls made from here carry; null where nobody traces. */
+  /** The header that calls made from here carry; null if traces are off. */
   traceparent: string | null
-  /** Runs the task as a part of its own, which it may describe further as it ends. */
+  /** Runs the task in a span of its own. `note` adds attributes to that span. */
   span<T>(
     part: Part,
     task: (inside: Trace, note: (more: Attributes) => void) => Promise<T>,
   ): Promise<T>
-  /** Adds a part that is already over. */
+  /** Adds a span that has already ended. */
   past(part: Part, from: Date, to: Date): void
 }
 export type Part = {
@@ -22,12 +22,12 @@ export type Part = {
 }
 
 export type Traces = {
-  /** The place that a stored traceparent names. */
+  /** The span that a stored traceparent names. */
   at(traceparent: string | null): Trace
-  /** A new trace, linked to what a stored traceparent names. */
+  /** A new trace, linked to the span that a stored traceparent names. */
   linkedTo(traceparent: string | null): Trace
   ofRequest(request: FastifyRequest): Trace
   watch(app: FastifyInstance): void
-  /** Sends what is still unsent, within a time limit. */
+  /** Sends the remaining spans, within a time limit. */
   stop(): Promise<void>
 }

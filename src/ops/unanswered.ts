@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** Which of those that we call have not answered, and for how long. */
+/** Which services that we call have not answered yet, and for how long. */
 type Unanswered = {
   during<T>(of: string, call: () => Promise<T>): Promise<T>
 }
 
-/** Reports at the time of the scrape: an answer that does not come must show long before the call is given up. */
+/** Measured at the scrape, so that a missing answer shows long before its call times out. */
 export function openUnanswered(registers: Registry[]): Unanswered {
   const since = new Map<string, Set<{ at: number }>>([['ledger', new Set()]])
   new Gauge({

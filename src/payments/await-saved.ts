@@ -8,7 +8,7 @@ const ASK_EVERY_MS = 50
 const PATIENCE_MS = 10_000
 
 /**
- * Waits until events acknowledged before the run started are saved: whoever requested the run expects them in it.
+ * Waits until events acknowledged before the run started are saved, because the run is expected to include them.
  * @param startedAt the SQL of that time
  */
 export async function awaitSaved(

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
-/** Who sent an event, and with which checks it complies. */
+/** Who sent an event, and which checks it passes. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
 /** An event of captured money. `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */

@@ -6,7 +6,7 @@ import type { Kind } from './payment-record.ts'
 /** Where no kind is given, a payment goes before a refund with the same id. */
 export type PaymentName = { gateway: string; paymentId: string; kind?: Kind }
 
-/** What decides which ways out a payment has. */
+/** What determines which decisions an operator may make about a payment. */
 export type PaymentStanding = {
   id: string
   kind: Kind

@@ -54,7 +54,7 @@ export const REASONS = [
   'overpaid',
 ] as const
 
-/** What may speak against a posted payment. */
+/** The objections that a posted payment may have. */
 export const OBJECTIONS = ['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'] as const
 export type Objection = (typeof OBJECTIONS)[number]
 

@@ -7,7 +7,7 @@ import { repaymentIntake } from './repayment-intake.ts'
 
 /** Payments sent in one transaction, which holds up the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
-/** About what one repayment takes. The pause then doubles: with ten thousand in progress, the query itself is expensive. */
+/** About the time that one repayment takes. The pause then doubles: with ten thousand in progress, the query itself is expensive. */
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 500
 

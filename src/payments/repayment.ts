@@ -57,7 +57,7 @@ export function repayment(db: Database, config: Config): Operation {
           : withReason(found)
       }
       const loan: PayableLoan = found.body
-      // Asked for before the payment is, which is read as late as can be: what came in meanwhile may stop it.
+      // Read before the payment, which is read as late as possible: an event that arrived meanwhile may stop it.
       await run.reference.paymentTypeId()
       if (isProductAsked)
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
@@ -135,8 +135,8 @@ function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: Payabl
 }
 
 /**
- * What stands on the loan under the payment's receipt number, whoever booked it: a file that names no gateway, or a
- * person. An equal one is the payment's repayment; one that differs keeps the payment from being booked beside it.
+ * The repayment already on the loan under the payment's receipt number, booked perhaps by a person or by a file that names
+ * no gateway. If it is equal, it is the payment's own; if it differs, the payment must not be booked as well.
  */
 function bookedOn(
   loan: PayableLoan,
@@ -156,7 +156,7 @@ function bookedOn(
     : undefined
 }
 
-/** An equal one is ours, from an earlier try or a migration; of one that was undone the external id is gone for ever. */
+/** An equal one is ours, from an earlier try or a migration. An undone one uses up its external id for ever. */
 async function duplicate(
   run: Attempt,
   payment: DuePayment,

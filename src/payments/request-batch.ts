@@ -21,7 +21,7 @@ export function requestBatch(
 export function requestBatchNow(db: Database, boss: PgBoss, asker: Asker): Promise<string> {
   return db.transaction().execute(async trx => {
     const subject = await requestBatch(trx, boss, 'request')
-    // Systems ask every minute, which would bury what people do.
+    // Systems request one every minute, which would bury what people do.
     if (asker.actor !== INTERNAL_TOKEN_ACTOR)
       await audit(trx, { ...asker, action: 'batch.request', subject })
     return subject

@@ -12,7 +12,7 @@ import { judge, type ProductOf } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
-/** What is left then is for the next batch. */
+/** The next batch takes what is left after that. */
 const MOST_ROUNDS = 2
 
 type BatchContext = Databases & {

@@ -46,7 +46,7 @@ export function checkTrust(
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const [earliest] = trusted
   if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) {
-    // Lenders that share a product have the same setting. Whoever assigned the payment has seen it.
+    // Lenders that share a product have the same setting. An operator who assigned the payment has reviewed it.
     const isToBeSeen = holders.some(lender => lender[gateway].posting === 'review')
     return isToBeSeen && overruled.length === 0 ? distrust('awaiting_review') : earliest
   }

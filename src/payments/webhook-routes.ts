@@ -38,7 +38,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
 
   return async app => {
     warnOfUnproven(app.log, config)
-    // A signature covers the bytes as they came, whatever the content type says.
+    // A signature covers the bytes as they arrived, regardless of the content type.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
     // Fastify answers 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
@@ -77,7 +77,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   }
 }
 
-/** As it came, without what we make of it. */
+/** The event as it arrived, before any interpretation. */
 function eventOf(
   request: FastifyRequest,
   gateway: OpenGateway,
@@ -102,7 +102,7 @@ function routeOptions({ name, title, headers }: OpenGateway) {
   ])
   return {
     bodyLimit: MAX_BODY_BYTES,
-    // Whatever a gateway adds to its URL or body: an event refused for that would be lost.
+    // A gateway may add anything to its URL or body: an event refused for that would be lost.
     validatorCompiler: () => () => true,
     schema: {
       operationId: `receive${operationName(name)}Event`,

@@ -35,7 +35,7 @@ const recorded = (db: Database, attempts: number) =>
     return rows.length >= attempts
   }, `${attempts} attempts are recorded`)
 
-t.test('a retry has the same id and body, and is signed anew', async t => {
+t.test('a retry has the same id and body, and a signature of its own', async t => {
   const { receiver, service } = await reporting(t)
   receiver.respond(response => response.writeHead(500).end('not today'))
   await endOne(service, 'C-1')

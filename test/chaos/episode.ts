@@ -88,7 +88,7 @@ function goalsOf(seen: Seen, names: PathName[], healedAt: number): Goal[] {
   ]
 }
 
-/** What stopped, and nothing said so in time. */
+/** What stopped without any report in time. */
 function unreportedOf(seen: Seen, isGatewayGone: boolean, from: number, until: number): string[] {
   const isWithin = (at: number) => at > from + STILL_UNDER_WAY_MS && at <= until
   const hasStopped = (times: number[]) => !times.some(isWithin)

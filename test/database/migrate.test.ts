@@ -115,7 +115,7 @@ t.test(
   },
 )
 
-t.test('a version may start anew after a newer one took a view back to an older text', async t => {
+t.test('a version can start again after a newer one restored a view’s older text', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
   const folder = t.testdir({ first: {}, second: {}, third: {} })
   const first = await version(`${folder}/first`, {})

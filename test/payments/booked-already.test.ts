@@ -55,7 +55,7 @@ t.test(
   },
 )
 
-t.test('a payment whose receipt number stands otherwise on its loan is refused', async t => {
+t.test('a payment is refused if its loan has its receipt number with other values', async t => {
   const service = await withLoan(t)
   await service.migrate({ amount: '999.00', transaction_date: '2026-02-04' })
   t.match(await service.pay(), {
@@ -90,7 +90,7 @@ t.test('payments with one receipt number are each booked', async t => {
   ])
 })
 
-t.test('a repayment that was undone and booked anew by hand is not booked again', async t => {
+t.test('a repayment that a person undid and booked again is not booked a third time', async t => {
   const service = await withLoan(t)
   await service.bookByHand('gateway_a-pay_1')
   await service.undo('gateway_a-pay_1')

@@ -48,7 +48,7 @@ for (const [what, events, fates] of [
     }
   })
 
-t.test('a lost dispute of gateway A tells what was deducted', async t => {
+t.test('a lost dispute of gateway A states what was deducted', async t => {
   const service = await sourceOf(t, 'gateway_a')
   const lost: any = disputeA('lost', { loan: 'L-1' })
   Object.assign(lost.payload.dispute.entity, { amount: 100_000, amount_deducted: 39_000 })

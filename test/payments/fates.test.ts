@@ -317,7 +317,7 @@ t.test(
     t.match((await service.payment(3, 'gateway_b')).payment, { state: 'posted' })
     t.equal((await service.assign('2', 'L-2', 'gateway_b')).status, 409)
 
-    // Told once more, from where the lender's gateway is: one event that is believed is enough.
+    // Sent once more, from the lender's own gateway: one believed event is enough.
     const again = { ...successB({ id: 2, loan: 'L-2' }), event_time: '2026-02-05T10:05:00+05:30' }
     const headers = { 'x-forwarded-for': '10.1.2.3' }
     await service.webhook('gateway_b', again, { headers })

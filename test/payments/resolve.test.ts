@@ -291,7 +291,7 @@ t.test('a refund does not stop what an operator has decided to post', async t =>
   matchEach(t, await service.repayments(), [{ amount: '990.00' }])
 })
 
-t.test('a decided payment that the ledger refuses is tried again, or decided anew', async t => {
+t.test('a decided payment that the ledger refuses can be retried, or decided again', async t => {
   const service = await withLoan(t)
   for (const loan of ['L-late', 'L-never']) await service.loan(loan, { until: 'approved' })
   await service.sent([capturedA(), capturedA({ id: 'pay_2' })])
@@ -350,7 +350,7 @@ t.test(
   },
 )
 
-t.test('an amount that the ledger would round is held, until it is decided anew', async t => {
+t.test('an amount that the ledger would round is held until a person decides again', async t => {
   const service = await withLoan(t)
   await fetch(`${service.ledger.controlUrl}/rounding`, {
     method: 'PUT',

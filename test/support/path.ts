@@ -18,7 +18,7 @@ const SLOW_MS = 1_000
 export type Path = {
   port: number
   inflict(trouble: Trouble, scope: Scope): void
-  /** New connections work again. What lost bytes stays dead, and its other end is never told. */
+  /** New connections work again. A connection that lost bytes stays dead, and its other end never learns of it. */
   heal(): void
   /** Where new connections lead from now on. */
   lead(to: Target): void

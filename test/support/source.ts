@@ -24,7 +24,7 @@ export async function sourceOf(t: Test, gateway: 'gateway_a' | 'gateway_b') {
     transform: async () => {
       await sql`select core.transform(${source}, 10000)`.execute(db)
     },
-    /** What became of each payment, refund and chargeback: its kind, id, state and reason. */
+    /** The fate of each payment, refund and chargeback: its kind, id, state and reason. */
     async fates() {
       const { rows } = await sql<{ fate: string }>`
         select concat_ws(' ', kind, gateway_payment_id, state, reason) as fate

@@ -23,7 +23,7 @@ export type ApiReversal = {
   kind: 'refund' | 'chargeback'
   id: string
   paymentId: string
-  /** done: the money is gone. undone: it stays. A refund that is still open is left out. */
+  /** done: the money was given back. undone: it stays. A refund that is still open is left out. */
   outcome: 'open' | 'done' | 'undone'
   /** The gateway's item, with every digit. */
   item: unknown

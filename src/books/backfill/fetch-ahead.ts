@@ -3,7 +3,7 @@ const MOST_PAGES_AHEAD = 4
 
 /**
  * Fetches pages while others are stored, because gateways are slow, and a fetch reads thousands of pages.
- * @returns each time the pages that have come in the meantime: whoever falls behind stores several in one transaction
+ * @returns each time the pages that have arrived in the meantime, so that a slow consumer stores several per transaction
  */
 export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T[]> {
   let fetched: T[] = []
@@ -24,7 +24,7 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       wake()
     }
   })()
-  // Whoever asks for the next pages hears of its failure.
+  // The consumer gets a failure when it asks for the next pages.
   fetching.catch(() => undefined)
   try {
     for (;;) {

@@ -7,7 +7,7 @@ const DAYS_AT_ONCE = 1
 
 /** What to do with what was fetched, in the order in which it came. */
 type Keeper = {
-  /** Before each of the others, which may take long. */
+  /** Called before each of the others, which may take long. */
   check(): void
   /** @param count how many payments were seen so far */
   pages(pages: ApiPage[], count: number): Promise<void>

@@ -121,7 +121,7 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
 }
 
 async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): Promise<void> {
-  // Only the last copy of each, because an item may come twice.
+  // Only the last copy of each, because an item may be listed twice.
   const byId = new Map(payments.map(payment => [payment.id, payment]))
   const said = [...byId.values()]
     .filter(({ status }) => status !== 'pending')

@@ -23,7 +23,7 @@ type BackfillContext = Fetch & {
 }
 
 /**
- * Fetches a window, day by day: after a crash, another worker continues with the day that was under way.
+ * Fetches a window day by day: after a crash, another worker continues with the unfinished day.
  * @returns false if another worker continues it
  */
 export async function runBackfill(context: BackfillContext): Promise<boolean> {

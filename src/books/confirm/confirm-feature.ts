@@ -18,7 +18,7 @@ const budgets = new WeakMap<Run, Budgets>()
 /** The budgets of a process's last batch, because a gateway may have asked us to wait beyond it. */
 const lastBudgets = new WeakMap<WorkerContext, Budgets>()
 
-/** Each account by itself, so that one that does not answer holds up no other. */
+/** Asks all accounts in parallel, so that one that does not answer holds up no other. */
 async function askGateways(context: WorkerContext, run: Run): Promise<number> {
   const { config, traces } = context
   const accounts = config.gatewayAccounts.filter(account => isForConfirming(context, account))

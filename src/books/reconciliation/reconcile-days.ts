@@ -44,7 +44,7 @@ async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<strin
   return rows.map(({ day }) => day)
 }
 
-/** @returns what was balanced until now */
+/** @returns the lenders, gateways and currencies for which the day is no longer balanced */
 function reconcile({ patient }: Pick<Context, 'patient'>, day: string): Promise<Lost[]> {
   return patient.transaction().execute(async trx => {
     const { rows: locks } = await sql<{ isOurs: boolean }>`

@@ -26,7 +26,7 @@ const figures = {
   }),
 }
 
-/** What became of the money of one day, lender, gateway and currency. */
+/** Where the money of one day, lender, gateway and currency is. */
 export const Day = Type.Object({
   day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
   lender: Type.String(),

@@ -16,7 +16,7 @@ import { statementFile } from './statement-file.ts'
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 /** Some 600,000 rows, whose ids are kept in memory while the file is read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
-const MAX_TOLD = 100
+const MAX_LISTED = 100
 const TEMPLATE = '/api/gateways/statement-template.csv'
 
 type Uploaded = {
@@ -53,7 +53,7 @@ export async function uploadStatement(
     const detail = { gateway: of.gateway, lender: of.lender, ...counts }
     await audit(trx, { ...asker, action: 'gateway.statement', subject: statement_id, detail })
   })
-  return { statement_id, ...counts, errors: errors.slice(0, MAX_TOLD) }
+  return { statement_id, ...counts, errors: errors.slice(0, MAX_LISTED) }
 }
 
 function reader(db: Database, of: StatementOf) {
@@ -78,7 +78,7 @@ function reader(db: Database, of: StatementOf) {
         if (errors.length === 0) {
           lineOf.set(id, line)
           valid.push(fields)
-        } else if (result.errors.length < MAX_TOLD)
+        } else if (result.errors.length < MAX_LISTED)
           result.errors.push({ line, reason: errors.join('; ') })
       }
       result.valid += valid.length

@@ -39,7 +39,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
   return async app => {
     app.get(list.path, { schema }, async (request, reply) => {
       const { filter, range, done } = queryOf<Filters>(request)
-      // Whoever has just done something must see its effect.
+      // A person who has just done something must see its effect.
       if (done !== undefined) loads.forget()
       const key = JSON.stringify([filter, range])
       const loaded = await loads.get(key, () => loadList(list, filter, range))

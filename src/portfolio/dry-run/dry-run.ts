@@ -11,7 +11,7 @@ import { lookUntilRead } from './look-until-read.ts'
 
 /** Loans that are checked before their findings are saved. If a worker dies, they are checked again. */
 const LOANS_AT_ONCE = 20
-const MAX_FINDINGS_TOLD = 100
+const MAX_FINDINGS_LISTED = 100
 
 const me = newId()
 
@@ -130,11 +130,11 @@ async function summarize(db: Database, id: string) {
            (count(*) filter (where finding = 'differs'))::integer as differs,
            (count(*) filter (where finding = 'refused'))::integer as refused,
            (count(*) filter (where finding = 'unknown'))::integer as unknown,
-           (select coalesce(json_agg(told order by line), '[]') from (
+           (select coalesce(json_agg(listed order by line), '[]') from (
               select line, loan_external_id as external_loan_id, finding, finding_reason as reason
                 from loanops.migration_row
                where migration_id = ${id} and finding in ('differs', 'refused', 'unknown')
-               order by line limit ${MAX_FINDINGS_TOLD}) told) as findings
+               order by line limit ${MAX_FINDINGS_LISTED}) listed) as findings
       from loanops.migration_row where migration_id = ${id}`.execute(db)
   const summary = rows[0] as { ended_at: Date }
   await sql`
