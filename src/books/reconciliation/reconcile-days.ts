@@ -3,7 +3,7 @@ import { Gauge } from 'prom-client'
 import { LOCKS } from '../../database/locks.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
+import { restAfter, startLoop } from '../../queue/loop.ts'
 
 /** After each batch, fetch, read-back and decision: whatever changes a payment or a statement marks its day. */
 const EVERY_MS = 5_000
@@ -20,13 +20,15 @@ export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
   })
   return startLoop(
     async stopping => {
+      const startedAt = performance.now()
       for (const day of await changedDays({ patient })) {
         if (stopping.aborted) break
         for (const lost of await reconcile({ patient }, day))
           log.warn({ day, ...lost }, 'day is no longer balanced')
       }
       unbalanced.set(await countUnbalanced({ patient }))
-      return EVERY_MS
+      // Today is marked again and again, and takes longer with each of its payments.
+      return restAfter(startedAt, EVERY_MS)
     },
     {
       everyMs: EVERY_MS,
