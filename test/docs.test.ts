@@ -21,6 +21,7 @@ const RUN_ELSEWHERE: Record<string, string> = {
   'npm ci && npm run demo': 'test/demo.test.ts',
   'npm ci && npm run chaos': 'test/chaos/run.ts',
   'npm ci && npm run bench': 'test/bench/run.ts',
+  'npm ci && npm run soak': 'test/soak/run.ts',
   'npm run sandbox': 'test/sandbox/gateway-command.test.ts',
   'npx openapi-typescript http://127.0.0.1:3000/openapi.json -o loanops.ts':
     'test/contract/client.test.ts',

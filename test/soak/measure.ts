@@ -19,6 +19,9 @@ import {
 } from './tolerances.ts'
 import type { Figure } from './verdict.ts'
 
+const nameOf = (part: number) => `submit to final, p${part * 100}`
+export const MEDIAN = nameOf(0.5)
+
 /** Measures for a minute, under load, everything that has to stay flat. */
 export async function measure(
   installation: Installation,
@@ -36,7 +39,7 @@ export async function measure(
   const tables = samples.map(sample => sample.tables)
   return [
     ...[0.5, 0.95, 0.99].map(part => ({
-      what: `submit to final, p${part * 100}`,
+      what: nameOf(part),
       unit: 'ms' as const,
       value: quantile(took, part),
       tolerance: part === 0.5 ? MEDIAN_MS : SLOWEST_MS,

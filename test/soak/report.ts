@@ -13,8 +13,8 @@ export function report(lines: Line[]): string {
       line.what,
       line.start === undefined ? '-' : show(line.start, line.unit),
       show(line.end, line.unit),
-      show(line.limit, line.unit),
-      line.isFlat ? 'flat' : 'NOT FLAT',
+      isJudged(line) ? show(line.limit, line.unit) : '-',
+      isJudged(line) ? (line.isFlat ? 'flat' : 'NOT FLAT') : 'not judged',
     ])
   const all = [['', 'start', 'end', 'limit', ''], ...rows]
   const width = (column: number) => Math.max(...all.map(row => row[column]?.length ?? 0))
@@ -27,6 +27,8 @@ export function report(lines: Line[]): string {
     )
     .join('\n')
 }
+
+const isJudged = ({ limit }: Line) => Number.isFinite(limit)
 
 function isWorthSaying({ what, unit, end, isFlat }: Line): boolean {
   if (!isFlat || unit === 'bytes per row') return true
