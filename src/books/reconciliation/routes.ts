@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../../database/database.ts'
+import { csvDownload } from '../../http/csv-download.ts'
 import { closed, IsoDay, nullable } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
@@ -51,10 +52,7 @@ export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsy
 
     app.get('/reconciliation.csv', { schema: csvSchema }, async ({ query }, reply) => {
       const found = await findDays(db, await withDays(db, query))
-      return reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="reconciliation.csv"')
-        .send(daysCsv(found))
+      return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
     })
 
     app.get('/reconciliation/payments', { schema: paymentsSchema }, ({ query }) =>

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { atMost } from '../../http/connections.ts'
+import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
@@ -62,10 +63,7 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
     await app.register(acceptFiles)
 
     app.get('/gateways/statement-template.csv', { schema: templateSchema }, async (_, reply) =>
-      reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="statement.csv"')
-        .send(template(statementFile)),
+      csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
 
     app.post(

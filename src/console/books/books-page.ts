@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
+import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { words } from '../frame/formats.ts'
@@ -47,10 +48,7 @@ ${lost}`
     app.get('/books.csv', { schema: pageSchema }, async (request, reply) => {
       const { refresh: _, ...asked } = request.query
       const days = await findDays(db, await withDays(db, asked))
-      return reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="books.csv"')
-        .send(daysCsv(days))
+      return csvDownload(reply, 'books.csv').send(daysCsv(days))
     })
   }
 }

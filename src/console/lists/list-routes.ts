@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TProperties, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -50,10 +51,9 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
     app.get(`${list.path}.csv`, { schema, config: { takesLong: true } }, async (request, reply) => {
       const { filter } = queryOf<Filters>(request)
       const load = (range: Range) => list.load({ ...filter, ...range })
-      return reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', `attachment; filename="${list.path.slice(1)}.csv"`)
-        .send(Readable.from(exportCsv(list.columns, load)))
+      return csvDownload(reply, `${list.path.slice(1)}.csv`).send(
+        Readable.from(exportCsv(list.columns, load)),
+      )
     })
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { template } from '../../csv/template.ts'
+import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { acceptFiles } from '../../http/multipart.ts'
 import { kindOf } from '../../portfolio/kinds/kinds.ts'
@@ -9,7 +10,6 @@ import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 
-const CSV = 'text/csv; charset=utf-8'
 const runSchema = {
   params,
   body: Type.Optional(Type.Object({ skip_invalid: Type.Optional(oneOf(['true', 'on'])) }, closed)),
@@ -68,18 +68,16 @@ function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypeb
       { schema: templateSchema },
       async (request, reply) => {
         const { type } = request.params
-        return reply
-          .type(CSV)
-          .header('content-disposition', `attachment; filename="${type}.csv"`)
-          .send(template(kindOf(portfolio.kinds.values(), type)))
+        return csvDownload(reply, `${type}.csv`).send(
+          template(kindOf(portfolio.kinds.values(), type)),
+        )
       },
     )
 
     app.get('/portfolio/:id/errors.csv', { schema: { params }, ...long }, async (request, reply) =>
-      reply
-        .type(CSV)
-        .header('content-disposition', 'attachment; filename="errors.csv"')
-        .send(await portfolio.errors(request.params.id, askerFor(request))),
+      csvDownload(reply, 'errors.csv').send(
+        await portfolio.errors(request.params.id, askerFor(request)),
+      ),
     )
   }
 }

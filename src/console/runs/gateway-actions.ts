@@ -5,6 +5,7 @@ import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
 import { statementFile } from '../../books/statements/statement-file.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
 import { template } from '../../csv/template.ts'
+import { csvDownload } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields.ts'
 import { acceptFiles, takeFileAfter } from '../../http/multipart.ts'
 import { FieldErrors } from '../../http/problem.ts'
@@ -48,10 +49,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
     })
 
     app.get('/statements/template.csv', async (_, reply) =>
-      reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="statement.csv"')
-        .send(template(statementFile)),
+      csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
   }
 }

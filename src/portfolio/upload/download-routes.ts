@@ -3,11 +3,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { readerOf } from '../../accounts/actor.ts'
 import { describeColumns, template } from '../../csv/template.ts'
+import { csvDownload } from '../../http/csv-download.ts'
 import { kindOf, kinds as known } from '../kinds/kinds.ts'
 import type { Portfolio } from '../portfolio.ts'
 import { MigrationTypeName, ofOneMigration } from '../record.ts'
 
-const CSV = 'text/csv; charset=utf-8'
 const tags = ['migration']
 const templateSchema = {
   operationId: 'getMigrationTemplate',
@@ -37,10 +37,7 @@ export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebo
       { schema: templateSchema },
       async (request, reply) => {
         const { type } = request.params
-        return reply
-          .type(CSV)
-          .header('content-disposition', `attachment; filename="${type}.csv"`)
-          .send(template(kindOf(kinds.values(), type)))
+        return csvDownload(reply, `${type}.csv`).send(template(kindOf(kinds.values(), type)))
       },
     )
 
@@ -49,10 +46,7 @@ export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebo
       { schema: errorsSchema, onRequest: limitLongCalls },
       async (request, reply) => {
         const errors = await portfolio.errors(request.params.id, await readerOf(request))
-        return reply
-          .type(CSV)
-          .header('content-disposition', 'attachment; filename="errors.csv"')
-          .send(errors)
+        return csvDownload(reply, 'errors.csv').send(errors)
       },
     )
   }
