@@ -19,6 +19,12 @@ export type Slots = {
   most: Readonly<Record<Lane, number>>
 }
 
+/**
+ * While both lanes wait, this many live tasks start for each bulk one: with none, a stream of live operations would keep
+ * payments from being posted for as long as it lasts.
+ */
+const LIVE_PER_BULK = 7
+
 type Running = { lane: Lane; since: number; isReplaced: boolean }
 
 /** `total` counts both lanes; live tasks may take all of it. */
@@ -33,6 +39,8 @@ export function openSlots(total: number): Slots {
   const busy = { live: 0, bulk: 0 }
   const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
   const running = new Set<Running>()
+  /** Live tasks started since the last bulk one, while a bulk one could have started. */
+  let liveBefore = 0
 
   return {
     async run(lane, task) {
@@ -69,13 +77,19 @@ export function openSlots(total: number): Slots {
   }
 
   function startWaiting() {
-    for (const lane of ['live', 'bulk'] as const) {
-      while (free(lane) > 0 && waiting[lane].length > 0) {
-        // Counted here, so that nobody else takes the slot before the resumed task does.
-        busy[lane]++
-        waiting[lane].shift()?.()
-      }
+    for (let lane = nextLane(); lane !== undefined; lane = nextLane()) {
+      // Counted here, so that nobody else takes the slot before the resumed task does.
+      busy[lane]++
+      waiting[lane].shift()?.()
     }
+  }
+
+  function nextLane(): Lane | undefined {
+    const isReady = (lane: Lane) => free(lane) > 0 && waiting[lane].length > 0
+    if (!isReady('bulk')) return isReady('live') ? 'live' : undefined
+    const isBulksTurn = !isReady('live') || liveBefore >= LIVE_PER_BULK
+    liveBefore = isBulksTurn ? 0 : liveBefore + 1
+    return isBulksTurn ? 'bulk' : 'live'
   }
 }
 
