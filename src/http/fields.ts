@@ -83,6 +83,9 @@ export const Rate = Type.Unsafe<number>({
   examples: [18],
 })
 
+/** The largest whole number that JSON bodies may hold: one with more digits may be read as another number. */
+export const MAX_WHOLE = 10 ** SIGNIFICANT_DIGITS - 1
+
 export const Count = Type.Integer({
   minimum: 1,
   maximum: MAX_INT,

@@ -1,11 +1,11 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { Amount, closed, Day, ExternalId, Note, oneOf } from '../http/fields.ts'
+import { Amount, closed, Day, ExternalId, MAX_WHOLE, Note, oneOf } from '../http/fields.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
 
 const TransactionId = Type.Union(
-  [Type.Integer({ minimum: 1 }), Type.String({ pattern: '^[1-9]\\d{0,17}$' })],
+  [Type.Integer({ minimum: 1, maximum: MAX_WHOLE }), Type.String({ pattern: '^[1-9]\\d{0,17}$' })],
   { description: 'the id of a transaction at the ledger, as a number or as text' },
 )
 

@@ -7,8 +7,9 @@ type Schema = {
   type?: string | string[]
   format?: string
   pattern?: string
+  maximum?: number
   enum?: unknown[]
-  const?: unknown
+  const?: number | string
   properties?: Record<string, Schema>
   additionalProperties?: unknown
   items?: Schema
@@ -69,11 +70,17 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
 
   t.test('no text in a body may contain NUL', async t => {
     for (const { operationId, schema } of bodiesOf(endpoints))
-      for (const [where, text] of textsIn(schema)) {
+      for (const [where, text] of partsOf(schema, ['string'])) {
         const { pattern, enum: values, const: value, format } = text
         if (values !== undefined || value !== undefined || format === 'binary') continue
         t.equal(new RegExp(pattern ?? '').test(`${'x'.repeat(20)}\0`), false, operationId + where)
       }
+  })
+
+  t.test('no number in a body may have more than fifteen digits', async t => {
+    for (const { operationId, schema } of bodiesOf(endpoints))
+      for (const [where, { maximum, const: value }] of partsOf(schema, ['integer', 'number']))
+        t.ok(Number(maximum ?? value) < 10 ** 15, operationId + where)
   })
 
   t.test('a body has no other members than those described, but a gateway’s', async t => {
@@ -113,12 +120,13 @@ function bodiesOf(endpoints: Endpoint[]) {
   )
 }
 
-function textsIn(schema: Schema, where = ''): [string, Schema][] {
+function partsOf(schema: Schema, types: string[], where = ''): [string, Schema][] {
   const { type, properties = {}, items, anyOf = [] } = schema
+  const isOne = [type ?? []].flat().some(one => types.includes(one))
   return [
-    ...([type].flat().includes('string') ? ([[where, schema]] as [string, Schema][]) : []),
-    ...Object.entries(properties).flatMap(([name, one]) => textsIn(one, `${where}/${name}`)),
-    ...anyOf.flatMap(one => textsIn(one, where)),
-    ...(items === undefined ? [] : textsIn(items, `${where}/0`)),
+    ...(isOne ? ([[where, schema]] as [string, Schema][]) : []),
+    ...Object.entries(properties).flatMap(([name, one]) => partsOf(one, types, `${where}/${name}`)),
+    ...anyOf.flatMap(one => partsOf(one, types, where)),
+    ...(items === undefined ? [] : partsOf(items, types, `${where}/0`)),
   ]
 }
