@@ -34,7 +34,7 @@ import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { allCounters, allReports, startWorker, type Worker } from './worker.ts'
 
 /** One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days may wait for one. */
-const LONG_STATEMENTS_AT_ONCE = 5
+const MAX_CONCURRENT_LONG_STATEMENTS = 5
 /** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
 
@@ -66,7 +66,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
-    max: LONG_STATEMENTS_AT_ONCE,
+    max: MAX_CONCURRENT_LONG_STATEMENTS,
     name: `${name}-patient`,
     onError,
     statementMs: LONG_STATEMENT_MS,

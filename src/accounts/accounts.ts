@@ -12,7 +12,7 @@ import { turns } from './turns.ts'
 /** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
 const MAX_CONCURRENT_HASHES = 1
 /** The last in the queue waits for about 3 s. */
-const MAX_WAITING = 100
+const MAX_WAITING_HASHES = 100
 
 type NewAccount = { username: string; password: string; role: Role }
 
@@ -30,7 +30,7 @@ export type Accounts = {
 }
 
 export function openAccounts(db: Database): Accounts {
-  const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING)
+  const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES)
   const check = openLogin(db, openAttempts(db), inTurn)
   const hash = (password: string) => inTurn(() => hashPassword(password))
 

@@ -10,9 +10,9 @@ import { type Finding, readRepayments } from './read-repayments.ts'
 const TRIES = 3
 const TRY_AGAIN_MS = 250
 /** An outage may last hours; its end is noticed within this time. */
-const LONGEST_PAUSE_MS = 5_000
+const MAX_PAUSE_MS = 5_000
 /** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
-const LONGEST_REST_MS = 60_000
+const MAX_REST_MS = 60_000
 
 /** What reading a loan found; `error` if it failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
@@ -40,9 +40,7 @@ export function openLoanReader(
         } catch (error) {
           if (!(error instanceof LedgerTrouble)) throw error
           if (tries === TRIES) return { loan, findings: [], error: `${loan}: ${error.message}` }
-          await rest(
-            Math.max(TRY_AGAIN_MS, Math.min(error.answer.retryAfterMs ?? 0, LONGEST_REST_MS)),
-          )
+          await rest(Math.max(TRY_AGAIN_MS, Math.min(error.answer.retryAfterMs ?? 0, MAX_REST_MS)))
           await untilItAnswers()
         }
       }
@@ -58,7 +56,7 @@ export function openLoanReader(
 
   async function probeUntilItAnswers(): Promise<void> {
     for (let ms = TRY_AGAIN_MS; !(await slots.run('bulk', ledger.probe)); ms *= 2)
-      await rest(Math.min(ms, LONGEST_PAUSE_MS))
+      await rest(Math.min(ms, MAX_PAUSE_MS))
   }
 
   async function rest(ms: number): Promise<void> {

@@ -7,18 +7,18 @@ import type { Job } from '../queue/job.ts'
 
 type Measured = { pending: number; failed: number; oldest: number; isDown: boolean }
 /** A higher count would say nothing more, and take longer. */
-const MOST_COUNTED = 100_000
+const MAX_COUNTED = 100_000
 
 /** How many callbacks wait and for how long, how many were given up, and whether their receiver is up. */
 export function callbackGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
   const pending = gauge(
     'loanops_callbacks_pending',
-    `Callbacks that are not delivered yet, counted up to ${MOST_COUNTED}`,
+    `Callbacks that are not delivered yet, counted up to ${MAX_COUNTED}`,
   )
   const failed = gauge(
     'loanops_callbacks_failed',
-    `Callbacks whose retries are used up, counted up to ${MOST_COUNTED}`,
+    `Callbacks whose retries are used up, counted up to ${MAX_COUNTED}`,
   )
   const oldest = gauge('loanops_callback_lag_seconds', 'Age of the oldest pending callback')
   const isDown = gauge(
@@ -40,10 +40,10 @@ async function measure(db: Database): Promise<Measured> {
       from loanops.callback_receiver r
      cross join lateral (
        select count(*)::integer as pending, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest
-         from (select created_at from loanops.callback where state = 'pending' limit ${MOST_COUNTED}) one) p
+         from (select created_at from loanops.callback where state = 'pending' limit ${MAX_COUNTED}) one) p
      cross join lateral (
        select count(*)::integer as failed
-         from (select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) one) f`.execute(
+         from (select from loanops.callback where state = 'failed' limit ${MAX_COUNTED}) one) f`.execute(
     db,
   )
   return rows[0] as Measured

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Ask } from '../ops/health.ts'
 
 /** A higher count would take longer. */
-const MOST_COUNTED = 1_000
+const MAX_COUNTED = 1_000
 
 type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }
 
@@ -15,7 +15,7 @@ export async function callbackReport(ask: Ask): Promise<{ callbacks: Callbacks |
 async function readCallbacks(db: Database): Promise<Callbacks | null> {
   const { rows } = await sql<Callbacks>`
     select (select count(*)::integer from (
-             select from loanops.callback where state = 'failed' limit ${MOST_COUNTED}) f) as failed,
+             select from loanops.callback where state = 'failed' limit ${MAX_COUNTED}) f) as failed,
            loanops.receiver_state(r) as receiver
       from loanops.callback_receiver r where types <> '{}'`.execute(db)
   return rows[0] ?? null

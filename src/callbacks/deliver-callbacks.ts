@@ -13,7 +13,7 @@ import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
 import { openCallbackSender, type SentCallback } from './send-callback.ts'
 
 /** Concurrent attempts in one process: enough for a thousand a second if the receiver takes 30 ms. */
-const ATTEMPTS_AT_ONCE = 32
+const MAX_CONCURRENT_ATTEMPTS = 32
 /** While callbacks come in, a first attempt waits half of this on average. */
 const LOOK_EVERY_MS = 40
 /** After a quiet second. */
@@ -35,7 +35,7 @@ export function deliverCallbacks(
   settings: CallbackSettings,
   { traces, log, onResult }: Hooks,
 ): Job {
-  const sender = openCallbackSender(settings, ATTEMPTS_AT_ONCE)
+  const sender = openCallbackSender(settings, MAX_CONCURRENT_ATTEMPTS)
   const underWay = new Map<ClaimedCallback, Promise<void>>()
   const recorder = openRecorder(db)
   const onError = (error: unknown) =>
@@ -57,7 +57,7 @@ export function deliverCallbacks(
 
   async function look(): Promise<number> {
     const isMore = await numberCallbacks(db)
-    const free = ATTEMPTS_AT_ONCE - underWay.size
+    const free = MAX_CONCURRENT_ATTEMPTS - underWay.size
     const claimed = free > 0 ? await claimCallbacks(db, free) : []
     if (claimed.length > 0) crashPoint('callback.claimed')
     for (const callback of claimed) underWay.set(callback, attempt(callback))

@@ -53,7 +53,7 @@ export async function listCallbacks(
 }
 
 /** While its receiver is down, a callback may be probed every ten seconds for three days. */
-const MOST_ATTEMPTS = 100
+const MAX_ATTEMPTS = 100
 
 /** With its last attempts, oldest first. @throws NotFound */
 export async function findCallback(db: Database, id: string) {
@@ -64,7 +64,7 @@ export async function findCallback(db: Database, id: string) {
   const { rows: attempts } = await sql<object>`
     select attempt, started_at, ended_at, http_status, error, answer
       from (select * from loanops.callback_attempt where callback_id = ${id}
-             order by attempt desc limit ${MOST_ATTEMPTS}) last
+             order by attempt desc limit ${MAX_ATTEMPTS}) last
      order by attempt`.execute(db)
   return asJson<Static<typeof CallbackWithAttempts>>({
     ...rows[0],

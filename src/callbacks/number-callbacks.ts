@@ -4,7 +4,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
 
 /** Few enough that due callbacks do not wait for it. */
-const MOST_AT_ONCE = 500
+const CALLBACKS_AT_ONCE = 500
 
 /**
  * Gives new callbacks their sequence number within their subject, and their body.
@@ -27,13 +27,13 @@ export async function numberCallbacks(db: Database): Promise<boolean> {
     crashPoint('callback.numbered')
     return numbered.length
   })
-  return count === MOST_AT_ONCE
+  return count === CALLBACKS_AT_ONCE
 }
 
 async function withSequence(trx: Trx): Promise<NumberedCallback[]> {
   const { rows } = await sql<NumberedCallback>`
     with fresh as materialized (
-      select * from loanops.callback where body is null order by seq limit ${MOST_AT_ONCE}
+      select * from loanops.callback where body is null order by seq limit ${CALLBACKS_AT_ONCE}
     ), counted as (
       insert into loanops.callback_subject as s (subject, sequence)
       select subject, count(*) from fresh group by subject order by subject

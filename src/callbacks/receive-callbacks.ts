@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { callbackKeys } from '../config/setting-formats.ts'
 import { isSigned } from './sign.ts'
 
-const MOST_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 const SECRET_BYTES = 32
 /** The tolerance that the libraries of Standard Webhooks use. */
 const TOLERANCE_SECONDS = 300
@@ -25,7 +25,7 @@ export async function receiveCallbacks(
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) {
       body += chunk
-      if (body.length > MOST_BODY_BYTES) return request.destroy()
+      if (body.length > MAX_BODY_BYTES) return request.destroy()
     }
     const problem = problemOf(keys, request.headers, body)
     print(`${problem === undefined ? 'signature valid' : problem}: ${body}`)

@@ -18,7 +18,7 @@ const RETRY_AFTER_MS = [
 /** Keeps callbacks that failed together from being retried together. */
 const JITTER = 0.2
 /** A receiver's Retry-After delays a retry by at most this much beyond the schedule. */
-const LONGEST_EXTENSION_MS = 2 * HOUR_MS
+const MAX_EXTENSION_MS = 2 * HOUR_MS
 
 /**
  * When the next retry is due, from now; undefined where the schedule is exhausted.
@@ -33,5 +33,5 @@ export function nextRetryMs(
   const scheduled = RETRY_AFTER_MS[retries]
   if (scheduled === undefined) return undefined
   const ms = scheduled + scheduled * JITTER * (2 * random - 1)
-  return Math.max(ms, Math.min(askedMs, scheduled + LONGEST_EXTENSION_MS))
+  return Math.max(ms, Math.min(askedMs, scheduled + MAX_EXTENSION_MS))
 }

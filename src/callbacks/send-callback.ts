@@ -5,7 +5,7 @@ import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
 
 /** How much of a response is kept, to find the cause of a failure. */
-const MOST_ANSWER_BYTES = 4_096
+const MAX_ANSWER_BYTES = 4_096
 const GONE = 410
 
 export type SentCallback = {
@@ -80,12 +80,12 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
     for await (const chunk of body) {
       chunks.push(chunk)
       bytes += chunk.length
-      if (bytes >= MOST_ANSWER_BYTES) break
+      if (bytes >= MAX_ANSWER_BYTES) break
     }
   } catch {
     // The part that arrived is kept.
   }
-  const text = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString()
+  const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString()
   // PostgreSQL cannot store NUL.
   return text.replaceAll('\0', '�')
 }

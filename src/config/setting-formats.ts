@@ -93,14 +93,14 @@ function isReadable(path: string): boolean {
 }
 
 /** The largest value of each field: minute, hour, day of the month, month, day of the week. */
-const CRON_MOST = [59, 23, 31, 12, 7]
-const CRON_LEAST = [0, 0, 1, 1, 0]
+const CRON_MAX = [59, 23, 31, 12, 7]
+const CRON_MIN = [0, 0, 1, 1, 0]
 
 function isCron(text: string): boolean {
   const fields = text.split(' ')
   return (
-    fields.length === CRON_MOST.length &&
-    fields.every((field, i) => isCronField(field, CRON_LEAST[i] as number, CRON_MOST[i] as number))
+    fields.length === CRON_MAX.length &&
+    fields.every((field, i) => isCronField(field, CRON_MIN[i] as number, CRON_MAX[i] as number))
   )
 }
 

@@ -7,7 +7,7 @@ import type { Job } from '../queue/job.ts'
 import { laneOf, ORIGINS } from './origin.ts'
 
 /** More is as bad, and takes longer to count: this many take some tenths of a second. */
-const MOST_COUNTED = 100_000
+const MAX_COUNTED = 100_000
 const LIVE = ORIGINS.filter(origin => laneOf(origin) === 'live')
 
 type Backlog = {
@@ -39,7 +39,7 @@ function openGauges(registers: Registry[]) {
     new Gauge({ name, help, labelNames, registers })
   const waiting = gauge(
     'loanops_operations_unfinished',
-    `Unfinished operations by lane and by what they wait for, counted up to ${MOST_COUNTED}`,
+    `Unfinished operations by lane and by what they wait for, counted up to ${MAX_COUNTED}`,
     ['lane', 'waiting_for'],
   )
   const oldest = gauge(
@@ -70,7 +70,7 @@ async function measureBacklog(db: Database): Promise<Backlog[]> {
       select subject, seq, origin, waiting_for, unknown_since, claimed_by, accepted_at
         from loanops.operation
        where status = 'processing'
-       order by subject, seq limit ${MOST_COUNTED}
+       order by subject, seq limit ${MAX_COUNTED}
     ), reason as (
       select case when origin = any(${LIVE}) then 'live' else 'bulk' end as lane, accepted_at, claimed_by,
              case when unknown_since is not null then 'outcome_unknown'

@@ -16,7 +16,7 @@ import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 /** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
 const LOOK_EVERY_MS = 1_000
 /** Enough for everything that a few dead processes held; any more is found by the next look, which follows at once. */
-const MAX_AT_ONCE = 200
+const MAX_SUBJECTS_PER_PAGE = 200
 /** An operation whose claim expires while the ledger is down is tried soon after it is back. */
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 
@@ -67,9 +67,9 @@ export async function endExpiredClaims(
   onLost: (claims: number) => void = () => {},
 ): Promise<boolean> {
   for (let after: string | null = ''; after !== null; ) {
-    const { subjects, next }: SubjectPage = await expiredSubjects(db, MAX_AT_ONCE, after)
+    const { subjects, next }: SubjectPage = await expiredSubjects(db, MAX_SUBJECTS_PER_PAGE, after)
     if (subjects.length > 0) onLost(await endExpired(db, boss, subjects, nextTryMs))
-    if (subjects.length === MAX_AT_ONCE) return true
+    if (subjects.length === MAX_SUBJECTS_PER_PAGE) return true
     after = next
   }
   return false

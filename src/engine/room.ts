@@ -2,7 +2,7 @@ import type { Lane, Slots } from '../ledger/slots.ts'
 import { laneOf, ORIGINS, type Origin } from './origin.ts'
 
 /** Claims waiting for a slot, per lane: enough that a free slot never waits for the database; other workers get the rest. */
-const MAX_AHEAD = 32
+const MAX_CLAIMS_AHEAD = 32
 
 export type Room = {
   has(lane: Lane): boolean
@@ -15,7 +15,7 @@ export type Room = {
 
 export function openRoom(slots: Slots): Room {
   const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
-  const has = (lane: Lane) => slots.waiting(lane) < MAX_AHEAD
+  const has = (lane: Lane) => slots.waiting(lane) < MAX_CLAIMS_AHEAD
 
   return {
     has,

@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 /** Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write meets a closing one. */
 const KEEP_ALIVE_MS = 20_000
 /** No answer of a ledger is nested deeper than eight levels. What is nested thousands deep cannot be stored, or read again. */
-const MOST_LEVELS = 100
+const MAX_LEVELS = 100
 /** A day: a longer Retry-After must be the sender's mistake. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000
 
@@ -112,7 +112,7 @@ function pauseAskedFor(header: string | string[] | undefined): number {
 function parsed(text: string): unknown {
   try {
     const body: unknown = JSON.parse(text)
-    return isDeeperThan(MOST_LEVELS, body) ? text : body
+    return isDeeperThan(MAX_LEVELS, body) ? text : body
   } catch {
     return text
   }

@@ -3,7 +3,7 @@ import type { Batch } from './batch.ts'
 import { noteError } from './batch-end.ts'
 
 /** Limit per batch of payments whose loans are looked up: each may need several calls to the ledger. */
-const PAYMENTS_AT_MOST = 200
+const MAX_PAYMENTS = 200
 
 /** @returns the name of the loan's product; undefined where the ledger has no such loan */
 export type ProductOf = (loan: string) => Promise<string | undefined>
@@ -20,7 +20,7 @@ export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
            array(select core.unasked_loans(gateway, gateway_payment_id)) as loans
       from core.unjudged_payment
      order by may_wait, noted_at
-     limit ${PAYMENTS_AT_MOST}`.execute(batch.db)
+     limit ${MAX_PAYMENTS}`.execute(batch.db)
   for (const payment of rows) {
     batch.check()
     try {

@@ -9,13 +9,13 @@ import { repaymentIntake } from './repayment-intake.ts'
 const PAYMENTS_AT_ONCE = 500
 /** About the time that one repayment takes. The pause then doubles: with ten thousand in progress, the query itself is expensive. */
 const FIRST_PAUSE_MS = 25
-const LONGEST_PAUSE_MS = 500
+const MAX_PAUSE_MS = 500
 
 /** Sends the due repayments, and waits until each has ended or waits for the ledger. */
 export async function post(batch: Batch): Promise<void> {
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(LONGEST_PAUSE_MS, 2 * ms)) {
+  for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
     await sleep(ms)
     batch.check()
   }

@@ -13,7 +13,7 @@ import { post } from './post.ts'
 import { transform } from './transform.ts'
 
 /** The next batch takes what is left after that. */
-const MOST_ROUNDS = 2
+const MAX_ROUNDS = 2
 
 type BatchContext = Databases & {
   boss: PgBoss
@@ -42,7 +42,7 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   // A gateway that is slow to answer holds up nothing that can be posted without it.
   let changed = await both(context.onBatch(run), timed('post', post))
   // Posting reveals each loan's lender, and so which other events need confirmation by a gateway.
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     changed += await context.onBatch(run)
     if (changed === 0) break
     changed = 0

@@ -18,9 +18,9 @@ import { upload } from './upload/upload.ts'
 
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const UPLOAD_STATEMENT_MS = 15 * 60_000
-const LONG_UPLOADS_AT_ONCE = 4
+const MAX_CONCURRENT_UPLOADS = 4
 /** A pool of their own, because a run, retry, cancel or download must not wait for an upload to finish. */
-const LONG_RUN_CALLS_AT_ONCE = 2
+const MAX_CONCURRENT_RUN_CALLS = 2
 
 /** What the API and the console do with uploaded files. */
 export type Portfolio = {
@@ -50,8 +50,8 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
       onError: error => log.error({ err: error }, 'database connection error'),
       statementMs: UPLOAD_STATEMENT_MS,
     })
-  const forUploads = patient(LONG_UPLOADS_AT_ONCE)
-  const forRuns = patient(LONG_RUN_CALLS_AT_ONCE)
+  const forUploads = patient(MAX_CONCURRENT_UPLOADS)
+  const forRuns = patient(MAX_CONCURRENT_RUN_CALLS)
   const deletion = backgroundDeletion(db, log)
 
   return {

@@ -28,7 +28,7 @@ const loans = Number(process.argv[3] ?? 5_000)
 const latencyMs = Number(process.argv[4] ?? 25)
 /** A batch gets four of eight slots. */
 const SLOTS = 8
-const AT_ONCE = 4
+const MAX_CONCURRENT = 4
 
 const folder = resolve('.data/bench-posting')
 rmSync(folder, { recursive: true, force: true })
@@ -57,8 +57,8 @@ try {
     config,
     call,
   })
-  for (let i = 0; i < loans; i += AT_ONCE)
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, j) => loan(`L-${i + j}`)))
+  for (let i = 0; i < loans; i += MAX_CONCURRENT)
+    await Promise.all(Array.from({ length: MAX_CONCURRENT }, (_, j) => loan(`L-${i + j}`)))
 
   if (latencyMs > 0)
     await control({ ledger }, 'PUT', '/faults', [{ kind: 'latency', ms: latencyMs }])
@@ -95,7 +95,7 @@ async function batchOf(call: ReturnType<typeof caller>) {
 /** The minimum for a repayment: a look at the loan, and the write. */
 async function bareLoop(ledgerUrl: string): Promise<number> {
   const url = new URL(ledgerUrl)
-  const pool = new Pool(url.origin, { connections: AT_ONCE })
+  const pool = new Pool(url.origin, { connections: MAX_CONCURRENT })
   const headers = {
     authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
     'fineract-platform-tenantid': 'default',
@@ -104,7 +104,7 @@ async function bareLoop(ledgerUrl: string): Promise<number> {
   let next = 0
   const start = performance.now()
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: MAX_CONCURRENT }, async () => {
       for (let i = next++; i < payments; i = next++) {
         const path = `${url.pathname}/loans/external-id/L-${i % loans}`
         const read = await pool.request({ method: 'GET', path, headers })

@@ -26,7 +26,7 @@ const loans = Number(process.argv[3] ?? 5_000)
 const latencyMs = Number(process.argv[4] ?? 25)
 /** Of eight slots the read-back gets four. */
 const SLOTS = 8
-const AT_ONCE = 4
+const MAX_CONCURRENT = 4
 const RUNS = 3
 /** For about as long as the run takes. */
 const LIVE = { perSecond: 20, operations: 500 }
@@ -71,8 +71,8 @@ try {
 async function post(db: Database): Promise<void> {
   const config = readConfig(testEnv(service.databaseUrl, ledger.url))
   const { loan } = withLedger({ ...service, db, ledger, config })
-  for (let i = 0; i < loans; i += AT_ONCE)
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, j) => loan(`L-${i + j}`)))
+  for (let i = 0; i < loans; i += MAX_CONCURRENT)
+    await Promise.all(Array.from({ length: MAX_CONCURRENT }, (_, j) => loan(`L-${i + j}`)))
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   for (let i = 0; i < payments; i++) {
     const event = capturedA({ id: `pay_${i}`, loan: `L-${i % loans}`, amount: 100 })
@@ -109,7 +109,7 @@ async function secondsOf(db: Database, id: string): Promise<number> {
 /** What reading a loan back costs at least. */
 async function bareLoop(): Promise<number> {
   const url = new URL(ledger.url)
-  const pool = new Pool(url.origin, { connections: AT_ONCE })
+  const pool = new Pool(url.origin, { connections: MAX_CONCURRENT })
   const headers = {
     authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
     'fineract-platform-tenantid': 'default',
@@ -117,7 +117,7 @@ async function bareLoop(): Promise<number> {
   let next = 0
   const start = performance.now()
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: MAX_CONCURRENT }, async () => {
       for (let i = next++; i < loans; i = next++) {
         const path = `${url.pathname}/loans/external-id/L-${i}?associations=transactions`
         const read = await pool.request({ method: 'GET', path, headers })

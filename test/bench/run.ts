@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
 const isWanted = (name: string) => positionals.length === 0 || positionals.includes(name)
 /** A Fineract on two cores takes this long, and gains nothing from more concurrent calls than this. */
 const REAL_LEDGER = { label: 'ledger-25ms', latencyMs: 25, concurrency: 8, seconds: 6 }
-const AT_ONCE = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
+const INSTANT_LEDGER = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
 
 /** Each starts its own services; their arguments are in their first lines. */
 const SCRIPTS = [
@@ -42,11 +42,15 @@ if (isWanted('intake')) await benchIntake(stage, 'empty')
 if (isWanted('latency')) await benchLatency(stage)
 if (isWanted('executed')) {
   await benchExecuted(stage, REAL_LEDGER)
-  await benchExecuted(stage, AT_ONCE)
+  await benchExecuted(stage, INSTANT_LEDGER)
 }
 if (isWanted('layers')) {
   await benchExecuted(stage, { ...REAL_LEDGER, label: 'ledger-25ms-profiled', isProfiled: true })
-  await benchExecuted(stage, { ...AT_ONCE, label: 'ledger-at-once-profiled', isProfiled: true })
+  await benchExecuted(stage, {
+    ...INSTANT_LEDGER,
+    label: 'ledger-at-once-profiled',
+    isProfiled: true,
+  })
 }
 if (isWanted('logins')) await benchLogins(stage)
 if (isWanted('history')) await benchHistory(Number(values.rows))
@@ -71,6 +75,6 @@ async function benchHistory(rows: number): Promise<void> {
 async function rates(label: string): Promise<Map<string, number>> {
   return new Map([
     ['intake', await benchIntake(stage, label)],
-    ['executed', await benchExecuted(stage, { ...AT_ONCE, label })],
+    ['executed', await benchExecuted(stage, { ...INSTANT_LEDGER, label })],
   ])
 }

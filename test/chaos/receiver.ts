@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Database } from '../../src/database/database.ts'
 import { callbackSecret } from '../support/callback-secret.ts'
 
-const LONGEST_DELAY_MS = 300
+const MAX_DELAY_MS = 300
 /** Of each, how often the receiver answers so. */
 const MISBEHAVIOUR = { drop: 0.05, error: 0.05, redirect: 0.02, hang: 0.005 }
 
@@ -47,7 +47,7 @@ export async function startReceiver(draw: () => number) {
     const subject = data.external_id ?? data.external_loan_id ?? data.gateway_payment_id
     received.push({ id, subject, sequence, text, isTaken })
     if (status === 0) return
-    const delayMs = isBehaving ? 0 : draw() * LONGEST_DELAY_MS
+    const delayMs = isBehaving ? 0 : draw() * MAX_DELAY_MS
     setTimeout(() => response.writeHead(status, { location: '/' }).end(), delayMs)
   })
   server.listen(0, '127.0.0.1')

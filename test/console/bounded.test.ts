@@ -15,7 +15,7 @@ const HISTORY = 20_000
 const OF_THE_LOAN = 5_000
 const FAILED = 4_000
 /** As the console counts. */
-const MOST_COUNTED = 1_001
+const MAX_COUNTED = 1_001
 /** A count and a little more: the smallest group that a filter must not search has thrice as many. */
 const MAX_ROWS = 1_200
 const ZONE = 'Asia/Kolkata'
@@ -37,7 +37,7 @@ t.test('no list or count of the console reads a history to find a few rows of it
     'their count, of one gateway': db =>
       counted(db, somePayments({ ...YEAR, state: 'failed', gateway: 'gateway_b' }, ZONE)),
     'the count of what succeeded': db =>
-      counted(db, someMatching({ status: 'success' }, MOST_COUNTED)),
+      counted(db, someMatching({ status: 'success' }, MAX_COUNTED)),
     'failures of a type that has none': db => listOperations(db, { ...failedOfType, limit }),
     'why they failed': async db => void (await failuresByReason(db, failedOfType)),
     'the client of a loan with a long history': db => clientOf(db, 'HOT'),
@@ -55,7 +55,7 @@ t.test('no list or count of the console reads a history to find a few rows of it
 })
 
 const counted = (db: Database, some: RawBuilder<unknown>) =>
-  sql`select count(*) from (${some} limit ${MOST_COUNTED}) found`.execute(db)
+  sql`select count(*) from (${some} limit ${MAX_COUNTED}) found`.execute(db)
 
 /** Tens of thousands of posted payments and operations that ended, among which almost nothing else is; and a backlog. */
 async function addHistory(db: Database): Promise<void> {

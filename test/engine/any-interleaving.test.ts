@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { openQueue } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { Interleaving, MOST_OPEN, type Step, type Wanted } from '../support/interleaving.ts'
+import { Interleaving, MAX_OPEN, type Step, type Wanted } from '../support/interleaving.ts'
 
 /** No further history is begun after this time. */
 const ENOUGH_MS = 8_000
-const MOST_HISTORIES = 1_000
+const MAX_HISTORIES = 1_000
 const CLIENT = 'client:C'
 const LOAN = 'loan:L'
 
@@ -21,7 +21,7 @@ const accept = fc.record({
   operations: fc.array(wanted, { minLength: 1, maxLength: 3 }),
 })
 const anyOf = (what: 'end' | 'commit' | 'kill') =>
-  fc.record({ do: fc.constant(what), of: fc.nat({ max: MOST_OPEN - 1 }) })
+  fc.record({ do: fc.constant(what), of: fc.nat({ max: MAX_OPEN - 1 }) })
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: accept },
@@ -74,7 +74,7 @@ t.test(
       await interleaving.close()
       if (interleaving.faults.length > 0) throw new Error(interleaving.faults.join('\n'))
     })
-    await t.resolves(fc.assert(holds, { numRuns: MOST_HISTORIES, examples }))
+    await t.resolves(fc.assert(holds, { numRuns: MAX_HISTORIES, examples }))
     t.ok(histories > 0, `${histories} histories`)
   },
 )

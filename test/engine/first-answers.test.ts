@@ -163,7 +163,7 @@ const rowsOf = (
   )
 
 /** Few enough at a time not to open the circuit breaker: others are answered in between. */
-const AT_ONCE = 8
+const MAX_CONCURRENT = 8
 /** For when some calls get no answer. */
 const IMPATIENT = { LEDGER_TIMEOUT_MS: '1000' }
 
@@ -181,9 +181,9 @@ async function endsOf(t: Test, rows: Row[], settings = {}): Promise<Ended[]> {
   })
   proxy.target = service.ledger.url
   const ending: Promise<Omit<Ended, 'applied'> & { command: string }>[] = []
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
+  for (let from = 0; from < rows.length; from += MAX_CONCURRENT) {
     await Promise.all(
-      rows.slice(from, from + AT_ONCE).map(async row => {
+      rows.slice(from, from + MAX_CONCURRENT).map(async row => {
         const given = await row.given(service)
         proxy.interferences.push({ of: given.subject, on: 'writes', times: 1, ...row.fault })
         const id = await submit(service.call, row.status, given.data)

@@ -10,7 +10,7 @@ import { startProxy } from '../support/proxy.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const MOST = 4
+const MAX_SLOTS = 4
 const OPERATIONS = 300
 const FREE_WITHIN_MS = 15_000
 
@@ -19,9 +19,9 @@ t.jobs = 2
 
 t.test('hanging batches of all processes leave live operations half of the calls', async t => {
   const { slots, running, hang, most } = await processes(t, 3, 5)
-  for (const one of slots) for (let n = 0; n < MOST; n++) hang(one, 'bulk')
+  for (const one of slots) for (let n = 0; n < MAX_SLOTS; n++) hang(one, 'bulk')
   await until(async () => running.bulk === 2, 'batches have their half')
-  for (const one of slots) for (let n = 0; n < MOST; n++) hang(one, 'live')
+  for (const one of slots) for (let n = 0; n < MAX_SLOTS; n++) hang(one, 'live')
   await until(async () => running.live === 3, 'live operations have theirs')
   t.same(running, { live: 3, bulk: 2 })
   t.equal(most(), 5)
@@ -30,7 +30,7 @@ t.test('hanging batches of all processes leave live operations half of the calls
 t.test('slots go where the work is, and come back', async t => {
   const { slots, running, hang, end, most } = await processes(t, 3, 4)
   const [first, second] = slots as [Slots, Slots, Slots]
-  for (let n = 0; n < MOST; n++) hang(first, 'live')
+  for (let n = 0; n < MAX_SLOTS; n++) hang(first, 'live')
   await until(async () => running.live === 4, 'one process has all slots')
   hang(second, 'live')
   t.equal(running.live, 4)
@@ -103,9 +103,9 @@ async function processes(t: Test, count: number, total: number) {
   const running = { live: 0, bulk: 0 }
   const ends: (() => void)[] = []
   let highest = 0
-  const slots = Array.from({ length: count }, () => openSlots(MOST))
+  const slots = Array.from({ length: count }, () => openSlots(MAX_SLOTS))
   const log = { warn: () => undefined }
-  const shares = slots.map(one => shareSlots(db, one, { most: MOST, total, log }))
+  const shares = slots.map(one => shareSlots(db, one, { most: MAX_SLOTS, total, log }))
   t.teardown(async () => {
     await Promise.all(shares.map(share => share.stop()))
   })

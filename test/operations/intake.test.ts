@@ -6,7 +6,7 @@ import { groupCommit } from '../../src/database/group-commit.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { startTestService } from '../support/service.ts'
 
-const AT_ONCE = 50
+const CONCURRENT_REQUESTS = 50
 const LONGER_THAN_A_QUICK_COMMIT_MS = 15
 const MORE_THAN_MAY_WAIT = 6_000
 
@@ -14,7 +14,7 @@ t.test('the same Idempotency-Key fifty times at once creates one operation', asy
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
   const answers = await Promise.all(
-    Array.from({ length: AT_ONCE }, () =>
+    Array.from({ length: CONCURRENT_REQUESTS }, () =>
       call('POST', '/api/ledger/operate', body, { 'idempotency-key': 'once' }),
     ),
   )

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 
 /** Any number that the service does not use. */
 const TEST_LOCK = 1
-const UPLOADS_AT_ONCE = 4
+const MAX_CONCURRENT_UPLOADS = 4
 
 t.test('runs on the same loans', async t => {
   // Without a worker, a run never ends by itself.
@@ -75,11 +75,11 @@ t.test('runs on the same loans', async t => {
       const { rows } = await sql`
         select from pg_stat_activity
          where datname = current_database() and wait_event = 'advisory'`.execute(service.db)
-      return rows.length === UPLOADS_AT_ONCE
+      return rows.length === MAX_CONCURRENT_UPLOADS
     }
     const { uploads } = await service.db.transaction().execute(async trx => {
       await sql`select pg_advisory_xact_lock(${TEST_LOCK})`.execute(trx)
-      const uploads = Array.from({ length: UPLOADS_AT_ONCE }, () => loans('H'))
+      const uploads = Array.from({ length: MAX_CONCURRENT_UPLOADS }, () => loans('H'))
       await until(waiting, 'all uploads wait')
       t.match(await act(id, 'retry'), { status: 202 })
       t.ok(await waiting(), 'the uploads are still waiting')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Enough for any rate while calls are answered; a service that stops answering must not fill our memory. */
-const MOST_AT_ONCE = 256
+const MAX_CONCURRENT = 256
 
 /** A call that is made at a rate until it is stopped. */
 export type Load = {
@@ -37,7 +37,7 @@ export function atRate(perSecond: number, call: () => Promise<void>): Load {
       const dueInMs = from + (made * 1_000) / perSecond - performance.now()
       behindMs = Math.max(0, -dueInMs)
       if (dueInMs > 0) await sleep(dueInMs)
-      while (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay)
+      while (underWay.size >= MAX_CONCURRENT) await Promise.race(underWay)
       make()
     }
   }

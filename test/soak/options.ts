@@ -5,15 +5,15 @@ export type Options = { minutes: number; warmUp: number; operations: number; pay
 
 const DAY_MINUTES = 1_440
 /** More than any machine that runs everything by itself can hold. */
-const MOST_PER_SECOND = 10_000
+const MAX_PER_SECOND = 10_000
 
 const RANGES = {
   minutes: { otherwise: 60, least: 1, most: DAY_MINUTES },
   // pg-boss keeps a finished job for a minute, and deletes such jobs once a minute: nothing is steady before two minutes,
   // and the warm-up's last minute is measured.
   'warm-up': { otherwise: 4, least: 3, most: 60 },
-  operations: { otherwise: 50, least: 1, most: MOST_PER_SECOND },
-  payments: { otherwise: 20, least: 0, most: MOST_PER_SECOND },
+  operations: { otherwise: 50, least: 1, most: MAX_PER_SECOND },
+  payments: { otherwise: 20, least: 0, most: MAX_PER_SECOND },
 } as const
 
 type Name = keyof typeof RANGES

@@ -17,8 +17,8 @@ import { type Figure, verdict } from './verdict.ts'
 
 const MINUTE_MS = 60_000
 /** Beyond this, the machine does not hold the rate, and the figures are of another load. */
-const MOST_BEHIND_MS = 2_000
-const MOST_MEDIAN_MS = 1_000
+const MAX_BEHIND_MS = 2_000
+const MAX_MEDIAN_MS = 1_000
 
 const options = optionsOrExit()
 const interruption = Promise.withResolvers<never>()
@@ -69,14 +69,14 @@ async function soak({ minutes, warmUp, operations, payments }: Options): Promise
   return [
     ...lines.filter(({ isFlat }) => !isFlat).map(({ what }) => `NOT FLAT: ${what}`),
     ...unlike.map(what => `WRONG: ${what}`),
-    ...(behindMs > MOST_BEHIND_MS ? [`WRONG: ${late}`] : []),
+    ...(behindMs > MAX_BEHIND_MS ? [`WRONG: ${late}`] : []),
   ]
 }
 
 /** What waits grows with the time from the start: nothing would be flat, and nothing of it the service's fault. */
 function refuseOverload(start: Figure[]): void {
   const median = start.find(({ what }) => what === MEDIAN)?.value ?? 0
-  if (median > MOST_MEDIAN_MS)
+  if (median > MAX_MEDIAN_MS)
     throw new Error(
       `after the warm-up, half of the operations take ${median} ms: choose a lower rate`,
     )

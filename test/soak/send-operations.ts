@@ -3,7 +3,7 @@ import { TOKEN } from '../support/service.ts'
 import type { Post } from './post.ts'
 
 /** Stories told at the same time: at 50/s, each is continued about once a second, like a caller with many loans. */
-const STORIES_AT_ONCE = 64
+const MAX_CONCURRENT_STORIES = 64
 /** A loan is paid once its disbursal is surely over, so that what becomes of a payment is known beforehand. */
 const PAID_AFTER_MS = 15_000
 /** Of the newest loans, this many are paid; each gets its instalments, and none is overpaid. */
@@ -20,14 +20,14 @@ export function operationSender(post: Post, draw: () => number) {
   const payable: Loan[] = []
   let stories = 0
   let turn = 0
-  const telling = Array.from({ length: STORIES_AT_ONCE }, begin)
+  const telling = Array.from({ length: MAX_CONCURRENT_STORIES }, begin)
 
   return {
     /** In the order of their acceptance. */
     accepted,
     /** Sends the next operation of one of the stories, once the one before it was accepted. */
     async send(): Promise<void> {
-      const place = turn++ % STORIES_AT_ONCE
+      const place = turn++ % MAX_CONCURRENT_STORIES
       const one = telling[place] as Told
       const [status, data] = one.left.shift() as Story[number]
       if (one.left.length === 0) telling[place] = begin()

@@ -17,7 +17,7 @@ export type Schema = {
   exclusiveMinimum?: number
 }
 
-const LONGEST = 300
+const MAX_CHARACTERS = 300
 const LARGEST = 1_000_000
 
 /** Values that are valid under a JSON schema, for the subset that our contract uses. */
@@ -59,13 +59,13 @@ function record({ properties = {}, required = [] }: Schema): Arbitrary<unknown> 
 }
 
 function text(schema: Schema): Arbitrary<string> {
-  const { pattern, minLength = 0, maxLength = LONGEST } = schema
+  const { pattern, minLength = 0, maxLength = MAX_CHARACTERS } = schema
   // A description may say more than the schema, and what matches a pattern may be too short.
   if ((!pattern || minLength > 0) && schema.examples)
     return fc.oneof(...(examples(schema) as Arbitrary<string>[]))
   const made = pattern
     ? fc.stringMatching(new RegExp(pattern)).map(found => found.slice(0, maxLength))
-    : fc.string({ minLength, maxLength: Math.min(maxLength, LONGEST), unit: 'grapheme' })
+    : fc.string({ minLength, maxLength: Math.min(maxLength, MAX_CHARACTERS), unit: 'grapheme' })
   return fc.oneof(made, ...(examples(schema) as Arbitrary<string>[]))
 }
 

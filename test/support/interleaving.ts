@@ -8,7 +8,7 @@ import { endExpiredClaims } from '../../src/engine/expire.ts'
 import { recordEnds } from '../../src/engine/finish.ts'
 import { newId } from '../../src/ids.ts'
 
-export const MOST_OPEN = 4
+export const MAX_OPEN = 4
 
 export type Wanted = { subject: string; waitsFor: string | null; key: string | null }
 /** `of` says which of the transactions, or claims, that there are at the time. */
@@ -48,7 +48,7 @@ export class Interleaving {
   async take(step: Step): Promise<void> {
     if ('of' in step && step.do !== 'end') await this.#close(step.do, step.of)
     else if (step.do === 'expire') await this.#expire()
-    else if (this.#open.length < MOST_OPEN) await this.#begin(step)
+    else if (this.#open.length < MAX_OPEN) await this.#begin(step)
     await this.#untilWaiting()
   }
 

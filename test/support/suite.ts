@@ -3,7 +3,7 @@ import { globSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /** These take longest, mostly by waiting: begun first, they do not run on when all others have ended. */
-const LONGEST = [
+const LONGEST_FILES = [
   'operations/pause',
   'console/browser',
   'console/questions',
@@ -46,7 +46,7 @@ const FILES_PER_PROCESS = 14
 export function writeSuite(folder: string, given: string[], seed: string | undefined): string[] {
   const all = given.length > 0 ? given : globSync('test/**/*.test.ts')
   const files = all.toSorted(seed === undefined ? undefined : bySeed(seed))
-  const lone = [...LONGEST, FIRST_TO_LOAD].filter(file => files.includes(file))
+  const lone = [...LONGEST_FILES, FIRST_TO_LOAD].filter(file => files.includes(file))
   const others = files.filter(file => !lone.includes(file))
   const processes = Math.ceil(others.length / FILES_PER_PROCESS)
   // Files of one folder take about as long as each other, so they are spread over the processes.

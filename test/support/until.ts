@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 const FIRST_PAUSE_MS = 20
 /** Asks ever more rarely, so that many pollers leave the machine to the work they wait for. */
 const SHARE_OF_WAIT = 0.1
-const LONGEST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 250
 /** A process starts within a second, but takes many seconds on a slow machine busy with other tests. */
 const PATIENCE_MS = 120_000
 
@@ -21,6 +21,6 @@ export async function until<T>(
     if (answer !== undefined && answer !== false) return answer
     const waitedMs = Date.now() - start
     if (waitedMs > PATIENCE_MS) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
-    await setTimeout(Math.min(Math.max(FIRST_PAUSE_MS, waitedMs * SHARE_OF_WAIT), LONGEST_PAUSE_MS))
+    await setTimeout(Math.min(Math.max(FIRST_PAUSE_MS, waitedMs * SHARE_OF_WAIT), MAX_PAUSE_MS))
   }
 }

@@ -14,7 +14,7 @@ import { majorUnits, namesLoan, shape } from './shape.ts'
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is ignoring `skip`. */
-const MOST_PAGES = 20_000
+const MAX_PAGES = 20_000
 /** How long after its beginning a dispute may end. */
 const DISPUTE_MS = 120 * DAY_MS
 const INDIA_MS = 5.5 * 3_600_000
@@ -86,7 +86,7 @@ async function* collected(
   path: string,
   count = ITEMS_PER_PAGE,
 ) {
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const items = shape.list(await get(`${path}&count=${count}&skip=${page * count}`), 'items')
     yield items
     if (items.length < count) return

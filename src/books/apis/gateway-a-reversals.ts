@@ -4,7 +4,7 @@ import { shape } from './shape.ts'
 
 const REFUNDS_PER_PAGE = 100
 /** The newest ten thousand disputes. */
-const MOST_DISPUTE_PAGES = 100
+const MAX_DISPUTE_PAGES = 100
 
 /**
  * Single refunds and disputes.
@@ -39,7 +39,7 @@ export function reversalsOfA(
     let pages = 0
     for await (const items of disputes()) {
       for (const item of items) byId.set(shape.text(item, 'id'), item)
-      if (++pages === MOST_DISPUTE_PAGES) break
+      if (++pages === MAX_DISPUTE_PAGES) break
     }
     return byId
   }

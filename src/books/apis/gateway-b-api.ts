@@ -15,7 +15,7 @@ import { namesLoan, shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
-const MOST_PAGES = 20_000
+const MAX_PAGES = 20_000
 
 const STATUSES: Record<string, ApiPayment['status']> = {
   SUCCESS: 'captured',
@@ -82,7 +82,7 @@ export function openGatewayB(
 async function* recon(caller: GatewayCaller, path: string, { from, to }: Window) {
   const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
   const seen = new Set<string>()
-  for (let cursor: string | null = null; seen.size < MOST_PAGES; ) {
+  for (let cursor: string | null = null; seen.size < MAX_PAGES; ) {
     const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
     const answer = await caller.call({ method: 'POST', path, body })
     const rows = shape.list(answer, 'data')

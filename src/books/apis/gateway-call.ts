@@ -5,8 +5,8 @@ import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
 
 /** A page of a thousand rows of some kilobytes each. */
-const MOST_BODY_BYTES = 16 * 1024 * 1024
-const LONGEST_PAUSE_MS = 60_000
+const MAX_BODY_BYTES = 16 * 1024 * 1024
+const MAX_PAUSE_MS = 60_000
 
 /** How long to wait for a gateway that is overloaded or down, and how many calls it gets at once. */
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
@@ -97,7 +97,7 @@ export function openGatewayCaller(
       const isOver = !(answer instanceof Busy) || tries >= pauses.length
       if (!isOver) {
         const ms = Math.max(pauses[tries] as number, answer.retryAfterMs)
-        await sleep(Math.min(ms, LONGEST_PAUSE_MS), undefined, { signal: stopping.signal })
+        await sleep(Math.min(ms, MAX_PAUSE_MS), undefined, { signal: stopping.signal })
         continue
       }
       if (answer instanceof Busy) throw new GatewayUnavailable(answer)
@@ -175,7 +175,7 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   try {
     for await (const chunk of body) {
       bytes += chunk.length
-      if (bytes > MOST_BODY_BYTES) throw new UnexpectedAnswer('its answer is too large')
+      if (bytes > MAX_BODY_BYTES) throw new UnexpectedAnswer('its answer is too large')
       chunks.push(chunk)
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import { at, textOf } from './exact-json.ts'
 import { UnexpectedAnswer } from './gateway-call.ts'
 
 /** The longest id that our own tables read. */
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 
 /** As in base.iso_time_of, which reads the same item in the database. */
 const ISO_TIME =
@@ -15,7 +15,7 @@ export const shape = {
     const text = textOf(at(value, path))
     if (text === undefined) throw new UnexpectedAnswer(`${path} is missing`)
     // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status has such characters.
-    if (text.length > MOST_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
+    if (text.length > MAX_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
       throw new UnexpectedAnswer(`${path} is not a short text`)
     return text
   },
@@ -70,6 +70,6 @@ export function majorUnits(minor: bigint): string {
 export function namesLoan(tags: unknown): boolean {
   return ['external_loan_id', 'loan_id'].some(name => {
     const text = textOf(at(tags, name))
-    return text !== undefined && text.length <= MOST_CHARACTERS
+    return text !== undefined && text.length <= MAX_CHARACTERS
   })
 }

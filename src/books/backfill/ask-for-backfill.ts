@@ -7,7 +7,7 @@ import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
 import { accountFor } from './accounts.ts'
 import { requestBackfill } from './request-backfill.ts'
 
-const MOST_DAYS = 62
+const MAX_DAYS = 62
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
@@ -42,8 +42,8 @@ function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Wan
   const ms = Date.parse(wanted.to) - Date.parse(wanted.from)
   const errors = [
     ...(ms < 0 ? [{ path: '/to', message: 'must not be before from' }] : []),
-    ...(ms > MOST_DAYS * DAY_MS
-      ? [{ path: '/to', message: `must be at most ${MOST_DAYS} days after from` }]
+    ...(ms > MAX_DAYS * DAY_MS
+      ? [{ path: '/to', message: `must be at most ${MAX_DAYS} days after from` }]
       : []),
     ...(wanted.lender === undefined || lenders.has(wanted.lender)
       ? []

@@ -1,5 +1,5 @@
 /** A page may have some megabytes. */
-const MOST_PAGES_AHEAD = 4
+const MAX_PAGES_AHEAD = 4
 
 /**
  * Fetches pages while others are stored, because gateways are slow, and a fetch reads thousands of pages.
@@ -17,7 +17,7 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       for await (const page of pages) {
         fetched.push(page)
         wake()
-        if (fetched.length >= MOST_PAGES_AHEAD) await change()
+        if (fetched.length >= MAX_PAGES_AHEAD) await change()
       }
     } finally {
       isOver = true

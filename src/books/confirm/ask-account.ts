@@ -8,16 +8,16 @@ import type { Kind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { type Follower, GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
 import { nameOf, openAccount } from '../backfill/accounts.ts'
-import { ask, type Confirmation, type Inquiry, MOST_REFS, type Question } from './ask.ts'
+import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
 import { type Asked, keepAnswers } from './keep-answers.ts'
 
 /** Asked before any answer is recorded, so at most this many are asked again after a crash. */
 const QUESTIONS_AT_ONCE = 50
 /** This many failures in a row mean that the gateway, or one of its resources, is down: the rest waits for the next batch. */
-const MOST_FAILURES = IMPATIENT.atOnce
+const MAX_FAILURES_IN_A_ROW = IMPATIENT.atOnce
 /** Per account and batch, which must end in time for the next one. */
-const MOST_QUESTIONS = 2_000
-const LONGEST_MS = 60_000
+const MAX_QUESTIONS = 2_000
+const MAX_ASKING_MS = 60_000
 
 /** What one batch may still ask one account. The gateway asked us to send nothing before `from`. */
 export type Budget = {
@@ -28,12 +28,12 @@ export type Budget = {
 }
 
 /** A longer Retry-After is cut to this. */
-const LONGEST_REST_MS = 3_600_000
+const MAX_REST_MS = 3_600_000
 
 export const newBudget = (from = 0): Budget => ({
-  questions: MOST_QUESTIONS,
+  questions: MAX_QUESTIONS,
   from,
-  until: Date.now() + LONGEST_MS,
+  until: Date.now() + MAX_ASKING_MS,
   failures: { payment: 0, refund: 0, chargeback: 0 },
 })
 
@@ -80,7 +80,10 @@ export async function askAccount(
 }
 
 const isLeft = ({ questions, from, until, failures }: Budget) =>
-  questions > 0 && failures.payment < MOST_FAILURES && Date.now() >= from && Date.now() < until
+  questions > 0 &&
+  failures.payment < MAX_FAILURES_IN_A_ROW &&
+  Date.now() >= from &&
+  Date.now() < until
 
 async function nextQuestions(
   { db, account, isByOrder }: Inquiry,
@@ -91,7 +94,7 @@ async function nextQuestions(
   const { rows } = await sql<Question>`
     select kind, id, refs, asked
       from core.next_questions(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${isByOrder}, ${most},
-        ${MOST_REFS + 1})`.execute(db)
+        ${MAX_REFS + 1})`.execute(db)
   return rows
 }
 
@@ -118,7 +121,7 @@ async function askAll(
   /** Null without an answer. When one kind keeps failing, the others go ahead. */
   async function answerTo(question: Question): Promise<Confirmation | null> {
     const { failures } = budget
-    if (failures[question.kind] >= MOST_FAILURES) return null
+    if (failures[question.kind] >= MAX_FAILURES_IN_A_ROW) return null
     try {
       const answer = await ask(inquiry, question)
       failures[question.kind] = 0
@@ -127,7 +130,7 @@ async function askAll(
       if (!isOfGateway(error)) throw error
       const { gateway, lender } = inquiry.account
       if (error instanceof GatewayUnavailable && error.retryAfterMs > 0)
-        budget.from = Date.now() + Math.min(error.retryAfterMs, LONGEST_REST_MS)
+        budget.from = Date.now() + Math.min(error.retryAfterMs, MAX_REST_MS)
       if (failures[question.kind]++ === 0)
         log.warn({ gateway, lender, reason: error.message }, 'a gateway could not be asked')
       return null

@@ -8,7 +8,7 @@ import type { GatewayApi } from '../apis/gateway-api.ts'
 import { type Fetched, fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
-export const MOST_REFS = 5
+export const MAX_REFS = 5
 
 /** What events name besides the id: the order and, for a refund or dispute, its payment. */
 type Ref = { key: string; orderId: string | null; paymentId: string | null }
@@ -43,8 +43,8 @@ export async function ask(
   { kind, id, refs, asked }: Question,
 ): Promise<Confirmation> {
   const fresh = refs.filter(({ key }) => !asked.includes(key))
-  const chosen = (fresh.length > 0 ? fresh : refs).slice(0, MOST_REFS)
-  const has_more = fresh.length > MOST_REFS
+  const chosen = (fresh.length > 0 ? fresh : refs).slice(0, MAX_REFS)
+  const has_more = fresh.length > MAX_REFS
   let said = 'no event states it any more'
   for (const ref of chosen) {
     const fetched = await look(inquiry, kind, id, ref)

@@ -5,7 +5,7 @@ import { closed, IsoDay } from '../../http/fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
 
-export const MOST_DAYS = 366
+export const MAX_DAYS = 366
 const DEFAULT_DAYS = 31
 const { lender, gateway } = paymentFilter
 /** Which days; by default the last month. */
@@ -38,6 +38,6 @@ export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   const refuse = (path: string, message: string) =>
     new FieldErrors('INVALID_QUERY', [{ path, message }])
   if (range.days < 1) throw refuse('/from', `must not be after ${range.to}`)
-  if (range.days > MOST_DAYS) throw refuse('/to', `must be less than ${MOST_DAYS} days after from`)
+  if (range.days > MAX_DAYS) throw refuse('/to', `must be less than ${MAX_DAYS} days after from`)
   return { ...query, from: range.from, to: range.to }
 }

@@ -6,7 +6,7 @@ import { closed, IsoDay, nullable } from '../../http/fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
 import { daysCsv } from './days-csv.ts'
-import { DaysQuery, MOST_DAYS, withDays } from './days-query.ts'
+import { DaysQuery, MAX_DAYS, withDays } from './days-query.ts'
 import { findBucket, SORTED_BY } from './find-bucket.ts'
 import { findDays, totalOf } from './find-days.ts'
 import { BucketPayment, bucketName, Day, Totals } from './record.ts'
@@ -17,7 +17,7 @@ const daysSchema = {
   operationId: 'listReconciliation',
   tags,
   summary: 'Says for each day where the money is that the gateways captured',
-  description: `At most ${MOST_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
+  description: `At most ${MAX_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
   response: { 200: Type.Object({ days: Type.Array(Day), totals: Totals }) },
 }

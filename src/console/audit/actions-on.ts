@@ -5,7 +5,7 @@ import { type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { detailOf } from './audit-page.ts'
 
-const MOST_SHOWN = 50
+const MAX_SHOWN = 50
 
 type Action = { at: Date; actor: string; action: string; detail: Record<string, unknown> }
 
@@ -13,7 +13,7 @@ type Action = { at: Date; actor: string; action: string; detail: Record<string, 
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`
     select at, actor, action, detail from ops.audit
-     where subject = ${subject} order by at desc limit ${MOST_SHOWN}`.execute(db)
+     where subject = ${subject} order by at desc limit ${MAX_SHOWN}`.execute(db)
   if (rows.length === 0) return nothing
   return html`<h2>Who decided what</h2><ul>${rows.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>`
 }

@@ -53,14 +53,14 @@ ${lost}`
   }
 }
 
-const MOST_DAYS = 20
+const MAX_DAYS = 20
 
 type LostDay = { day: string; lender: string; gateway: string }
 
 /** Nobody looks again at a day that was balanced once, so the page names those that no longer are. */
 async function unbalancedDays(db: PageContext['db']): Promise<Html> {
   const { rows } = await sql<LostDay>`
-    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MOST_DAYS}`.execute(
+    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MAX_DAYS}`.execute(
     db,
   )
   if (rows.length === 0) return html`<p><small>No balanced day has become unbalanced.</small></p>`

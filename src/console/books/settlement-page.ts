@@ -11,7 +11,7 @@ import type { PageContext } from '../page-context.ts'
 import { paymentPath } from '../payments/payments-page.ts'
 
 const schema = { params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }) }
-const MOST_SHOWN = 500
+const MAX_ROWS_SHOWN = 500
 
 type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
   Record<'gross' | 'fees' | 'tax' | 'refunds' | 'net', string> & {
@@ -48,7 +48,7 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
       if (rows.length === 0) throw new NotFound(`There is no settlement ${id}`)
       const { rows: parts } = await sql<Part>`
         select gateway, gateway_payment_id, amount::text as amount, currency from core.statement
-         where settlement_id = ${id} order by captured_at limit ${MOST_SHOWN}`.execute(db)
+         where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN}`.execute(db)
       const body = html`<h1>Settlement ${id}</h1>
 ${rows.map(row =>
   facts([

@@ -9,7 +9,7 @@ import type { PageContext } from '../page-context.ts'
 import { paymentFilters } from '../payments/payment-filters.ts'
 import { askerFor } from '../session/asker-for.ts'
 import { bulkProgress } from './bulk-progress.ts'
-import { countItems, createBulk, findBulk, MOST_AT_ONCE, stopBulk } from './bulk-store.ts'
+import { countItems, createBulk, findBulk, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
 import { confirmation } from './confirmation.ts'
 import { DECISION_NAMES, DECISIONS } from './decisions.ts'
 import { matchingItems } from './matching-items.ts'
@@ -53,9 +53,9 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
     app.post('/bulk', { schema: { body: Confirmed } }, async (request, reply) => {
       const { count, id = newId(), digest, ...wanted } = request.body
       requireNote(wanted)
-      if (Number(count) > MOST_AT_ONCE)
+      if (Number(count) > MAX_BULK_ITEMS)
         throw new FieldErrors('INVALID_PAYLOAD', [
-          { path: '/count', message: `must be at most ${MOST_AT_ONCE}` },
+          { path: '/count', message: `must be at most ${MAX_BULK_ITEMS}` },
         ])
       const { decision, note = null, ...filter } = wanted
       const asker = askerFor(request)

@@ -5,8 +5,8 @@ import { Conflict, NotFound } from '../../http/problem.ts'
 import type { DecisionName } from './decisions.ts'
 
 /** Nobody can have reviewed more than this, and each takes its own transaction. */
-export const MOST_AT_ONCE = 10_000
-const MOST_REASONS = 10
+export const MAX_BULK_ITEMS = 10_000
+const MAX_REASONS = 10
 
 export type Bulk = {
   id: string
@@ -25,10 +25,10 @@ export type Bulk = {
 /** What the operator saw before confirming. */
 export type Counted = { count: number; digest: string }
 
-/** Exactly how many match, and a digest of which ones; above MOST_AT_ONCE the count stops at one more. */
+/** Exactly how many match, and a digest of which ones; above MAX_BULK_ITEMS the count stops at one more. */
 export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<Counted> {
   const { rows } = await sql<Counted>`
-    select count(*)::integer as count, ${digest} as digest from (${items} limit ${MOST_AT_ONCE + 1}) matching`.execute(
+    select count(*)::integer as count, ${digest} as digest from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
     db,
   )
   return rows[0] ?? { count: 0, digest: '' }
@@ -61,7 +61,7 @@ export function createBulk(
     if (isNew === 0n) return
     await sql`
       insert into loanops.bulk_item (bulk_id, number, item)
-      select ${id}, row_number() over (), item from (${items} limit ${MOST_AT_ONCE + 1}) matching`.execute(
+      select ${id}, row_number() over (), item from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
       trx,
     )
     const { rows } = await sql<Counted>`
@@ -91,7 +91,7 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
            i.total, i.done, i.refused,
            (select coalesce(json_agg(r), '[]') from (
               select reason, count(*)::integer as count from loanops.bulk_item
-               where bulk_id = b.id and outcome = 'refused' group by reason order by 2 desc limit ${MOST_REASONS}) r) as reasons
+               where bulk_id = b.id and outcome = 'refused' group by reason order by 2 desc limit ${MAX_REASONS}) r) as reasons
       from loanops.bulk b
      cross join lateral (
        select count(*)::integer as total, (count(*) filter (where outcome = 'done'))::integer as done,

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { newId } from '../../ids.ts'
 import { count as inDigits } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { type Counted, MOST_AT_ONCE } from './bulk-store.ts'
+import { type Counted, MAX_BULK_ITEMS } from './bulk-store.ts'
 import { DECISIONS, type DecisionName } from './decisions.ts'
 
 /** The exact number and what will happen, before anything happens. */
@@ -15,8 +15,8 @@ export function confirmation(
   const back = `/console/${about}?${new URLSearchParams(filter as Record<string, string>)}`
   if (count === 0)
     return html`<h1>All that match</h1><p>This decision applies to none of the matching ${about}.</p><p><a href="${back}">Back to the list</a></p>`
-  if (count > MOST_AT_ONCE)
-    return html`<h1>All that match</h1><p>More than ${inDigits(MOST_AT_ONCE)} ${about} match: narrow the filter.</p><p><a href="${back}">Back to the list</a></p>`
+  if (count > MAX_BULK_ITEMS)
+    return html`<h1>All that match</h1><p>More than ${inDigits(MAX_BULK_ITEMS)} ${about} match: narrow the filter.</p><p><a href="${back}">Back to the list</a></p>`
   return html`<h1>All that match</h1>
 <p class="big"><strong>${inDigits(count)}</strong> ${about}</p>
 <p>Each of them will be ${effect}. ${note === undefined ? '' : html`The note is: “${note}”.`} You can stop it while it runs; decisions already made remain.</p>

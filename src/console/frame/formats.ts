@@ -2,10 +2,10 @@ import { html } from 'hono/html'
 import { type Html, nothing } from './html.ts'
 
 /** More decimals than any currency or stored amount has. */
-const MOST_DECIMALS = 20
+const MAX_DECIMALS = 20
 const amounts = new Intl.NumberFormat('en-IN', {
   minimumFractionDigits: 2,
-  maximumFractionDigits: MOST_DECIMALS,
+  maximumFractionDigits: MAX_DECIMALS,
 })
 const counts = new Intl.NumberFormat('en-IN')
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { someMatching } from '../../operations/find.ts'
-import { countUpTo, MOST_COUNTED } from '../lists/count.ts'
+import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const HOURS = 6
 const BUCKET_MINUTES = 10
 /** Only the newest that ended are counted: more would take longer than a page may. */
-const MOST_ENDED = 100_000
+const MAX_ENDED = 100_000
 
 export type Bucket = { at: Date; accepted: number; finished: number; failed: number }
 export type History = {
@@ -31,7 +31,7 @@ export async function loadHistory(db: Database, timeZone: string): Promise<Histo
         from (select processed_at, status = 'failed' as is_failed from loanops.operation
                where status <> 'processing' and purged_at is null
                  and processed_at > now() - make_interval(hours => ${HOURS + 1})
-               order by processed_at desc limit ${MOST_ENDED}) newest
+               order by processed_at desc limit ${MAX_ENDED}) newest
        group by 1
     )
     select step.at, greatest(coalesce(after.seq, last.seq, 0) - coalesce(before.seq, after.seq, last.seq, 0), 0)::integer as accepted,
@@ -48,17 +48,17 @@ export async function loadHistory(db: Database, timeZone: string): Promise<Histo
 async function failures(db: Database, timeZone: string) {
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
   const filter = { failed_on: today, time_zone: timeZone }
-  return { today, failedToday: await countUpTo(db, someMatching(filter, MOST_COUNTED + 1)) }
+  return { today, failedToday: await countUpTo(db, someMatching(filter, MAX_COUNTED + 1)) }
 }
 
 async function lastMinute(db: Database) {
   const { rows } = await sql<{ acceptedLastMinute: number; finishedLastMinute: number }>`
     select (select count(*)::integer from (
               select from loanops.operation where id >= core.first_id_at(now() - interval '1 minute')
-               limit ${MOST_ENDED}) accepted) as "acceptedLastMinute",
+               limit ${MAX_ENDED}) accepted) as "acceptedLastMinute",
            (select count(*)::integer from (
               select from loanops.operation
                where status <> 'processing' and purged_at is null and processed_at > now() - interval '1 minute'
-               limit ${MOST_ENDED}) ended) as "finishedLastMinute"`.execute(db)
+               limit ${MAX_ENDED}) ended) as "finishedLastMinute"`.execute(db)
   return rows[0] ?? { acceptedLastMinute: 0, finishedLastMinute: 0 }
 }

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Readiness } from '../../ops/health.ts'
-import { MOST_COUNTED } from '../lists/count.ts'
+import { MAX_COUNTED } from '../lists/count.ts'
 import type { PageContext } from '../page-context.ts'
 import { type History, loadHistory } from './history.ts'
 import { lastRuns, type Runs } from './last-runs.ts'
 
 /** Counting more would take longer than anybody waits; beyond this, the sizes of the groups are lower bounds. */
-const MOST_UNFINISHED = 5_000
+const MAX_UNFINISHED = 5_000
 
 export type Group = { name: string | null; count: number }
 type Pause = { reason: string; since: Date; until: Date | null }
@@ -66,7 +66,7 @@ async function pauseUnderWay(db: Database): Promise<Pause[]> {
 async function backlog(db: Database): Promise<Group[]> {
   const { rows } = await sql<Group>`
     select waiting_for as name, count(*)::integer as count
-      from (select seq from loanops.operation where status = 'processing' limit ${MOST_UNFINISHED}) unfinished
+      from (select seq from loanops.operation where status = 'processing' limit ${MAX_UNFINISHED}) unfinished
       join loanops.operation_state using (seq)
      group by waiting_for order by waiting_for nulls first`.execute(db)
   return rows
@@ -89,7 +89,7 @@ async function objections(db: Database): Promise<Group[]> {
 async function callbacks(db: Database): Promise<Group[]> {
   const some = (state: string) => sql`
     select ${sql.lit(state)} as name, count(*)::integer as count
-      from (select from loanops.callback where state = ${sql.lit(state)} limit ${MOST_COUNTED + 1}) c`
+      from (select from loanops.callback where state = ${sql.lit(state)} limit ${MAX_COUNTED + 1}) c`
   const { rows } = await sql<Group>`${some('pending')} union all ${some('failed')}`.execute(db)
   return rows
 }
@@ -106,7 +106,7 @@ async function receiver(db: Database): Promise<string | null> {
 async function behind(db: Database): Promise<Group[]> {
   const { rows } = await sql<Group>`
     select source as name, count(*)::integer as count
-      from (select source from core.pending_event limit ${MOST_UNFINISHED}) pending
+      from (select source from core.pending_event limit ${MAX_UNFINISHED}) pending
      group by source order by 2 desc, 1`.execute(db)
   return rows
 }

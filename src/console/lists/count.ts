@@ -3,13 +3,13 @@ import type { Database } from '../../database/database.ts'
 import { count as inDigits } from '../frame/formats.ts'
 
 /** Beyond this, nobody needs the number. */
-export const MOST_COUNTED = 1_000
+export const MAX_COUNTED = 1_000
 const PATIENCE_MS = 800
 const CANCELLED = '57014'
 
 /** The exact number, or that there are more than are counted. */
 export function atMost(n: number): string {
-  return n > MOST_COUNTED ? `more than ${inDigits(MOST_COUNTED)}` : inDigits(n)
+  return n > MAX_COUNTED ? `more than ${inDigits(MAX_COUNTED)}` : inDigits(n)
 }
 
 /** @param rows a query @returns how many there are, at most one more than are counted; null if that takes too long */
@@ -18,7 +18,7 @@ export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promis
     return await db.transaction().execute(async trx => {
       await sql`select set_config('statement_timeout', ${String(PATIENCE_MS)}, true)`.execute(trx)
       const { rows: counted } = await sql<{ count: number }>`
-        select count(*)::integer as count from (${rows} limit ${MOST_COUNTED + 1}) found`.execute(
+        select count(*)::integer as count from (${rows} limit ${MAX_COUNTED + 1}) found`.execute(
         trx,
       )
       return counted[0]?.count ?? 0

@@ -4,9 +4,9 @@ import type { Database } from '../../database/database.ts'
 import { someMatching } from '../../operations/find.ts'
 import { matching, type OperationFilter, orderOf } from '../../operations/operation-filter.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { atMost, countUpTo, MOST_COUNTED } from '../lists/count.ts'
+import { atMost, countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
-const MOST_CODES = 8
+const MAX_CODES = 8
 
 /** Why most of the newest failed, and how many have failed for each of these reasons; each leads to its rows. */
 export async function failuresByReason(db: Database, filter: OperationFilter): Promise<Html> {
@@ -15,14 +15,14 @@ export async function failuresByReason(db: Database, filter: OperationFilter): P
     select code
       from (select coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
                             o.response ->> 'userMessageGlobalisationCode') as code
-              from loanops.operation o where ${matching(filter)} order by ${orderOf(filter)} desc limit ${MOST_COUNTED}) newest
-     where code is not null group by code order by count(*) desc, 1 limit ${MOST_CODES}`.execute(db)
+              from loanops.operation o where ${matching(filter)} order by ${orderOf(filter)} desc limit ${MAX_COUNTED}) newest
+     where code is not null group by code order by count(*) desc, 1 limit ${MAX_CODES}`.execute(db)
   if (codes.rows.length === 0) return nothing
   const reasons = await Promise.all(
     codes.rows.map(async ({ code }) => {
       const wanted = { ...filter, error_code: code }
       const { time_zone: _, ...inUrl } = wanted
-      const failures = await countUpTo(db, someMatching(wanted, MOST_COUNTED + 1))
+      const failures = await countUpTo(db, someMatching(wanted, MAX_COUNTED + 1))
       return { code, failures, href: `/console/operations?${new URLSearchParams(inUrl)}` }
     }),
   )

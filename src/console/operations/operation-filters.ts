@@ -4,7 +4,7 @@ import { ExternalId, IsoDay, oneOf, Text } from '../../http/fields.ts'
 import { WAITING_REASONS } from '../../operations/operation-filter.ts'
 import { STATUSES } from '../../operations/record.ts'
 
-const MOST_OF_A_CODE = 200
+const MAX_PER_CODE = 200
 export const operationFilters = {
   external_id: Type.Optional(ExternalId),
   status: Type.Optional(oneOf(STATUSES)),
@@ -13,6 +13,6 @@ export const operationFilters = {
     Type.String({ pattern: '^[A-Z][A-Z_]{0,39}$', description: 'an operation’s name' }),
   ),
   origin: Type.Optional(oneOf(ORIGINS)),
-  error_code: Type.Optional(Text(MOST_OF_A_CODE, 'error.msg.loan.not.found')),
+  error_code: Type.Optional(Text(MAX_PER_CODE, 'error.msg.loan.not.found')),
   failed_on: Type.Optional(IsoDay),
 }

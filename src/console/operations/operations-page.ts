@@ -4,7 +4,7 @@ import type { OperationFilter } from '../../operations/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { countUpTo, MOST_COUNTED } from '../lists/count.ts'
+import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import type { Column, List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
@@ -32,7 +32,7 @@ function operationList(context: PageContext): List<typeof operationFilters, Oper
       const { operations, next_cursor } = await listOperations(db, { ...query, ...inZone(query) })
       return { rows: operations, next_cursor }
     },
-    count: filter => countUpTo(db, someMatching(inZone(filter), MOST_COUNTED + 1)),
+    count: filter => countUpTo(db, someMatching(inZone(filter), MAX_COUNTED + 1)),
     above: filter => failuresByReason(db, inZone(filter)),
     below: (filter, request) => bulkForm('operations', filter, request.user.role),
   }

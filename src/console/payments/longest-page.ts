@@ -8,7 +8,7 @@ import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { paymentPath } from './payments-page.ts'
 
-const MOST_SHOWN = 50
+const MAX_SHOWN = 50
 
 type Row = {
   gateway: string
@@ -46,11 +46,11 @@ export function longestPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
     app.get('/suspense', async (request, reply) => {
       const { rows } = await sql<Row>`
         select gateway, gateway_payment_id, kind, reason, amount::text as amount, currency, suspended_at as since, note, noted_by
-          from core.transaction where state = 'suspense' order by suspended_at limit ${MOST_SHOWN}`.execute(
+          from core.transaction where state = 'suspense' order by suspended_at limit ${MAX_SHOWN}`.execute(
         db,
       )
       const body = html`<h1>Longest in suspense</h1>
-<p>The ${MOST_SHOWN} that have waited longest. <a href="/console/payments?state=suspense">All of them</a></p>
+<p>The ${MAX_SHOWN} that have waited longest. <a href="/console/payments?state=suspense">All of them</a></p>
 ${rows.length === 0 ? html`<p class="hint">Nothing is in suspense. Payments that cannot be posted as they are appear here.</p>` : table(columns, rows, 'Longest in suspense')}`
       return answerPage(request, reply, { title: 'Longest in suspense', body })
     })

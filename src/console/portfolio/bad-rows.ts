@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { MOST_COUNTED } from '../lists/count.ts'
+import { MAX_COUNTED } from '../lists/count.ts'
 import { table } from '../lists/table.ts'
 import { loanPath } from '../timeline/subject-path.ts'
 
-const MOST_SHOWN = 100
-const MOST_REASONS = 8
+const MAX_ROWS_SHOWN = 100
+const MAX_REASONS = 8
 
 type BadRow = {
   line: number
@@ -22,7 +22,7 @@ export async function findBadRows(db: Database, id: string): Promise<BadRow[]> {
   const { rows } = await sql<BadRow>`
     select line, loan_external_id as external_loan_id, state, reason from loanops.migration_row
      where migration_id = ${id} and state in ('invalid', 'failed', 'stopped')
-     order by line limit ${MOST_COUNTED}`.execute(db)
+     order by line limit ${MAX_COUNTED}`.execute(db)
   return rows
 }
 
@@ -47,6 +47,6 @@ export function badRows(id: string, rows: BadRow[]): Html {
   ]
   return html`<h2>Rows with errors</h2>
 <p class="bar"><a href="/console/portfolio/${id}/errors.csv" download>Export CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
-<dl class="figures box">${groups.slice(0, MOST_REASONS).map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MOST_COUNTED ? '+' : ''}</dd>`)}</dl>
-${table(columns, rows.slice(0, MOST_SHOWN), 'Rows with errors')}`
+<dl class="figures box">${groups.slice(0, MAX_REASONS).map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MAX_COUNTED ? '+' : ''}</dd>`)}</dl>
+${table(columns, rows.slice(0, MAX_ROWS_SHOWN), 'Rows with errors')}`
 }

@@ -12,7 +12,7 @@ import { table, textOf } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { sourceForms } from './source-forms.ts'
 
-const MOST_SHOWN = 200
+const MAX_SHOWN = 200
 const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
 
 type Row = Record<string, unknown>
@@ -60,7 +60,7 @@ export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
   }
 
   async function section(title: string, query: RawBuilder<unknown>): Promise<Html> {
-    const { rows } = await sql<Row>`${query} limit ${MOST_SHOWN}`.execute(db)
+    const { rows } = await sql<Row>`${query} limit ${MAX_SHOWN}`.execute(db)
     const [first] = rows
     if (first === undefined) return html`<h2>${title}</h2><p class="hint">None.</p>`
     const columns = Object.keys(first).map(name => ({

@@ -5,7 +5,7 @@ import { paymentPath } from '../payments/payments-page.ts'
 import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
 /** Nobody reads more hits of one kind. */
-const MOST_OF_A_KIND = 20
+const MAX_HITS_PER_KIND = 20
 const IS_UUID = new RegExp(UUID)
 
 type Hit = { title: string; path: string }
@@ -28,7 +28,7 @@ async function operations(db: Database, q: string): Promise<Hit[]> {
      where operation_type || '|' || id::text = ${q}
     union
     (select operation_type || '|' || id from loanops.operation
-      where data ->> 'utr_payment_id' = ${q} limit ${MOST_OF_A_KIND})`.execute(db)
+      where data ->> 'utr_payment_id' = ${q} limit ${MAX_HITS_PER_KIND})`.execute(db)
   return rows.map(({ id }) => ({
     title: `Operation ${id}`,
     path: operationPath(id),
@@ -53,7 +53,7 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
 async function payments(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     select gateway, gateway_payment_id, kind from core.transaction
-     where gateway_payment_id = ${q} order by gateway, kind limit ${MOST_OF_A_KIND}`.execute(db)
+     where gateway_payment_id = ${q} order by gateway, kind limit ${MAX_HITS_PER_KIND}`.execute(db)
   return rows.map(row => ({
     title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
     path: paymentPath(row),

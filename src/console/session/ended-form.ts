@@ -8,9 +8,9 @@ import { dropForm, formIn, keepForm } from './cookie.ts'
 import { nextPath } from './next-path.ts'
 
 /** A note in any script fits. */
-const MOST_TYPED_BYTES = 16_384
+const MAX_TYPED_BYTES = 16_384
 /** Browsers reject a cookie above 4,096 bytes. */
-const MOST_KEPT = 3_800
+const MAX_KEPT_BYTES = 3_800
 
 /** A form sent after its session had expired, without the values if they cannot be kept. */
 type EndedForm = { action: string; typed: string | null }
@@ -23,14 +23,14 @@ export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply
   const { url: action } = request
   const typed = await typedIn(request)
   const kept = encoded({ action, typed })
-  keepForm(request, reply, kept.length > MOST_KEPT ? encoded({ action, typed: null }) : kept)
+  keepForm(request, reply, kept.length > MAX_KEPT_BYTES ? encoded({ action, typed: null }) : kept)
 }
 
 /** The last form that was sent without a session; undefined if there was none. */
 export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   try {
     const kept = Buffer.from(formIn(request) ?? '', 'base64url')
-    const text = inflateRawSync(kept, { maxOutputLength: 4 * MOST_TYPED_BYTES }).toString()
+    const text = inflateRawSync(kept, { maxOutputLength: 4 * MAX_TYPED_BYTES }).toString()
     const { action, typed } = JSON.parse(text) as Record<string, unknown>
     if (typeof action !== 'string') return undefined
     return { action, typed: typeof typed === 'string' ? typed : null }
@@ -63,7 +63,7 @@ function encoded(form: EndedForm): string {
 /** Null for a file, for what is too long, and for a password, which no cookie should hold. */
 async function typedIn({ raw, headers }: FastifyRequest): Promise<string | null> {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return null
-  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MOST_TYPED_BYTES) return null
+  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_TYPED_BYTES) return null
   let text = ''
   for await (const chunk of raw.setEncoding('utf8')) text += chunk
   return [...new URLSearchParams(text).keys()].some(name => name.includes('password')) ? null : text

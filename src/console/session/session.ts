@@ -13,7 +13,7 @@ import { isSafe } from './cross-origin.ts'
 /** A cookie that has not been used for this long is no longer valid. */
 const IDLE_SECONDS = 1_800
 /** A working day: even a page that refreshes itself must not stay open to passers-by for ever. */
-const LONGEST_SECONDS = 12 * 3_600
+const MAX_SECONDS = 12 * 3_600
 /** A token is replaced once this much of its life is left. */
 const RENEW_BELOW = 0.75
 
@@ -50,7 +50,7 @@ export async function requireSession(
   const { began = 0, iat } = claims as Claims & { iat: number }
   const ttl = ttlSeconds(config)
   const isWorn = iat + ttl - nowSeconds() < ttl * RENEW_BELOW
-  if (!isWorn || nowSeconds() - began > LONGEST_SECONDS) return
+  if (!isWorn || nowSeconds() - began > MAX_SECONDS) return
   const { sub, name, role, gen, jti } = claims
   keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
 }

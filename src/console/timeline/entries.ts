@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 
 export const ENTRIES_PER_PAGE = 50
 /** How many subjects are searched in the audit. */
-const MOST_SUBJECTS = 500
+const MAX_SUBJECTS = 500
 
 export type Subject = { kind: 'loan' | 'client'; id: string }
 export type Entry = { at: Date } & (
@@ -156,10 +156,10 @@ async function findActions(db: Database, subject: Subject, before: string | null
     select actor, action, subject, detail, at from ops.audit
      where subject = any(array(
        (select o.operation_type || '|' || o.id from loanops.operation o
-         where o.external_id = ${subject.id} and ${ofKind(subject)} order by o.seq desc limit ${MOST_SUBJECTS})
+         where o.external_id = ${subject.id} and ${ofKind(subject)} order by o.seq desc limit ${MAX_SUBJECTS})
        union all
        (select t.gateway || '/' || t.gateway_payment_id from core.transaction t
-         where ${subject.kind === 'loan'} and t.external_loan_id = ${subject.id} order by t.id desc limit ${MOST_SUBJECTS})))
+         where ${subject.kind === 'loan'} and t.external_loan_id = ${subject.id} order by t.id desc limit ${MAX_SUBJECTS})))
        and ${earlier('at', before)}
      order by at desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
   return rows

@@ -7,7 +7,7 @@ import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
 /** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 
 /**
  * Predicts what a run would do with the rows of one loan: `unknown` if only this loan cannot be read.
@@ -34,7 +34,7 @@ export async function lookUntilRead(
 
 function pauseAskedFor(error: unknown): number {
   const { retryAfterMs = 0 } = error instanceof LedgerTrouble ? error.answer : {}
-  return Math.min(retryAfterMs, LONGEST_PAUSE_MS)
+  return Math.min(retryAfterMs, MAX_PAUSE_MS)
 }
 
 const unread = (line: number, { message }: Error): Found => ({

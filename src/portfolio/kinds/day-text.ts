@@ -11,15 +11,15 @@ export const DAY_RULE = 'must be a valid date, such as 05 March 2026 or 2026-03-
 /** Any other year is a typing error. */
 const YEARS = { first: 1_000, last: 2_999 }
 /** The million rows of a portfolio have only a few thousand different days. */
-const MAX_KEPT = 20_000
-const LONGEST = '05 September 2026'.length
+const MAX_KEPT_TEXTS = 20_000
+const MAX_CHARACTERS = '05 September 2026'.length
 const kept = new Map<string, DayOfFile | undefined>()
 
 /** @param text as `dd MMMM yyyy` or ISO */
 export function dayOf(text: string): DayOfFile | undefined {
-  if (text.length > LONGEST) return undefined
+  if (text.length > MAX_CHARACTERS) return undefined
   if (!kept.has(text)) {
-    if (kept.size >= MAX_KEPT) kept.clear()
+    if (kept.size >= MAX_KEPT_TEXTS) kept.clear()
     kept.set(copied(text), parsed(text))
   }
   return kept.get(text)

@@ -4,8 +4,8 @@ import type { GatewayPayment, GatewayRefund, GatewayStore } from './gateway-stor
 /** Unix times outside of this are refused. */
 const EARLIEST = 946_684_800
 const LATEST = 4_765_046_400
-const MOST_PER_PAGE = 100
-const MOST_RECON_ROWS = 1_000
+const MAX_ITEMS_PER_PAGE = 100
+const MAX_RECON_ROWS = 1_000
 
 export type GatewayAnswer = { status: number; body: string; headers?: Record<string, string> }
 
@@ -66,7 +66,7 @@ function page<T extends { createdAt: Date }>(
   const skip = number('skip', 0)
   if (!(from >= EARLIEST && to <= LATEST && from <= to))
     return refusal(400, 'from must be between 946684800 and 4765046400')
-  if (!(Number.isInteger(count) && count >= 1 && count <= MOST_PER_PAGE))
+  if (!(Number.isInteger(count) && count >= 1 && count <= MAX_ITEMS_PER_PAGE))
     return refusal(400, 'The count may not be greater than 100.')
   const items = all
     .filter(({ createdAt }) => seconds(createdAt) >= from && seconds(createdAt) <= to)
@@ -84,7 +84,7 @@ function recon(
   const [year, month, day] = ['year', 'month', 'day'].map(name => query.get(name))
   if (!year || !month) return refusal(400, 'The year and month fields are required.')
   const skip = Number(query.get('skip') ?? 0)
-  const count = Math.min(Number(query.get('count') ?? 10), MOST_RECON_ROWS)
+  const count = Math.min(Number(query.get('count') ?? 10), MAX_RECON_ROWS)
   const isWanted = ({ settlement }: Pick<GatewayPayment, 'settlement'>) =>
     settlement !== null && isOn(settlement.at, year, month, day)
   const items = [

@@ -10,8 +10,8 @@ import {
 
 /** From this version on rows are nested and carry the order's tags. */
 const NESTED_FROM = '2026-01-01'
-const MOST_PER_PAGE = 1_000
-const MOST_DAYS = 30
+const MAX_ROWS_PER_PAGE = 1_000
+const MAX_DAYS = 30
 
 type Filters = { start_date?: string; end_date?: string; cf_settlement_ids?: string[] }
 type ReconRequest = { pagination?: { limit?: number; cursor?: string | null }; filters?: Filters }
@@ -59,9 +59,9 @@ export function answerB(
 function recon(rows: Row[], { pagination = {}, filters = {} }: ReconRequest): GatewayAnswer {
   const from = Date.parse(filters.start_date ?? '')
   const to = Date.parse(filters.end_date ?? '')
-  if (Number.isNaN(from) || Number.isNaN(to) || to - from > MOST_DAYS * DAY_MS)
+  if (Number.isNaN(from) || Number.isNaN(to) || to - from > MAX_DAYS * DAY_MS)
     return refusalB(400, 'filters_invalid', 'start_date and end_date must be within 30 days')
-  const limit = Math.min(pagination.limit ?? 10, MOST_PER_PAGE)
+  const limit = Math.min(pagination.limit ?? 10, MAX_ROWS_PER_PAGE)
   const after = pagination.cursor ? Number(Buffer.from(pagination.cursor, 'base64').toString()) : 0
   const wanted = rows.filter(({ at }) => at >= from && at <= to)
   const page = wanted.slice(after, after + Math.max(1, limit - 1))
