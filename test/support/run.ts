@@ -7,6 +7,7 @@ import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { failedFiles } from './failed-files.ts'
 import { writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
@@ -19,8 +20,8 @@ const SEMI_SPACE_MB = 64
 const tap = resolve('node_modules/.bin/tap')
 const MAX_SEED = 1_000_000
 /**
- * Some promises are in milliseconds, and six processes share the machine. What fails beside others is run once more, alone:
- * a promise that is broken fails there too. More failures than this have another cause.
+ * Six processes share a machine that may be busy. Test files that fail beside others are run once more, alone, where a broken
+ * promise fails too; the run's last lines name those that pass there. More failures than this have another cause.
  */
 const MAX_AGAIN = 4
 const isShown = process.stdout.isTTY
@@ -59,15 +60,12 @@ try {
   await makeTemplate(postgres.url)
   await Promise.all([built, unpacked])
   const first = await run(entries, options)
-  const failed = failedEntries(first.report)
   process.exitCode = first.status
   if (first.status !== 0) console.log(failures(first.report))
-  if (!isAsked && failed.length > 0 && failed.length <= MAX_AGAIN) {
-    console.log(`# these failed beside others and run again alone: ${failed.join(' ')}`)
-    const again = await run(failed, [...options, '--jobs=1'])
-    process.exitCode = again.status
-    console.log(again.status === 0 ? '# alone, they pass' : failures(again.report))
-  }
+  const failed = failedFiles(first.report)
+  // A shuffled run looks for tests that need others before them, and these pass alone.
+  const isAgain = !isAsked && seed === undefined && failed.length > 0 && failed.length <= MAX_AGAIN
+  if (isAgain) process.exitCode = await runAlone(failed)
 } finally {
   await postgres.close()
   if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
@@ -95,8 +93,14 @@ async function run(files: string[], options: string[]) {
   return { status: status ?? 1, report }
 }
 
-function failedEntries(report: string): string[] {
-  return [...report.matchAll(/^not ok \d+ - (\S+)/gm)].map(([, file = '']) => file)
+async function runAlone(files: string[]): Promise<number> {
+  console.log(`# these failed beside others and run again alone: ${files.join(' ')}`)
+  const { status, report } = await run(files, [...options, '--jobs=1'])
+  if (status !== 0) console.log(failures(report))
+  const broken = failedFiles(report)
+  const passed = files.filter(file => !broken.includes(file))
+  if (passed.length > 0) console.log(['# passed only alone:', ...passed].join('\n#   '))
+  return status
 }
 
 /** Once more at the end, where they are seen: each failed assertion with what it says. */
