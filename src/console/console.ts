@@ -14,22 +14,20 @@ import { readSessions, requireSession } from './session/session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Served without a login. */
     isPublic?: boolean
-    /** A form that viewers may send too. */
+    /** Viewers may send this form too. */
     isForViewers?: boolean
-    /** A transfer, to which the time limit of a page does not apply. */
+    /** A transfer, exempt from the time limit of a page. */
     takesLong?: boolean
   }
   interface FastifyRequest {
-    /** By `performance.now()`; in the console only. */
+    /** By `performance.now()`. */
     startedAt: number
   }
 }
 
-/** Pages must not take the connections that calls need, and only a few people read them. */
+/** Few people read pages, and pages must not take connections from API calls. */
 const CONNECTIONS = 4
-/** A page that takes longer is not worth waiting for. */
 const STATEMENT_MS = 3_000
 
 const POLICY = [
@@ -45,7 +43,7 @@ const POLICY = [
 
 type Context = Omit<PageContext, 'formats'>
 
-/** The operators' pages, in their own scope. @param finish called once all routes have been added */
+/** @param finish called once all routes have been added */
 export function consoleRoutes(
   context: Context,
   finish: (scope: FastifyInstance) => void,
@@ -57,7 +55,7 @@ export function consoleRoutes(
       name: 'loanops-console',
       onError: error => app.log.error({ err: error }, 'database connection error'),
       statementMs: STATEMENT_MS,
-      // Starting other processes takes longer than reading one page of rows, and they would take the CPUs from calls.
+      // Starting parallel workers takes longer than reading one page of rows, and costs API calls CPU.
       isSerial: true,
     })
     app.addHook('onClose', () => db.destroy())
@@ -88,6 +86,6 @@ export function consoleRoutes(
 async function sendHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   request.startedAt = performance.now()
   reply.header('content-security-policy', POLICY)
-  // With `no-referrer`, our own forms would be sent as `Origin: null`.
+  // With `no-referrer`, browsers would send our own forms with `Origin: null`.
   reply.header('referrer-policy', 'same-origin')
 }

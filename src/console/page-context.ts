@@ -12,7 +12,7 @@ import type { Portfolio } from '../portfolio/portfolio.ts'
 import type { Formats } from './frame/formats.ts'
 
 export type PageContext = {
-  /** The console's own pool, so that pages do not take the connections that calls need. */
+  /** The console's own pool, so that pages take no connections from API calls. */
   db: Database
   boss: PgBoss
   config: Config

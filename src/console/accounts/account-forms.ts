@@ -6,7 +6,7 @@ export const ACCOUNTS_PATH = '/console/accounts'
 export const disablePath = (username: string) =>
   `${ACCOUNTS_PATH}/${encodeURIComponent(username)}/disable`
 
-/** Asks first, because disabling an account cannot be undone. */
+/** Confirmed first, because disabling cannot be undone. */
 export function disableConfirmation(username: string, asker: string): Html {
   return html`<h1>Disable ${username}</h1>
 <p>This is for good: a disabled account cannot be enabled again, and nobody else can have its name. All its sessions, here and

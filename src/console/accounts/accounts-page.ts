@@ -35,7 +35,6 @@ type Row = {
   last_login_at: Date | null
 }
 
-/** Who may log in; for administrators only. */
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
   return async app => {

@@ -9,7 +9,6 @@ const MAX_SHOWN = 50
 
 type Action = { at: Date; actor: string; action: string; detail: Record<string, unknown> }
 
-/** Who did what to this subject, and why, newest first. */
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`
     select at, actor, action, detail from ops.audit
@@ -18,7 +17,7 @@ export async function actionsOn(db: Database, subject: string, formats: Formats)
   return html`<h2>Who decided what</h2><ul>${rows.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>`
 }
 
-/** "payment assign by asha.rao: “named by the branch”". */
+/** For example: payment assign by asha.rao: “named by the branch”. */
 export function inWords({ actor, action, detail }: Omit<Action, 'at'>): Html {
   return html`<strong>${words(action).replace('.', ' ')}</strong> by ${actor}${Object.keys(detail).length === 0 ? nothing : html`: ${detailOf(detail)}`}`
 }

@@ -79,7 +79,7 @@ function matching({
   return sql.join(where, sql` and `)
 }
 
-/** A note first; the rest as names and values. */
+/** The note first, then the rest as names and values. */
 export function detailOf({ note, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)
     .filter(([, value]) => value !== null && value !== undefined)

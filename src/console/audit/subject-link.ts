@@ -17,7 +17,6 @@ const PAGES: Record<string, (subject: string) => string> = {
       : `/console/callbacks/${encodeURIComponent(subject)}`,
 }
 
-/** What was acted on, as a link to its page. */
 export function subjectLink(action: string, subject: string): Content {
   const path = PAGES[action.split('.', 1)[0] ?? '']?.(subject)
   return path === undefined ? subject : html`<a href="${path}">${subject}</a>`

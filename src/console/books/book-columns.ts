@@ -8,7 +8,6 @@ import type { Column } from '../lists/list.ts'
 
 type Day = Awaited<ReturnType<typeof findDays>>[number]
 
-/** Each figure leads to the payments that it counts. */
 export const bookColumns: Column<Day>[] = [
   { name: 'day', title: 'Day' },
   { name: 'lender', title: 'Lender' },

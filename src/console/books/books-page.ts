@@ -23,7 +23,6 @@ const pageSchema = {
   ),
 }
 
-/** Where the money is that the gateways captured, day by day. */
 export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/books', { schema: pageSchema }, async (request, reply) => {
@@ -57,7 +56,7 @@ const MAX_DAYS = 20
 
 type LostDay = { day: string; lender: string; gateway: string }
 
-/** Nobody looks again at a day that was balanced once, so the page names those that no longer are. */
+/** Nobody looks again at a day that was once balanced, so the page names those that no longer are. */
 async function unbalancedDays(db: PageContext['db']): Promise<Html> {
   const { rows } = await sql<LostDay>`
     select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MAX_DAYS}`.execute(

@@ -45,7 +45,7 @@ function bucketColumns(formats: Formats): Column<Row>[] {
       name: 'gateway_payment_id',
       title: 'Payment',
       isId: true,
-      // The gateway alone knows what is missing.
+      // A missing payment exists only at the gateway.
       cell: row =>
         row.state === null
           ? row.gateway_payment_id

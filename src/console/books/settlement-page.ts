@@ -21,7 +21,6 @@ type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
   }
 type Part = { gateway: string; gateway_payment_id: string; amount: string; currency: string }
 
-/** What a gateway paid out at once: of which payments, and whether it adds up. */
 export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [
     {

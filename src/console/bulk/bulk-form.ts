@@ -3,7 +3,6 @@ import type { Role } from '../../accounts/account.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { type About, DECISION_NAMES, DECISIONS } from './decisions.ts'
 
-/** Leads to a confirmation that shows the exact count before anything is decided. */
 export function bulkForm(about: About, filter: object, role: Role): Html {
   if (role === 'viewer') return nothing
   const names = DECISION_NAMES.filter(name => DECISIONS[name].about === about)

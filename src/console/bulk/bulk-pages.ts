@@ -38,7 +38,6 @@ const progressSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
 }
 
-/** One decision about every row that matches a filter: counted, confirmed, carried out, and stopped if need be. */
 export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
   const itemsOf = ({ decision, note: _, ...filter }: Static<typeof Wanted>) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
@@ -77,7 +76,6 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
   }
 }
 
-/** @throws FieldErrors */
 function requireNote({ decision, note }: Pick<Static<typeof Wanted>, 'decision' | 'note'>): void {
   if (DECISIONS[decision].needsNote && note === undefined)
     throw new FieldErrors('INVALID_PAYLOAD', [{ path: '/note', message: 'is required: say why' }])

@@ -7,7 +7,6 @@ import { live } from '../frame/live.ts'
 import type { Bulk } from './bulk-store.ts'
 import { DECISIONS } from './decisions.ts'
 
-/** How far a bulk decision has been carried out, and why some rows refused it. */
 export function bulkProgress(bulk: Bulk, request: FastifyRequest, formats: Formats): Html {
   const { decision, status, total, done, refused, reasons, note } = bulk
   const { about, label } = DECISIONS[decision]

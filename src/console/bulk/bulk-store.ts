@@ -25,7 +25,7 @@ export type Bulk = {
 /** What the operator saw before confirming. */
 export type Counted = { count: number; digest: string }
 
-/** Exactly how many match, and a digest of which ones; above MAX_BULK_ITEMS the count stops at one more. */
+/** Above MAX_BULK_ITEMS, counting stops at one more. */
 export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<Counted> {
   const { rows } = await sql<Counted>`
     select count(*)::integer as count, ${digest} as digest from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
@@ -37,7 +37,7 @@ export async function countItems(db: Database, items: RawBuilder<unknown>): Prom
 const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
 type NewBulk = {
-  /** Made for the confirmation page, so that submitting it twice makes one decision. */
+  /** Generated for the confirmation page, so that submitting it twice makes one decision. */
   id: string
   decision: DecisionName
   filter: object
@@ -46,7 +46,7 @@ type NewBulk = {
   digest?: string | undefined
 }
 
-/** Records the decision with exactly the rows that were counted. @throws Conflict if they have changed since */
+/** @throws Conflict if the matching rows have changed since they were counted */
 export function createBulk(
   db: Database,
   { id, decision, filter, note, count, digest: seen }: NewBulk,
@@ -84,7 +84,6 @@ export function createBulk(
   })
 }
 
-/** @throws NotFound */
 export async function findBulk(db: Database, id: string): Promise<Bulk> {
   const { rows } = await sql<Bulk>`
     select b.id, b.decision, b.note, b.actor, b.status, b.created_at as "createdAt", b.ended_at as "endedAt",
@@ -102,7 +101,7 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
   return rows[0]
 }
 
-/** Decisions already made remain; no further one is begun. */
+/** Items already decided stay decided. */
 export function stopBulk(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     const { numAffectedRows } = await sql`

@@ -5,7 +5,6 @@ import type { Html } from '../frame/html.ts'
 import { type Counted, MAX_BULK_ITEMS } from './bulk-store.ts'
 import { DECISIONS, type DecisionName } from './decisions.ts'
 
-/** The exact number and what will happen, before anything happens. */
 export function confirmation(
   wanted: { decision: DecisionName; note?: string },
   { count, digest }: Counted,

@@ -8,7 +8,6 @@ import type { Kind } from '../../payments/payment-record.ts'
 import { resolve } from '../../payments/resolve.ts'
 
 export type About = 'operations' | 'payments'
-/** An operation by its tracking id; a payment by its name, with the loan that it names. */
 export type Item = { tracking_id: string } | PaymentItem
 type PaymentItem = { gateway: string; id: string; kind: Kind; loan: string | null }
 type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
@@ -17,13 +16,13 @@ type Made = { note: string | null; asker: Asker }
 type Decision = {
   about: About
   label: string
-  /** What will happen to each. */
+  /** The effect on each item, shown to the operator. */
   effect: string
   needsNote: boolean
   decide(context: Context, item: Item, made: Made): Promise<unknown>
 }
 
-/** What can be decided about every row that matches a filter; each is decided as if it were the only one. */
+/** Each item is decided as if it were the only one. */
 export const DECISIONS = {
   'operations.retry': onOperation(
     'retry: try again',

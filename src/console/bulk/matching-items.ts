@@ -9,7 +9,7 @@ import type { DecisionName } from './decisions.ts'
 
 type BulkFilter = OperationFilter & PaymentFilter
 
-/** A query for what matches the filter and could take this decision at all; each row's `item` identifies it. */
+/** Selects what matches the filter and allows this decision; each row's `item` identifies it. */
 export function matchingItems(
   decision: DecisionName,
   filter: BulkFilter,

@@ -21,10 +21,7 @@ type Next = {
   requestId: string | null
 }
 
-/**
- * Carries out bulk decisions, one item after the other. Deciding an item and recording that it is done happen in one
- * transaction that locks it, so it is decided once, however many workers there are and whenever one dies.
- */
+/** One transaction locks an item, decides it and records that it is done, so each is decided exactly once. */
 export function workBulks(context: WorkerContext): Job {
   const { db, log } = context
   return startLoop(
@@ -56,7 +53,6 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
   return isDone
 }
 
-/** Skips decisions that were stopped. */
 async function nextItem(trx: Trx): Promise<Next | undefined> {
   const { rows } = await sql<Next>`
     select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId"
@@ -69,7 +65,7 @@ async function nextItem(trx: Trx): Promise<Next | undefined> {
   return rows[0]
 }
 
-/** @returns why it was refused; null if it was decided @throws what a later attempt may not meet */
+/** @returns why it was refused; null if it was decided @throws errors that may be temporary */
 async function decided(context: WorkerContext & { db: Trx }, next: Next): Promise<string | null> {
   const { item, decision, note, actor, address, requestId } = next
   const asker = { actor, caller: null, address, requestId }

@@ -21,7 +21,6 @@ const schema = {
 
 type Callback = Awaited<ReturnType<typeof findCallback>>
 
-/** One callback with its body and each attempt to deliver it. */
 export function callbackPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/callbacks/:id', { schema }, async (request, reply) => {

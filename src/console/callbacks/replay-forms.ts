@@ -6,7 +6,6 @@ import { type Html, nothing } from '../frame/html.ts'
 
 type Filter = { state?: string; type?: string; from?: string; to?: string }
 
-/** Replays the callbacks of a period, once their number has been shown. */
 export function replayForms({ state = 'failed', type, from, to }: Filter, role: Role): Html {
   if (role === 'viewer') return nothing
   const option = (one: string, chosen: string | undefined) =>

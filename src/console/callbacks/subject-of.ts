@@ -2,7 +2,6 @@ import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
 import { clientPath, loanPath } from '../timeline/subject-path.ts'
 
-/** A callback's subject, such as `loan:L-1001`, as a link to its page. */
 export function subjectOf(subject: string): Content {
   const [kind = '', ...rest] = subject.split(':')
   const id = rest.join(':')

@@ -18,7 +18,7 @@ const FILES = {
   'icon.svg': resolve(own, 'icon.svg'),
 }
 
-/** The URLs change with the files, so that browsers may keep what they have. */
+/** The URLs change with the files, so browsers may cache them. */
 export const ASSETS = {
   htmx: versioned('htmx.js'),
   pico: versioned('pico.css'),

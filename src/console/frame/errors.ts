@@ -12,7 +12,6 @@ import { live } from './live.ts'
 
 type Problem = { status: number; detail: string; fields?: FieldError[] | undefined }
 
-/** Answers every error of the console with a page that says what to do. */
 export async function errorPage(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof Unauthenticated) return toLogin(request, reply)
   const problem = problemOf(error)
@@ -38,7 +37,7 @@ async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   if (isForm && request.routeOptions.config.isForViewers !== true)
     await keepEndedForm(request, reply)
   const isPart = request.headers['hx-request'] !== undefined
-  // htmx follows a 303 itself, and would show the login inside the page.
+  // htmx would follow a 303 itself and show the login inside the page.
   if (isPart) return reply.code(401).header('hx-redirect', '/console/login').send('')
   return reply.redirect(`/console/login${next === '?next=%2Fconsole' ? '' : next}`, 303)
 }
@@ -54,7 +53,7 @@ ${alert(problem)}
   return answerPage(request, reply, { title, body })
 }
 
-/** htmx puts errors into the page, so the answer replaces the part that it could not refresh, and keeps retrying. */
+/** The response replaces the part that could not be refreshed, and keeps retrying. */
 async function answerPart(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   const part = live(request.url, {}, alert(problem))
   return reply.type('text/html; charset=utf-8').send(String(await part))

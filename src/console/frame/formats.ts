@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { type Html, nothing } from './html.ts'
 
-/** More decimals than any currency or stored amount has. */
+/** More than any currency or stored amount has. */
 const MAX_DECIMALS = 20
 const amounts = new Intl.NumberFormat('en-IN', {
   minimumFractionDigits: 2,
@@ -11,7 +11,6 @@ const counts = new Intl.NumberFormat('en-IN')
 
 export type Formats = ReturnType<typeof openFormats>
 
-/** How values look on a page: times in the ledger's time zone. */
 export function openFormats(timeZone: string) {
   const times = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -23,7 +22,7 @@ export function openFormats(timeZone: string) {
     second: '2-digit',
   })
   return {
-    /** A time in the ledger's time zone; in UTC on hover. */
+    /** Shows UTC on hover. */
     time(value: Date | string | null | undefined): Html {
       if (value === null || value === undefined) return nothing
       const iso = new Date(value).toISOString()
@@ -32,7 +31,7 @@ export function openFormats(timeZone: string) {
   }
 }
 
-/** With every digit, grouped as in India: INR 1,23,456.50. */
+/** Keeps every digit; grouped as in India: INR 1,23,456.50. */
 export function amount(value: string | null, currency: string | null = null): string {
   if (value === null) return ''
   // As text: a double would round it.
@@ -44,7 +43,7 @@ export function count(value: number | string | null): string {
   return value === null ? '' : counts.format(Number(value))
 }
 
-/** An identifier in words: `no_loan_named` is "no loan named". */
+/** `no_loan_named` becomes "no loan named". */
 export function words(name: string | null): string {
   return (name ?? '').replaceAll('_', ' ')
 }

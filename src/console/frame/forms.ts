@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { FieldErrors } from '../../http/problem.ts'
 
-/** Reads what HTML forms send, and nothing else. */
 export function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<string>(
@@ -9,7 +8,7 @@ export function readForms(app: FastifyInstance): void {
     { parseAs: 'string' },
     async (_: unknown, body: string) => fieldsOf(new URLSearchParams(body)),
   )
-  // A form also sends fields that were left empty.
+  // Forms also send fields that were left empty.
   app.addHook('preValidation', async request => {
     request.query = filled(request.query as Record<string, unknown>)
     if (

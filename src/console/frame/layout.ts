@@ -4,7 +4,7 @@ import { ASSETS } from './assets.ts'
 import { type Content, type Html, nothing } from './html.ts'
 
 export type Page = { title: string; body: Content }
-/** Who is logged in; undefined before the login. */
+/** Undefined before login. */
 type Viewer = Pick<Claims, 'name' | 'role'> | undefined
 
 const PLACES = [
@@ -18,7 +18,7 @@ const PLACES = [
 ] as const
 const FOR_ADMINS = [['/console/accounts', 'Accounts']] as const
 
-/** A whole page. @param path of the request, to mark its place in the navigation */
+/** @param path of the request, to highlight its place in the navigation */
 export function layout({ title, body }: Page, viewer: Viewer, path: string): Html {
   return html`<!doctype html>
 <html lang="en">

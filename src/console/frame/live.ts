@@ -4,23 +4,22 @@ import type { Content, Html } from './html.ts'
 const LIVE_ID = 'live'
 const EVERY = 'every 5s'
 
-/** `refresh=off` in a page's URL keeps it as it is. */
+/** `refresh=off` in the URL stops refreshing. */
 const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'off'
 
-/** A part of a page that keeps replacing itself with its current state. */
 export function live(url: string, query: { refresh?: string | undefined }, content: Content): Html {
   if (!isLive(query)) return html`<div id="${LIVE_ID}">${content}</div>`
   return html`<div id="${LIVE_ID}" hx-get="${withoutNotice(url)}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
 }
 
-/** What has just been done makes a list be read again for everybody: once, and not with each refresh. */
+/** Drops the notice: it must bypass the cache once, not on every refresh. */
 function withoutNotice(url: string): string {
   const target = new URL(url, 'http://console')
   target.searchParams.delete('done')
   return `${target.pathname}${target.search}`
 }
 
-/** The link that stops or starts refreshing; without JavaScript nothing refreshes, and the link reloads the page. */
+/** Without JavaScript nothing refreshes by itself, and the link reloads the page. */
 export function refreshLink(url: string): Html {
   const target = new URL(url, 'http://console')
   const isOn = isLive({ refresh: target.searchParams.get('refresh') ?? undefined })

@@ -1,6 +1,6 @@
 import { FieldErrors } from '../../http/problem.ts'
 
-/** The time that a form's field gives by the clock of a time zone. @throws FieldErrors */
+/** @throws FieldErrors */
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
   const asUtc = Date.parse(`${text}Z`)
   if (Number.isNaN(asUtc) || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text))
@@ -12,7 +12,7 @@ export function localTime(text: string, timeZone: string, field = 'until'): Date
   return new Date(asUtc - offsetAt(guess, timeZone))
 }
 
-/** By how many milliseconds the clocks are ahead of UTC. */
+/** How many milliseconds the zone is ahead of UTC. */
 function offsetAt(time: number, timeZone: string): number {
   const shown = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { oneOf } from '../../http/fields.ts'
 import { type Html, nothing } from './html.ts'
 
-/** What a form has done, by the word that it adds to the URL of the page that follows. */
+/** Messages shown after a form, keyed by the `done` parameter. */
 const DONE = {
   paused:
     'Writes to the ledger are paused. Operations already under way may still start a write for up to two seconds.',
@@ -36,7 +36,6 @@ export function doneNotice(done: string | undefined): Html {
   return text === undefined ? nothing : html`<p class="notice" role="status">${text}</p>`
 }
 
-/** The page that follows a form, with the notice of what it did. */
 export function donePath(path: string, done: Done): string {
   return `${path}${path.includes('?') ? '&' : '?'}done=${done}`
 }

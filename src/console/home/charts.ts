@@ -8,7 +8,6 @@ const WIDTH = 370
 const HEIGHT = 60
 const LABELS = 20
 
-/** What was accepted and what ended in the last hours, as charts with their numbers in words. */
 export function charts(history: History | null): Html {
   if (history === null) return nothing
   const { buckets, acceptedLastMinute, finishedLastMinute } = history

@@ -5,7 +5,7 @@ import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const HOURS = 6
 const BUCKET_MINUTES = 10
-/** Only the newest that ended are counted: more would take longer than a page may. */
+/** Only this many of the newest are counted: more would take too long for a page. */
 const MAX_ENDED = 100_000
 
 export type Bucket = { at: Date; accepted: number; finished: number; failed: number }
@@ -13,12 +13,12 @@ export type History = {
   buckets: Bucket[]
   acceptedLastMinute: number
   finishedLastMinute: number
-  /** A day by the ledger's clock, and how many have failed on it; null where that takes too long. */
+  /** The day in the ledger's time zone, and how many operations failed on it; null if counting takes too long. */
   today: string
   failedToday: number | null
 }
 
-/** What was accepted and what ended, in steps of ten minutes. Ids begin with their time, so an index finds the steps. */
+/** In steps of ten minutes. Ids begin with their time, so an index finds the steps. */
 export async function loadHistory(db: Database, timeZone: string): Promise<History> {
   const { rows } = await sql<Bucket>`
     with step as (

@@ -16,7 +16,7 @@ import { ledgerForms } from './ledger-forms.ts'
 import { loadState, type State } from './state.ts'
 import { tiles } from './tiles.ts'
 
-/** However many people look, the state is read once in this time. */
+/** State is read at most once per interval, however many viewers. */
 const FRESH_MS = 2_000
 
 const pageSchema = {
@@ -26,7 +26,6 @@ const pauseSchema = {
   body: Type.Object({ reason: Note, until: Type.Optional(Type.String({ maxLength: 40 })) }, closed),
 }
 
-/** The state of everything on one page; each number leads to what it counts. */
 export function homePage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, boss, config } = context
   const state = sharedLoad<State>(FRESH_MS)

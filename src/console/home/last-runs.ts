@@ -15,7 +15,6 @@ export type Runs = {
   migration: { id: string; type: string; done: number; valid_rows: number } | null
 }
 
-/** The last batch, read-back and fetch, and a portfolio that is running. */
 export async function lastRuns(db: Database): Promise<Runs> {
   const one = (query: ReturnType<typeof sql>) => sql`(select to_json(last) from (${query}) last)`
   const { rows } = await sql<Runs>`

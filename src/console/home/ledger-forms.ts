@@ -3,7 +3,6 @@ import type { Role } from '../../accounts/account.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import type { State } from './state.ts'
 
-/** The switch that stops all writes to the ledger, and a batch on demand. */
 export function ledgerForms({ pause }: State, role: Role): Html {
   if (role === 'viewer') return nothing
   return html`<h2>Actions</h2><div class="forms">

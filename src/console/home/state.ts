@@ -6,7 +6,7 @@ import type { PageContext } from '../page-context.ts'
 import { type History, loadHistory } from './history.ts'
 import { lastRuns, type Runs } from './last-runs.ts'
 
-/** Counting more would take longer than anybody waits; beyond this, the sizes of the groups are lower bounds. */
+/** Counting more takes too long; beyond this, the sizes of the groups are lower bounds. */
 const MAX_UNFINISHED = 5_000
 
 export type Group = { name: string | null; count: number }
@@ -94,7 +94,7 @@ async function callbacks(db: Database): Promise<Group[]> {
   return rows
 }
 
-/** Null where no callbacks are sent. */
+/** Null if no callbacks are sent. */
 async function receiver(db: Database): Promise<string | null> {
   const { rows } = await sql<{ state: string }>`
     select loanops.receiver_state(r) as state from loanops.callback_receiver r where types <> '{}'`.execute(

@@ -7,12 +7,12 @@ export const MAX_COUNTED = 1_000
 const PATIENCE_MS = 800
 const CANCELLED = '57014'
 
-/** The exact number, or that there are more than are counted. */
+/** Exact, or "more than N". */
 export function atMost(n: number): string {
   return n > MAX_COUNTED ? `more than ${inDigits(MAX_COUNTED)}` : inDigits(n)
 }
 
-/** @param rows a query @returns how many there are, at most one more than are counted; null if that takes too long */
+/** @returns the number of rows, at most MOST_COUNTED + 1; null if counting takes too long */
 export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promise<number | null> {
   try {
     return await db.transaction().execute(async trx => {

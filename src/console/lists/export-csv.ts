@@ -3,10 +3,9 @@ import { escapeFormula } from '../../csv/formula.ts'
 import type { Column, Found, Range } from './list.ts'
 import { textOf } from './table.ts'
 
-/** At most this many rows are in memory at a time. */
+/** The number of rows in memory at a time. */
 const ROWS_AT_ONCE = 500
 
-/** Every row that matches, page by page. */
 export async function* exportCsv<Row extends object>(
   columns: Column<Row>[],
   load: (range: Range) => Promise<Found<Row>>,

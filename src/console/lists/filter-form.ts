@@ -3,7 +3,6 @@ import { html } from 'hono/html'
 import { words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-/** A form with a field for each filter, as the filter's schema describes it. */
 export function filterForm(
   path: string,
   filters: TProperties,

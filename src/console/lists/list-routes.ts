@@ -18,10 +18,9 @@ import { filterForm } from './filter-form.ts'
 import type { Filter, List, Range } from './list.ts'
 import { table } from './table.ts'
 
-/** However many people look at the same rows, they are read once in this time. */
+/** Rows are read at most once per interval, however many viewers. */
 const FRESH_MS = 1_000
 
-/** Serves a list as a page, and all of it as CSV. */
 export function listRoutes<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
 ): FastifyPluginAsyncTypebox {
@@ -40,7 +39,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
   return async app => {
     app.get(list.path, { schema }, async (request, reply) => {
       const { filter, range, done } = queryOf<Filters>(request)
-      // A person who has just done something must see its effect.
+      // Users must see the effect of what they have just done.
       if (done !== undefined) loads.forget()
       const key = JSON.stringify([filter, range])
       const loaded = await loads.get(key, () => loadList(list, filter, range))
@@ -70,7 +69,6 @@ function queryOf<Filters extends TProperties>(request: FastifyRequest) {
   }
 }
 
-/** A page of rows, how many match in all, and what stands above them. */
 type Loaded = {
   rows: Html
   shown: number

@@ -4,15 +4,15 @@ import type { Shape } from '../../http/cursor.ts'
 import type { Content } from '../frame/html.ts'
 
 export type Column<Row> = {
-  /** As the API and the export call it. */
+  /** As in the API and the export. */
   name: string
   title: string
   /** By default the value of that name. */
   cell?(row: Row): Content
   isNumber?: boolean
-  /** Too much for a page, or shown there by another column. */
+  /** Too long for a page, or already shown in another column. */
   isExportOnly?: boolean
-  /** A long text, which may break anywhere. */
+  /** A long text, which may wrap anywhere. */
   isId?: boolean
 }
 
@@ -24,18 +24,17 @@ export type List<Filters extends TProperties, Row> = {
   /** Below /console. */
   path: string
   title: string
-  /** In the order in which they are shown. */
+  /** In display order. */
   filters: Filters
   /** The types of the values that the rows are sorted by. */
   cursor: Shape[]
   columns: Column<Row>[]
-  /** For an empty list: what appears here. */
+  /** For an empty list: what will appear here. */
   empty: string
   load(query: Filter<Filters> & Range): Promise<Found<Row>>
-  /** How many rows match, at most one more than are worth counting; null where that takes too long. */
+  /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
-  /** What stands above the rows; read with them, once for everybody who looks. */
+  /** Cached together with the rows. */
   above?(filter: Filter<Filters>): Content | Promise<Content>
-  /** What stands below the rows. */
   below?(filter: Filter<Filters>, request: FastifyRequest, count: number | null): Content
 }

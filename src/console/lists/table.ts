@@ -19,7 +19,6 @@ function cell<Row extends object>(
   return html`<td data-title="${title}" ${isId ? html`class="id"` : kind(isNumber)}>${content}</td>`
 }
 
-/** The value as text, also for an export. */
 export function textOf(row: object, name: string): string {
   const value: unknown = (row as Record<string, unknown>)[name]
   if (value === null || value === undefined) return ''

@@ -12,12 +12,11 @@ type ViewList = {
   empty: string
   /** A view of the schema `ops`. */
   view: string
-  /** The view's column with a UUIDv7: newest first. */
+  /** A column with a UUIDv7, to sort newest first. */
   key: string
   columns: Column<Row>[]
 }
 
-/** A list, without filters, of the rows of a view of `ops`. */
 export function viewList(
   db: Database,
   { view, key, ...list }: ViewList,

@@ -14,7 +14,6 @@ type Attempt = {
   outcome: string | null
 }
 
-/** What was tried at the ledger. */
 export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
   if (attempts.length === 0)
     return html`<p class="hint">Nothing has been tried at the ledger yet.</p>`

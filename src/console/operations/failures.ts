@@ -8,7 +8,7 @@ import { atMost, countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const MAX_CODES = 8
 
-/** Why most of the newest failed, and how many have failed for each of these reasons; each leads to its rows. */
+/** The reasons are those of the newest failures; each number counts all that failed for that reason. */
 export async function failuresByReason(db: Database, filter: OperationFilter): Promise<Html> {
   if (filter.status !== 'failed' || filter.error_code !== undefined) return nothing
   const codes = await sql<{ code: string }>`

@@ -5,7 +5,6 @@ import { type Html, nothing } from '../frame/html.ts'
 import { operationPath } from '../timeline/subject-path.ts'
 import type { Operation } from './operation-facts.ts'
 
-/** What an operator can do about an operation in its present state. */
 export function operationForms(operation: Operation, role: Role): Html {
   const { status, tracking_id, attempts, waiting_for } = operation
   if (status !== 'processing' || role === 'viewer') return nothing

@@ -25,7 +25,6 @@ const pageSchema = {
 const resolveSchema = { params, body: Type.Object({ outcome: Outcome }, closed) }
 const cancelSchema = { params }
 
-/** One operation: what it is, why it waits, what was tried, and the way out. */
 export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, boss, onFinal, formats } = context
   return async app => {

@@ -14,7 +14,6 @@ import { operationFilters } from './operation-filters.ts'
 
 type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
 
-/** Every operation, newest first, with the reason why it is not done yet. */
 export const operationsPage = (context: PageContext) => listRoutes(operationList(context))
 
 function operationList(context: PageContext): List<typeof operationFilters, OperationItem> {
@@ -71,7 +70,7 @@ function operationColumns({ formats }: PageContext): Column<OperationItem>[] {
   ]
 }
 
-/** The API's own form lacks the zone. */
+/** The API's own format lacks the zone. */
 export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
 
 export function statusOf({

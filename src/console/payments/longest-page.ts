@@ -22,7 +22,6 @@ type Row = {
   noted_by: string | null
 }
 
-/** What has waited longest for somebody's decision. */
 export function longestPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [
     {

@@ -35,7 +35,6 @@ const resolveSchema = { params, querystring: kindQuery, body: Decision }
 const noteSchema = { params, querystring: kindQuery, body: Type.Object({ note: Note }, closed) }
 const checkSchema = { params, querystring: kindQuery }
 
-/** What operators decide about a payment. */
 export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, ledger } = context
   const resolutionOf = resolutionValidator()
@@ -90,7 +89,7 @@ function nameOf({ params: { gateway, gateway_payment_id: paymentId }, query }: A
 const back = ({ params, query: { kind = 'payment' } }: Asked, done: Done) =>
   donePath(paymentPath({ ...params, kind }), done)
 
-/** One form has the fields of every outcome: drops those of the others, and turns text into what the API takes. */
+/** One form has the fields of every outcome: keeps those of the chosen one, in the API's types. */
 function fieldsOf(form: Static<typeof Decision>): object {
   const { outcome, note, external_loan_id, amount, paid_on, ledger_transaction_id } = form
   const isPlain = /^\d{1,13}(\.\d{1,2})?$/.test(amount ?? '')

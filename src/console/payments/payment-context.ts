@@ -7,7 +7,7 @@ export type PaymentContext = {
   tries: number
   /** The tracking id of its last repayment. */
   repayment: string | null
-  /** Refunds and chargebacks of it. */
+  /** Its refunds and chargebacks. */
   against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
   statement: {
     status: string
@@ -18,7 +18,6 @@ export type PaymentContext = {
   } | null
 }
 
-/** What else is known about a payment. */
 export async function paymentContext(
   db: Database,
   id: string,

@@ -4,7 +4,6 @@ import { isAssignable } from '../../payments/assign.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { type PaymentItem, paymentPath } from './payments-page.ts'
 
-/** What an operator can decide about a payment in its present state. */
 export function paymentForms(payment: PaymentItem, role: Role): Html {
   if (role === 'viewer') return nothing
   const { state, kind, reason, objection } = payment

@@ -33,7 +33,6 @@ const schema = {
   ),
 }
 
-/** One payment: what it is, why it is not posted, each event down to its bytes, and what can be decided about it. */
 export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/payments/:gateway/:gateway_payment_id', { schema }, async (request, reply) => {
@@ -52,7 +51,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
 ${doneNotice(done)}
 ${live(
   request.url,
-  // A refresh would move the bytes that somebody is reading.
+  // A refresh would scroll away the bytes that somebody is reading.
   withBodies ? { refresh: 'off' } : { refresh },
   html`${paymentFacts(payment, around, formats)}
 <p class="bar">${refreshLink(request.url)}</p>

@@ -15,7 +15,6 @@ import { suspenseFirst } from './suspense-first.ts'
 
 export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][number]
 
-/** Payments, refunds and chargebacks: what is in suspense first. */
 export const paymentsPage = (context: PageContext) => listRoutes(paymentList(context))
 
 function paymentList(context: PageContext): List<typeof paymentFilters, PaymentItem> {

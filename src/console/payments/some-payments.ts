@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isOfDays, matching, type PaymentFilter } from '../../payments/payment-filter.ts'
 
-/** What matches, to be counted up to a limit. */
+/** For counting up to a limit. */
 export function somePayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { state = '' } = filter
-  // States that only the view can tell apart.
+  // Only the view can tell these states apart.
   const from = ['waiting', 'posting'].includes(state) ? 'ops.payment' : 'core.transaction'
-  // The order of the index on days: in any other, PostgreSQL would read other days first.
+  // The order of the index on days; otherwise PostgreSQL would read other days first.
   const order = isOfDays(filter) ? sql`order by p.paid_at desc` : sql``
   return sql`select from ${sql.table(from)} p where ${matching(filter, timeZone)} ${order}`
 }

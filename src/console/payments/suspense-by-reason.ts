@@ -11,7 +11,6 @@ type Sum = {
   sums: { currency: string | null; amount: string | null }[]
 }
 
-/** What is held back, why, and how much; each number leads to its rows. */
 export async function suspenseByReason(db: Database, filter: PaymentFilter): Promise<Html> {
   if (Object.keys(filter).length > 0) return nothing
   const { rows } = await sql<Sum>`

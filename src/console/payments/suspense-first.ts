@@ -4,14 +4,11 @@ import type { findPayments, PaymentQuery } from '../../payments/find-payments.ts
 type Found = Awaited<ReturnType<typeof findPayments>>
 type Find = (query: PaymentQuery) => Promise<Found>
 
-/**
- * What is in suspense, newest first, and then the rest: somebody must decide about the former. A cursor says in which of
- * the two parts the next page begins.
- */
+/** Suspense first, because somebody must decide about it. The cursor says in which part the next page begins. */
 export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Find) {
   const [part, last] = cursor === undefined ? [] : decodeCursor(cursor, ['name', 'uuid'])
   const after = last === undefined ? {} : { cursor: last }
-  // A filter by the state leaves only one of the two.
+  // A filter by state leaves only one of the two.
   if (query.state !== undefined) return inPart('rest', await find({ ...query, ...after }))
   if (part === 'rest')
     return inPart('rest', await find({ ...query, ...after, isOutsideSuspense: true }))
@@ -19,14 +16,14 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   if (held.next_cursor !== null) return inPart('suspense', held)
   const limit = query.limit - held.payments.length
   const rest = await find({ ...query, limit: Math.max(limit, 1), isOutsideSuspense: true })
-  // If there is no room for any of the rest, the next page begins with the rest.
+  // If no room is left, the next page begins with the rest.
   if (limit === 0)
     return { rows: held.payments, next_cursor: rest.payments.length > 0 ? `rest.${HIGHEST}` : null }
   const { rows, next_cursor } = inPart('rest', rest)
   return { rows: [...held.payments, ...rows], next_cursor }
 }
 
-/** After every UUIDv7 that there will be. */
+/** Sorts after every UUIDv7. */
 const HIGHEST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 function inPart(part: string, { payments, next_cursor }: Found) {

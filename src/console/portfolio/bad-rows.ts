@@ -17,7 +17,7 @@ type BadRow = {
   reason: string | null
 }
 
-/** The first rows that are invalid, failed or were stopped; enough of them to group by reason. */
+/** The first rows only, enough to group by reason. */
 export async function findBadRows(db: Database, id: string): Promise<BadRow[]> {
   const { rows } = await sql<BadRow>`
     select line, loan_external_id as external_loan_id, state, reason from loanops.migration_row

@@ -4,7 +4,6 @@ import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { table } from '../lists/table.ts'
 
-/** What a run would do, as far as reads can tell. */
 export function dryRunFindings(dryRun: DryRun | null): Html {
   if (dryRun === null) return nothing
   const { findings } = dryRun

@@ -16,7 +16,6 @@ const runSchema = {
 }
 
 const pathOf = (id: string) => `/console/portfolio/${id}`
-/** Uploads files, and runs them. */
 export function migrationActions({ portfolio }: PageContext): FastifyPluginAsyncTypebox {
   const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
   return async app => {

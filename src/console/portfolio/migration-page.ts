@@ -19,7 +19,6 @@ const schema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
 }
 
-/** One file: its progress, what is wrong with its rows, and what a run would do. */
 export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/portfolio/:id', { schema }, async (request, reply) => {
@@ -30,7 +29,7 @@ export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncT
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
-  // Includes the forms, because they depend on the state; no ticked box is lost, as a running file has none.
+  // Refreshes the forms too, because they depend on the state; a running file has no box to tick.
   migration.status === 'running' ? request.query : { refresh: 'off' },
   html`${progressOf(migration, formats)}${migration.status === 'running' ? html`<p class="bar">${refreshLink(request.url)}</p>` : ''}
 ${migrationForms(migration, request.user.role)}

@@ -4,7 +4,6 @@ import { facts } from '../frame/facts.ts'
 import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-/** How far the run of a file is, how fast it is, and when it will end. */
 export function progressOf(migration: MigrationRecord, formats: Formats): Html {
   const { status, is_dry_run, valid_rows, done, failed, stopped, looked_at } = migration
   const ended = is_dry_run ? looked_at : done + failed + stopped

@@ -21,7 +21,6 @@ const text = Type.String({ maxLength: 40 })
 const backfillSchema = {
   body: Type.Object({ gateway: text, from: text, to: text, lender: Type.Optional(text) }, closed),
 }
-/** Requests a fetch from a gateway, or takes its statement as a file. */
 export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, portfolio } = context
   const { gateways, lenders, LEDGER_TIMEZONE: timeZone } = config

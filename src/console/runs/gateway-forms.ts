@@ -3,7 +3,6 @@ import type { Role } from '../../accounts/account.ts'
 import type { Config } from '../../config/config.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-/** Fetches from a gateway, or uploads its statement instead. */
 export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
   if (role === 'viewer') return nothing
   const choice = html`<label>Gateway <select name="gateway">${gateways.map(({ name }) => html`<option value="${name}">${name}</option>`)}</select></label>`

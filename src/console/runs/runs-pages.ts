@@ -13,7 +13,6 @@ const time = (formats: Formats, name: string, title: string) => ({
 })
 const lastError = { name: 'last_error', title: 'Last error', isId: true }
 
-/** Batches, read-backs and fetches, newest first. */
 export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     for (const list of [batches, readbacks])

@@ -2,7 +2,6 @@ import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-/** Retries events that could not be saved, and events that could not be read. */
 export function sourceForms(deadQueues: string[], sources: string[], role: Role): Html {
   if (role === 'viewer') return nothing
   const option = (one: string) => html`<option value="${one}">${one}</option>`

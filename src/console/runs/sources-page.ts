@@ -40,7 +40,6 @@ const SECTIONS: [title: string, query: RawBuilder<unknown>][] = [
   ],
 ]
 
-/** Where payments come from, which event types were seen, and what the queues hold. */
 export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/sources', { schema }, async (request, reply) => {
@@ -80,7 +79,7 @@ export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
   }
 }
 
-/** PostgreSQL's large numbers come as text. */
+/** pg returns PostgreSQL's large numbers as text. */
 const isNumber = (rows: Row[], name: string) =>
   rows.some(row => row[name] !== null) &&
   rows.every(row => row[name] === null || /^\d+(\.\d+)?$/.test(textOf(row, name)))

@@ -10,7 +10,6 @@ const IS_UUID = new RegExp(UUID)
 
 type Hit = { title: string; path: string }
 
-/** Everything that has exactly this id. */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
   const hits = await Promise.all([
     operations(db, q),

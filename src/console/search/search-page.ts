@@ -13,7 +13,6 @@ const schema = {
   ),
 }
 
-/** One box for any id. A single hit is opened at once. */
 export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/search', { schema }, async (request, reply) => {

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import { askerAs } from '../../accounts/actor.ts'
 import type { Asker } from '../../accounts/audit.ts'
 
-/** The person who is logged in, for the audit. */
 export function askerFor(request: FastifyRequest): Asker {
   return askerAs(request.user.name, request)
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The prefix makes browsers accept a cookie of this name only from this host, and only over HTTPS. */
+/** With this prefix, browsers accept the cookie only from this host and only over HTTPS. */
 const SECURE_NAME = '__Host-loanops'
 const PLAIN_NAME = 'loanops'
 
@@ -37,6 +37,6 @@ export function dropForm(request: FastifyRequest, reply: FastifyReply): void {
 
 function options(request: FastifyRequest) {
   const secure = isSecure(request)
-  // The prefix requires the path.
+  // The prefix requires the path `/`.
   return { path: secure ? '/' : '/console', httpOnly: true, sameSite: 'lax', secure } as const
 }

@@ -11,8 +11,8 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS']
 export const isSafe = ({ method }: FastifyRequest) => SAFE.includes(method)
 
 /**
- * An onRequest hook that refuses what another site makes a browser send. Browsers always say where a form comes from; a
- * request that does not is not a browser's, and carries no cookie against its sender's will.
+ * Browsers always say where a form comes from. A request that does not is not from a browser, so nobody was
+ * tricked into sending it.
  */
 export async function refuseCrossOrigin(request: FastifyRequest): Promise<void> {
   if (isSafe(request)) return
@@ -20,10 +20,10 @@ export async function refuseCrossOrigin(request: FastifyRequest): Promise<void> 
   if (origin === 'null') throw new CrossOrigin()
   // `none`: typed or bookmarked by the user.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw new CrossOrigin()
-  // Browsers send no Sec-Fetch-Site over plain HTTP beyond this machine.
+  // Over plain HTTP, browsers send no Sec-Fetch-Site except to localhost.
   if (site === undefined && origin !== undefined && origin !== ownOrigin(request))
     throw new CrossOrigin()
 }
 
-/** Behind our own proxies, as they say that the browser sees it. */
+/** The origin that the browser sees, according to our own proxies. */
 const ownOrigin = ({ protocol, host }: FastifyRequest) => `${protocol}://${host}`

@@ -12,12 +12,12 @@ const MAX_TYPED_BYTES = 16_384
 /** Browsers reject a cookie above 4,096 bytes. */
 const MAX_KEPT_BYTES = 3_800
 
-/** A form sent after its session had expired, without the values if they cannot be kept. */
+/** `typed` is null if the values cannot be kept. */
 type EndedForm = { action: string; typed: string | null }
 
 /**
- * Keeps what was typed in a cookie until the next login, because it may be a long note. The session is checked before the
- * body is read, so this reads it.
+ * Keeps what was typed, such as a long note, in a cookie until the next login. Reads the body itself,
+ * because the session is checked before bodies are read.
  */
 export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { url: action } = request
@@ -26,7 +26,6 @@ export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply
   keepForm(request, reply, kept.length > MAX_KEPT_BYTES ? encoded({ action, typed: null }) : kept)
 }
 
-/** The last form that was sent without a session; undefined if there was none. */
 export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   try {
     const kept = Buffer.from(formIn(request) ?? '', 'base64url')
@@ -39,7 +38,6 @@ export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   }
 }
 
-/** Asks whether to send it now. */
 export function sendAgain(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -60,7 +58,7 @@ function encoded(form: EndedForm): string {
   return deflateRawSync(JSON.stringify(form)).toString('base64url')
 }
 
-/** Null for a file, for what is too long, and for a password, which no cookie should hold. */
+/** Null for a file, for too long a text, and for a password, which belongs in no cookie. */
 async function typedIn({ raw, headers }: FastifyRequest): Promise<string | null> {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return null
   if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_TYPED_BYTES) return null

@@ -43,7 +43,10 @@ and set TRUST_PROXY if a proxy in front of LoanOps terminates HTTPS.</p>`)
   return hints
 }
 
-/** Only a successful login leads away from its page: a browser that comes from there without a cookie has lost it. */
+/**
+ * Only a successful login leads away from its page: a browser that comes from there without a cookie has
+ * rejected it.
+ */
 function cameFromLogin({ method, headers }: FastifyRequest): boolean {
   const { referer } = headers
   return (

@@ -10,24 +10,23 @@ import { newId } from '../../ids.ts'
 import { keepToken, tokenIn } from './cookie.ts'
 import { isSafe } from './cross-origin.ts'
 
-/** A cookie that has not been used for this long is no longer valid. */
 const IDLE_SECONDS = 1_800
-/** A working day: even a page that refreshes itself must not stay open to passers-by for ever. */
+/** A working day: even a page that refreshes itself must not stay open to passers-by indefinitely. */
 const MAX_SECONDS = 12 * 3_600
-/** A token is replaced once this much of its life is left. */
+/** A token is replaced once this share of its life is left. */
 const RENEW_BELOW = 0.75
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 const ttlSeconds = ({ JWT_TTL_SECONDS }: Config) => Math.min(JWT_TTL_SECONDS, IDLE_SECONDS)
 
-/** Reads the console's tokens from its cookie, in this scope only: the API must not accept what browsers add on their own. */
+/** In this scope only: the API must not accept what browsers send on their own. */
 export async function readSessions(app: FastifyInstance, db: Database, config: Config) {
   await app.register(fastifyCookie)
   await app.register(
     accessTokens(db, config, {
       audience: 'loanops-console',
       ttlSeconds: ttlSeconds(config),
-      // A request without the cookie fails like one with a wrong one.
+      // A request without the cookie fails like one with a wrong cookie.
       extractToken: request => tokenIn(request) ?? 'none',
     }),
   )
@@ -39,7 +38,7 @@ export function beginSession(request: FastifyRequest, reply: FastifyReply, accou
   keepToken(request, reply, request.server.jwt.sign(claims))
 }
 
-/** @throws Unauthenticated; MayOnlyLook for a viewer who would change something */
+/** @throws Unauthenticated; MayOnlyLook for a viewer's attempt to change something */
 export async function requireSession(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -55,9 +54,9 @@ export async function requireSession(
   keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
 }
 
-/** Ends a session in every process, whatever copies of its cookie there are. */
+/** Ends the session in every process and for every copy of its cookie. */
 export async function endSession(db: Database, config: Config, { jti }: Claims): Promise<void> {
-  // A token that was being issued at this moment may live for a full term.
+  // A token issued at this very moment may live for a full term.
   const forgetAfter = 2 * ttlSeconds(config)
   await sql`
     with forgotten as (delete from loanops.ended_login where forget_at < now())

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** A loan's client, as the operation that created the loan named it. */
+/** The client named by the operation that created the loan. */
 export async function clientOf(db: Database, loan: string): Promise<string | null> {
   const { rows } = await sql<{ client: string | null }>`
     select data ->> 'clientId' as client from loanops.operation

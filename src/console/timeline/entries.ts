@@ -74,7 +74,7 @@ export type ActionEntry = {
   at: Date
 }
 
-/** What happened to a loan or a client, newest first. @param before leaves out entries of this time or later */
+/** Newest first. @param before excludes entries of this time or later */
 export async function findEntries(
   db: Database,
   subject: Subject,
@@ -98,7 +98,7 @@ export async function findEntries(
 const earlier = (column: string, before: string | null): RawBuilder<unknown> =>
   before === null ? sql`true` : sql`${sql.ref(column)} < ${before}::timestamptz`
 
-/** Loans and clients may have the same id. */
+/** A loan and a client may have the same id. */
 const ofKind = ({ kind }: Subject) =>
   kind === 'client'
     ? sql`o.operation_type like 'CLIENT\\_%'`

@@ -14,7 +14,6 @@ import type { Subject } from './entries.ts'
 /** A page must be answered within five seconds, whatever the ledger does. */
 const PATIENCE_MS = 2_500
 
-/** What the ledger holds at this moment, beside our own records. */
 export async function ledgerNow(context: PageContext, subject: Subject): Promise<Html> {
   const trouble = (detail: string) =>
     html`<p class="alert" role="alert">${detail} Our own records are below.</p>`

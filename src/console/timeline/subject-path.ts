@@ -4,7 +4,6 @@ export const clientPath = (externalId: string) =>
 export const operationPath = (trackingId: string) =>
   `/console/operations/${encodeURIComponent(trackingId)}`
 
-/** The page of the loan or client that an operation works on. */
 export function subjectPath(operationType: string, externalId: string): string {
   return operationType.startsWith('CLIENT_') ? clientPath(externalId) : loanPath(externalId)
 }

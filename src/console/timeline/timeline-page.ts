@@ -15,7 +15,7 @@ import { ledgerNow } from './ledger-now.ts'
 import { clientPath, loanPath } from './subject-path.ts'
 
 const schema = {
-  // As an event named it, also where no loan can have that name.
+  // As the event named it, even if no loan can have that name.
   params: Type.Object({
     id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }),
   }),
@@ -29,7 +29,6 @@ const schema = {
   ),
 }
 
-/** Everything that happened to a loan or a client, in one order. */
 export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     for (const kind of ['loan', 'client'] as const)
@@ -77,5 +76,5 @@ ${live(
 ${older}`
 }
 
-/** A millisecond later, because the database's times are finer: an entry may appear twice, but none is left out. */
+/** A millisecond later, because the database's times are finer: an entry may appear twice, but none is missed. */
 const nextAfter = (time: Date) => new Date(time.getTime() + 1).toISOString()
