@@ -21,11 +21,7 @@ export type CheckContext = {
   metrics: Metrics
 }
 
-/**
- * Reads a posted payment's repayment back from the ledger.
- * @returns the updated payment
- * @throws NotFound, Unavailable
- */
+/** @returns the updated payment @throws NotFound, Unavailable */
 export async function checkPayment(context: CheckContext, name: PaymentName, asker: Asker) {
   const { db, config, metrics } = context
   const { id, payment } = await foundPayment(db, name)

@@ -12,7 +12,6 @@ const checkSchema = {
   response: { 200: Payment },
 }
 
-/** Compares one payment with the ledger while the caller waits. */
 export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(

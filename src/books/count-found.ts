@@ -2,7 +2,6 @@ import type { Metrics } from '../ops/metrics.ts'
 import { readbackCounters } from './readback-counters.ts'
 import type { Found } from './record-findings.ts'
 
-/** Counts new findings, whether of a run or of a check. */
 export function countFound(metrics: Pick<Metrics, 'of'>) {
   const { found } = metrics.of(readbackCounters)
   return ({ reversed, missing, differing }: Found): void => {

@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 5_000
 /** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
 const MAX_REST_MS = 60_000
 
-/** What reading a loan found; `error` if it failed. */
+/** `error`: why reading failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
 
 type LoanReader = {
@@ -22,7 +22,7 @@ type LoanReader = {
   read(loan: string, payments: PostedPayment[]): Promise<LoanRead>
 }
 
-/** Reads loans in the bulk lane. While the ledger as a whole gives no answers, all of them wait for it. */
+/** Reads in the bulk lane. While the ledger as a whole does not answer, all reads wait for it. */
 export function openLoanReader(
   { ledger, slots }: { ledger: Ledger; slots: Slots },
   { stopping, check }: Pick<Run, 'stopping' | 'check'>,

@@ -8,7 +8,7 @@ export type PostedPayment = {
   loan: string
   paymentId: string
   operationId: string
-  /** The one that we sent; a repayment booked in another way, and taken as this payment's, has another or none. */
+  /** The one that we sent; a repayment booked in another way and taken as this payment's has another or none. */
   externalId: string
   ledgerTransactionId: number
   amount: string
@@ -16,11 +16,10 @@ export type PostedPayment = {
   days: string[]
 }
 
-/** Times as PostgreSQL writes them: a JavaScript Date would lose the microseconds. */
+/** As PostgreSQL writes times: a JavaScript Date would lose the microseconds. */
 export type Span = { since: string; until: string }
 export const ALWAYS: Span = { since: '-infinity', until: 'infinity' }
 
-/** What was posted to these loans in this period. */
 export async function postedTo(
   db: Database,
   loans: string[],

@@ -13,23 +13,23 @@ import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
 import { isOfAnotherPayment } from '../payments/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
-/** What the ledger holds of a posted payment: `reason` says why it holds none, otherwise how it differs. */
+/** `reason`: why the ledger holds no repayment for it; otherwise `amount` and `detail` say how it differs. */
 export type Finding = {
   payment: PostedPayment
   reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
   difference: string | null
-  /** The amount in the ledger, where it is not the one that was sent. */
+  /** The amount in the ledger, if it is not the one that was sent. */
   amount: string | null
-  /** One sentence for people, where there is a reason. */
+  /** One sentence for people, if there is a reason. */
   detail: string | null
 }
 
 type Reader = Pick<Ledger, 'read'>
 
 /**
- * Compares payments that were posted to one loan with its repayments, by one read of the loan. Only a repayment that the
- * loan does not list is looked up by itself: after an undone disbursement it lists none, though the ledger has them.
- * @throws LedgerTrouble if the ledger cannot be read
+ * Reads the loan once. Only a repayment that it does not list is looked up separately: after an undone
+ * disbursement it lists none, though the ledger has them. @throws LedgerTrouble if the ledger cannot be
+ * read
  */
 export async function readRepayments(
   ledger: Reader,
@@ -73,7 +73,7 @@ function isList(transactions: unknown): transactions is LedgerTransaction[] {
   )
 }
 
-/** The payment's repayment, preferably one that is not void; undefined if the ledger says that there is none. */
+/** Preferably one that is not void; undefined if the ledger says that there is none. */
 async function heldFor(
   ledger: Reader,
   payment: PostedPayment,
@@ -133,7 +133,7 @@ function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string 
   return there.eq(amount) ? null : there.toFixed()
 }
 
-/** A repayment that is not void and has the payment's receipt number: after an adjustment, the new one. */
+/** Found by the receipt number, because after an adjustment the ledger has a new repayment. */
 function standingFor(
   payment: PostedPayment,
   transactions: LedgerTransaction[],

@@ -6,7 +6,6 @@ import { countFound } from './count-found.ts'
 import { readbackQueue } from './queue.ts'
 import { runReadback } from './run-readback.ts'
 
-/** Reads the posted payments back, on the schedule and on request. */
 export function runReadbacks(context: WorkerContext): Promise<Job> {
   const { boss, config, metrics, log } = context
   const runs = { table: 'core.readback_run', queue: readbackQueue } as const

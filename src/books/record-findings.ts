@@ -3,15 +3,15 @@ import type { Trx } from '../database/database.ts'
 import { settle } from '../payments/settle.ts'
 import type { Finding } from './read-repayments.ts'
 
-/** How many payments were read back, and how many were newly found reversed, missing or differing. */
+/** `reversed`, `missing` and `differing` count only new findings. */
 export type Found = { payments: number; reversed: number; missing: number; differing: number }
 
 /**
- * Records what the ledger holds of these payments. One that is no longer posted, or was posted again since it was read,
- * stays as it is: what was read says nothing about it.
+ * Leaves alone a payment that is no longer posted, or was posted again since it was read: the finding says
+ * nothing about it.
  */
 export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Found> {
-  // Taken before the row locks, in the same order as wherever payments are settled.
+  // Before the row locks, as wherever payments are settled.
   await sql`select core.lock_settling()`.execute(trx)
   const held = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)

@@ -16,7 +16,7 @@ type ReadbackContext = Databases &
     onFound(found: Found): void
   }
 
-/** Payments per page, each of which is recorded in one transaction. */
+/** Each page is recorded in one transaction. */
 const PAGE_PAYMENTS = 500
 /** While the last loans of a page are read, perhaps slowly, those of the next pages are read too. */
 const PAGES_UNDER_WAY = 3
@@ -24,7 +24,7 @@ const PAGES_UNDER_WAY = 3
 type Place = { readTo: string; readToId: string }
 type Page = Place & { loans: string[]; payments: PostedPayment[] }
 
-/** Compares recently posted payments with the ledger: one read per loan, in the order of posting, page by page. */
+/** One read per loan, in order of posting, page by page. */
 export async function runReadback(context: ReadbackContext, run: Run): Promise<void> {
   crashPoint('readback.claimed')
   const { span, place } = await begun(context, run)
@@ -59,7 +59,7 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   crashPoint('readback.unended')
   await end(context, run)
 
-  /** The next page is looked up while this one is read. */
+  /** Looks up the next page while this one is read. */
   function payments(after: Place | null): Promise<Page | undefined> {
     const found = pageAfter(context, span, after)
     found.catch(() => undefined)
@@ -76,9 +76,9 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   }
 }
 
-/** Reads several loans at a time, enough that the bulk lane never waits for our database. */
+/** Reads several loans at a time, so that the bulk lane never waits for our database. */
 function startReads({ slots, ledger }: ReadbackContext, run: Run) {
-  // Where slots are shared with other processes, their number changes.
+  // If slots are shared with other processes, their number changes.
   const most = () => 2 * Math.max(1, slots.most.bulk)
   const reader = openLoanReader({ slots, ledger }, run)
   const underWay = new Set<Promise<unknown>>()
@@ -111,7 +111,7 @@ async function begun({ db, RECONCILE_DAYS }: ReadbackContext, { claim }: Run) {
   return { span: { since, until }, place }
 }
 
-/** @returns undefined where nothing is left */
+/** @returns undefined if nothing is left */
 async function pageAfter(
   { db, LEDGER_TIMEZONE }: ReadbackContext,
   span: Span,
@@ -125,7 +125,7 @@ async function pageAfter(
   return page && { ...page, payments: await postedTo(db, page.loans, span, LEDGER_TIMEZONE) }
 }
 
-/** Records a page's findings and the run's progress together, so that a worker that continues it counts nothing twice. */
+/** In one transaction with the run's progress, so that a worker that continues it counts nothing twice. */
 function record(
   { patient }: ReadbackContext,
   { claim }: Run,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Lender } from '../config/lenders.ts'
 import type { Database } from '../database/database.ts'
 
-/** Copies the networks from the settings to the database, which decides which events count. */
+/** Copied to the database, because it decides which events count. */
 export async function allowNetworks(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,

@@ -13,7 +13,7 @@ import { Payment, PaymentParams } from './payment-record.ts'
 const MAX_ASSIGNMENTS = 200
 
 const tags = ['payments']
-/** Each assignment is checked separately. */
+/** Any text, because each assignment is checked separately. */
 const anyText = (description: string, example: string) =>
   Type.String({ pattern: WITHOUT_NUL, description, examples: [example] })
 const Assignment = Type.Object(

@@ -29,7 +29,6 @@ type Assignment = {
   asker: Asker
 }
 
-/** Takes a payment out of suspense, to be posted to that loan by the next batch. */
 export function assign(db: Database, { gateway, paymentId, loan, note, asker }: Assignment) {
   return inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, { gateway, paymentId })

@@ -4,13 +4,10 @@ import type { Batch } from './batch.ts'
 import { eventQueue } from './queue.ts'
 
 const ASK_EVERY_MS = 50
-/** A batch does not wait longer for events that cannot be saved at the moment: the next one includes them. */
+/** Events that cannot be saved now are left to the next batch. */
 const PATIENCE_MS = 10_000
 
-/**
- * Waits until events acknowledged before the run started are saved, because the run is expected to include them.
- * @param startedAt the SQL of that time
- */
+/** Callers expect a run to include events acknowledged before it started. @param startedAt the SQL of that time */
 export async function awaitSaved(
   { db, check }: Pick<Batch, 'db' | 'check'>,
   startedAt: RawBuilder<unknown>,

@@ -13,7 +13,7 @@ export async function noteError(
   await sql`update core.batch_run set last_error = ${message} where id = ${id}`.execute(db)
 }
 
-/** Ends a run and counts the results of its payments; `recordPostings` adds those that end later. */
+/** `recordPostings` adds the results of payments that end later. */
 export async function endBatch(db: Database, { id, number }: RunClaim): Promise<void> {
   await db.transaction().execute(async trx => {
     // A separate statement, so that the count sees whatever was committed before this lock.

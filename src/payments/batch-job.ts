@@ -7,7 +7,6 @@ import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { runBatch } from './run-batch.ts'
 
-/** Runs batches, on the schedule and on request. */
 export function runBatches(context: WorkerContext): Promise<Job> {
   const { boss, config, metrics, ledger, slots, log } = context
   const { batchSeconds } = metrics.of(paymentCounters)

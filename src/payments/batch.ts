@@ -6,7 +6,7 @@ import type { Run } from '../queue/run-job.ts'
 export type Batch = Run & {
   db: Database
   boss: PgBoss
-  /** Of the run; null where nobody traces. */
+  /** Of the run; null without tracing. */
   traceparent: string | null
   log: Pick<Log, 'error'>
 }

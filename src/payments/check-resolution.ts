@@ -9,10 +9,10 @@ import { isStanding } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 import type { Resolution } from './resolution.ts'
 
-/** In these an objection stays until an operator clears it. */
+/** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
 
-/** @throws Conflict where the payment is not one for this resolution */
+/** @throws Conflict */
 export function refuseUnfit(payment: PaymentStanding, { outcome }: Resolution): void {
   const { kind, state, objection } = payment
   if (outcome === 'post' && kind !== 'payment')
@@ -26,10 +26,7 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: Resolution): 
     )
 }
 
-/**
- * Asks the ledger what the resolution depends on.
- * @throws FieldErrors, Conflict, or Unavailable if the ledger cannot be read
- */
+/** @throws FieldErrors, Conflict, or Unavailable if the ledger cannot be read */
 export async function checkAtLedger(
   ledger: Ledger,
   payment: PaymentStanding,
@@ -50,7 +47,8 @@ async function refuseAboveCaptured(
   { capturedAmount: captured, currency }: PaymentStanding,
   { external_loan_id, amount }: Resolution & { outcome: 'post' },
 ): Promise<void> {
-  // The limit applies only if payment and loan share a currency. Below the captured amount no call is needed to find out.
+  // The limit applies only if payment and loan share a currency. Below the captured amount no call is
+  // needed to find out.
   if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
   const loan = await findLoan(ledger, external_loan_id)
   if (loan === undefined)

@@ -1,4 +1,3 @@
-/** Where a process can die while it handles a payment, from its webhook to the end of its repayment. */
 export const PAYMENT_CRASH_POINTS = [
   'webhook.committed',
   'events.saved',

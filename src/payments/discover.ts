@@ -3,7 +3,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './batch-end.ts'
 
-/** Registers raw tables that are not sources yet, including those made by hand, and creates their base models. */
+/** Includes raw tables made by hand. */
 export async function discover(batch: Batch): Promise<void> {
   const { db, claim, log, check } = batch
   const { rows } = await sql<{ store: string }>`
@@ -28,7 +28,7 @@ export async function discover(batch: Batch): Promise<void> {
   await reportMisfits(batch, tried)
 }
 
-/** A person who made such a table by hand expects its events to be posted. */
+/** Whoever made such a table by hand expects its events to be posted. */
 async function reportMisfits({ db, claim, log }: Batch, tried: string[]): Promise<void> {
   const { rows } = await sql<{ store: string; problem: string }>`
     select store, problem from raw.misfits() where store <> all(${tried}) order by store`.execute(

@@ -3,23 +3,22 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
-/** Who sent an event, and which checks it passes. */
+/** `isOutside`: sent from outside the lender's networks. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
-/** An event of captured money. `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
+/** `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
 type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 
-/** A payment as its repayment needs it. */
 export type DuePayment = {
   gateway: Gateway
-  /** To be posted: in the currency's units, every digit. */
+  /** In the currency's units, with every digit. */
   amount: string
   currency: string | null
-  /** What an operator has decided, whatever else speaks against it; null where its events decide. */
+  /** An operator's decision, which overrides everything else; null if the events decide. */
   decided: { day: string; capturedAmount: string | null } | null
   externalId: string
   receiptNumber: string
-  /** Each event that counts, the earliest day first. */
+  /** Only those that count, the earliest day first. */
   events: CapturedEvent[]
   /** Reasons of suspense that an operator has overruled. */
   overruled: string[]
@@ -27,7 +26,7 @@ export type DuePayment = {
   objection: string | null
 }
 
-/** @param product the one whose lender's networks decide which events come from outside; null where none is asked */
+/** @param product its lender's networks decide which events come from outside; null to skip that check */
 export async function duePayment(
   db: Database,
   id: string,
@@ -69,7 +68,7 @@ export async function duePayment(
   }
 }
 
-/** Other loans to which the payment was sent before, with the same external id. */
+/** Loans to which it was sent before, with the same external id. */
 export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
   const { rows } = await sql<{ loan: string }>`
     select distinct o.external_id as loan
@@ -78,7 +77,7 @@ export async function otherLoansTried(db: Database, id: string, loan: string): P
   return rows.map(row => row.loan)
 }
 
-/** Always the same for one payment, whether a webhook or a file brings it, so that the ledger accepts it once. */
+/** The same whether a webhook or a file brings the payment, so that the ledger accepts it once. */
 export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
   const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)
   const name = isPlain ? paymentId : hash('sha256', paymentId).slice(0, 32)

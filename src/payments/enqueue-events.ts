@@ -9,13 +9,13 @@ import { openWaker } from '../queue/wake-workers.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { eventQueue } from './queue.ts'
 
-/** The limit per job, which is read, written and retried as a whole. */
+/** A job is read, written and retried as a whole. */
 const MAX_CHARACTERS_PER_JOB = 2_000_000
-/** Limit of what waits in memory to be committed, in characters of base64. */
+/** Limits the memory for events that wait for a commit, in characters of base64. */
 const MAX_CHARACTERS_WAITING = 64_000_000
 /**
- * Stores events as jobs; the promise resolves once the event's group is committed.
- * @throws when that took too long; if the event is committed after all, the gateway's repeat changes nothing
+ * Resolves once the event's group is committed. @throws if that takes too long; should the event be
+ * committed after all, the gateway's repeat changes nothing
  */
 export function enqueueEvents(
   db: Database,

@@ -6,7 +6,7 @@ import { decodeCursor, pageOf } from '../http/cursor.ts'
 import type { EventRecord } from './history-record.ts'
 
 const EVENTS_PER_PAGE = 50
-/** An answer has at most 8 MiB: the rest is for the payment and its attempts. */
+/** A response has at most 8 MiB: the rest is for the payment and its attempts. */
 const BYTES_PER_PAGE = 6 * 1024 * 1024
 const NO_CONTENT = { headers: null, body_base64: null }
 
@@ -17,7 +17,7 @@ type Row = { raw_id: string }
 type Size = { bytes: number }
 type Content = { headers: object; body_base64: string }
 
-/** A payment's events, newest first, each with the reason why it does not count, if there is one. */
+/** Newest first, each with the reason why it does not count, if there is one. */
 export async function findEvents(db: Database, payment: PaymentKey, query: EventQuery) {
   const places = await findPlaces(db, payment, query.cursor)
   const rows = await findRows(db, places)
@@ -38,7 +38,7 @@ export async function findEvents(db: Database, payment: PaymentKey, query: Event
   return { events, next_cursor }
 }
 
-/** One more than a page has. Of events that were set aside, an index has the order, however many there are. */
+/** One more than a page has. An index orders the events that were set aside, however many there are. */
 async function findPlaces(db: Database, payment: PaymentKey, cursor?: string): Promise<Place[]> {
   const { gateway, gateway_payment_id: id, kind } = payment
   const newest = (condition: RawBuilder<unknown>) => sql`
@@ -77,7 +77,7 @@ function isAfter(cursor: string | undefined): RawBuilder<unknown> {
     < (timestamptz 'epoch' + interval '1 microsecond' * ${us}::bigint, ${rawId}::uuid, ${source}::text)`
 }
 
-/** @returns how many of the first ones an answer has room for, with their bodies; one at least */
+/** @returns how many of the first ones fit into a response with their bodies; at least one */
 function howManyFit(places: Place[], rows: Map<string, Row & Size>): number {
   let bytes = 0
   const tooMany = places.findIndex(place => {
@@ -87,7 +87,7 @@ function howManyFit(places: Place[], rows: Map<string, Row & Size>): number {
   return tooMany === -1 ? EVENTS_PER_PAGE : Math.min(Math.max(tooMany, 1), EVENTS_PER_PAGE)
 }
 
-/** Without headers and bodies: `bytes` is what they would take in an answer. */
+/** Without headers and bodies: `bytes` is what they would take in a response. */
 const findRows = (db: Database, places: Place[]) =>
   ofEachSource(places, (source, ids) =>
     sql<Row & Size>`

@@ -17,10 +17,10 @@ const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }
 
-/** States that the view gives to what is being posted: there are few such rows, and only the view can tell them apart. */
+/** Only the view can tell these states apart; there are few such rows. */
 const IN_PROGRESS = ['waiting', 'posting']
 
-/** Newest first; of some days, by the time of payment, so that only those days are read. */
+/** Newest first; if filtered by day, by time of payment, so that only those days are read. */
 export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
   const { state = '', limit, cursor } = query
   const ofDays = isOfDays(query)
@@ -42,10 +42,7 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
   return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
-/**
- * A refund may have the same id as a payment: without a kind, the payment is returned.
- * @throws NotFound
- */
+/** Without a kind, a payment is preferred to a refund with the same id. @throws NotFound */
 export async function foundPayment(db: Database, name: PaymentName) {
   const { gateway, paymentId, kind } = name
   const { rows } = await sql<PaymentRow>`

@@ -13,7 +13,7 @@ type Measured = {
   misfits: number
 }
 
-/** Measured at intervals in the database; while it is unavailable, the gauges keep their last values. */
+/** Measured periodically; while the database is unavailable, the gauges keep their last values. */
 export function paymentGauges(
   registry: Registry,
   db: Database,
@@ -24,7 +24,6 @@ export function paymentGauges(
   return measureEvery(async () => show(await measure(db)), log, everyMs)
 }
 
-/** @returns shows what was measured */
 function openGauges(registers: Registry[]): (measured: Measured) => void {
   const lag = new Gauge({
     name: 'loanops_payment_lag_seconds',
@@ -68,7 +67,10 @@ function openGauges(registers: Registry[]): (measured: Measured) => void {
   }
 }
 
-/** Ids grow with time: the oldest of each source and state is the first of its index, however many wait behind it. */
+/**
+ * Ids grow with time, so the oldest of each source and state is the first in its index, however many wait
+ * behind it.
+ */
 async function measure(db: Database): Promise<Measured> {
   const { rows } = await sql<Measured>`
     with recursive source (name) as (

@@ -2,17 +2,17 @@ import { sql } from 'kysely'
 import type { Batch } from './batch.ts'
 import { noteError } from './batch-end.ts'
 
-/** Limit per batch of payments whose loans are looked up: each may need several calls to the ledger. */
+/** Per batch, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200
 
-/** @returns the name of the loan's product; undefined where the ledger has no such loan */
+/** @returns the name of the loan's product; undefined if the ledger has no such loan */
 export type ProductOf = (loan: string) => Promise<string | undefined>
 
 type Unjudged = { gateway: string; paymentId: string; loans: string[] }
 
 /**
- * Settles contradicted payments again once the products of their loans are known: the product shows which events came
- * from outside the lender's networks. While the ledger does not answer, they stay as they are.
+ * The product of a loan shows which events came from outside the lender's networks, so contradicted
+ * payments are settled again once it is known. While the ledger does not answer, they stay as they are.
  */
 export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
   const { rows } = await sql<Unjudged>`

@@ -10,7 +10,7 @@ const SECRET_HEADERS = new Set([
   'x-internal-token',
 ])
 
-/** A caller's text as PostgreSQL can store it, or null if it is not text. */
+/** @returns null if it is not text */
 export function keptText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
   return keepable(value).slice(0, MAX_CHARACTERS).toWellFormed()
@@ -24,7 +24,7 @@ export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string
   )
 }
 
-/** PostgreSQL cannot store NUL in text. */
+/** PostgreSQL cannot store NUL. */
 function keepable(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
 }

@@ -3,13 +3,13 @@ import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 
 type Named = {
-  /** `?lender=` of the webhook’s URL, every value given. */
+  /** Every value of `?lender=` in the webhook's URL. */
   inUrl: unknown[]
   accounts: unknown[]
   inNotes: unknown[]
 }
 
-/** The lender that an event names; UNKNOWN if it names none, one that is not configured, or two. */
+/** UNKNOWN if the event names no lender, one that is not configured, or two. */
 export function lenderOf(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Gateway,
@@ -17,7 +17,7 @@ export function lenderOf(
 ): string {
   const byUrl = inUrl.filter(isNamed)
   const byNotes = inNotes.filter(isNamed)
-  // Ids are compared as text, even if the gateway sends a number.
+  // Gateways may send an id as a number.
   const given = accounts.map(id => (typeof id === 'number' ? String(id) : id))
   const holders = [...lenders.values()]
     .filter(lender => lender[gateway].accounts.some(account => given.includes(account)))

@@ -3,7 +3,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { Conflict, NotFound } from '../http/problem.ts'
 import type { Kind } from './payment-record.ts'
 
-/** Where no kind is given, a payment goes before a refund with the same id. */
+/** Without a kind, a payment is preferred to a refund with the same id. */
 export type PaymentName = { gateway: string; paymentId: string; kind?: Kind }
 
 /** What determines which decisions an operator may make about a payment. */
@@ -14,7 +14,7 @@ export type PaymentStanding = {
   reason: string | null
   objection: string | null
   loan: string | null
-  /** In the currency's units; null where it is unknown or no amount of money. */
+  /** In the currency's units; null if unknown or not an amount of money. */
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean
@@ -29,11 +29,11 @@ export function paymentStanding(db: Database, name: PaymentName): Promise<Paymen
 }
 
 /**
- * Locks the payment against batches, webhooks and other operators until the transaction ends.
- * @throws NotFound, or Conflict while an attempt to post it may have arrived
+ * Locks out batches, webhooks and other operators until the transaction ends. @throws NotFound, or Conflict
+ * while an attempt to post it may have arrived
  */
 export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
-  // Before the row lock, in the same order as wherever payments are settled.
+  // Before the row lock, as wherever payments are settled.
   await sql`select core.lock_settling()`.execute(trx)
   const payment = await found(trx, name, sql`for update of t`)
   refuseUnknownOutcome(payment)

@@ -9,7 +9,7 @@ const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, description })
 
 export const paymentFilter = {
-  // As an event named it, also where no loan can have that name.
+  // As the event named it, even if no loan can have that name.
   loan: Type.Optional(text(200, 'a loan’s name of 1 to 200 characters')),
   lender: Type.Optional(text(40, 'a lender’s code, or UNKNOWN')),
   gateway: Type.Optional(oneOf(GATEWAYS)),
@@ -22,14 +22,13 @@ export const paymentFilter = {
 const PaymentFilter = Type.Object(paymentFilter)
 export type PaymentFilter = Static<typeof PaymentFilter> & {
   objection?: Objection
-  /** Leaves out what is in suspense. */
   isOutsideSuspense?: boolean
 }
 
-/** A condition on the rows of `ops.payment p`, or of `core.transaction p` unless a state asks for the view. @throws FieldErrors */
+/** A condition on `ops.payment p`, or on `core.transaction p` unless a state needs the view. @throws FieldErrors */
 export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { loan, lender, gateway, kind, state, reason, from, to } = filter
-  // Days of this form compare like text.
+  // Days in this format compare as text.
   if (from !== undefined && to !== undefined && from > to)
     throw new FieldErrors('INVALID_QUERY', [{ path: '/from', message: `must not be after ${to}` }])
   const startOf = (day: string, plus: number) =>
@@ -38,7 +37,7 @@ export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<un
   if (loan !== undefined) where.push(sql`p.external_loan_id = ${loan}`)
   if (lender !== undefined) where.push(sql`p.lender = ${lender}`)
   if (gateway !== undefined) where.push(sql`p.gateway = ${gateway}`)
-  // Literals, so that PostgreSQL sees which partial index holds them.
+  // Literals, so that PostgreSQL can use the partial index.
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
   if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
@@ -54,8 +53,8 @@ export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || t
 const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
 
 /**
- * Without statistics of the states, PostgreSQL takes each for rare, and would read all that was ever posted to find some
- * days of it. So the days' payments are searched for those that are in no other state.
+ * Without statistics of the states, PostgreSQL assumes that each is rare, and would read everything ever
+ * posted to find some days of it. So the days' payments are searched for those that are in no other state.
  */
 function ofDaysIn(state: string): RawBuilder<unknown> {
   if (state !== 'posted') return inState(state)

@@ -16,7 +16,7 @@ export const STATES = [
   'dismissed',
 ] as const
 
-/** Which payment, refund or chargeback a path names; the query says which, where two have the same id. */
+/** The kind tells two with the same id apart. */
 export const PaymentParams = Type.Object({
   gateway: Type.String({
     pattern: '^[^\\u0000]+$',
@@ -31,7 +31,7 @@ export const PaymentParams = Type.Object({
 })
 export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
 
-/** Of suspense, and `overpaid` of what is posted. */
+/** Of suspense, and `overpaid` of posted payments. */
 export const REASONS = [
   'no_loan_named',
   'loan_unknown',
@@ -54,7 +54,6 @@ export const REASONS = [
   'overpaid',
 ] as const
 
-/** The objections that a posted payment may have. */
 export const OBJECTIONS = ['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'] as const
 export type Objection = (typeof OBJECTIONS)[number]
 

@@ -5,13 +5,13 @@ import { insertOperations, newOperation } from '../engine/accept.ts'
 import type { Batch } from './batch.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 
-/** Payments sent in one transaction, which holds up the intake of their loans. */
+/** One transaction, which holds up the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
-/** About the time that one repayment takes. The pause then doubles: with ten thousand in progress, the query itself is expensive. */
+/** About one repayment. The pause doubles, because with ten thousand in flight the query is expensive. */
 const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
-/** Sends the due repayments, and waits until each has ended or waits for the ledger. */
+/** Returns when each due repayment has ended or waits for the ledger. */
 export async function post(batch: Batch): Promise<void> {
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
@@ -28,7 +28,7 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** In the order of payment, because the operations of a loan run in the order in which they are inserted. */
+/** In order of payment, because the operations of a loan run in the order in which they are inserted. */
 async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const sent = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ id: string; loan: string }>`
@@ -59,8 +59,8 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
 }
 
 /**
- * A repayment that waits for the ledger or for the end of a pause, or behind one that does, does not hold up the batch: the
- * engine retries it.
+ * Excludes repayments that wait for the ledger or for the end of a pause, or behind one that does: the
+ * engine retries them, and the batch need not wait.
  */
 async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
   const { rows } = await sql<{ isUnderWay: boolean }>`

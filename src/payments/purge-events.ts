@@ -7,9 +7,8 @@ const ROWS_AT_ONCE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Deletes the raw rows that are older and that nothing open needs. What they said of payments stays in core, so that a
- * repeat of a deleted event is taken for the payment that it was.
- * @returns how many
+ * Deletes old raw rows that nothing open needs. What they said of payments stays in core, so that a repeat
+ * of a deleted event is matched to its payment. @returns how many
  */
 export async function purgeEvents(db: Database, keepDays: number): Promise<number> {
   let deleted = 0

@@ -9,7 +9,7 @@ export const deadEventQueue: Queue<{ events: PaymentEvent[]; error?: object }> =
   work: {},
 }
 
-/** Events to be saved in their raw tables, many per job: a job for each would cost as much as the event itself. */
+/** Many events per job: a job for each would cost as much as the event itself. */
 export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   name: 'payment-event',
   options: {

@@ -6,16 +6,16 @@ import { repaymentIntake } from './repayment-intake.ts'
 import { REFUSED_REASONS } from './repayment-refusal.ts'
 import { settle } from './settle.ts'
 
-/** A later batch may succeed: the loan has been created or disbursed, or the ledger or our settings corrected. */
+/** A later batch may succeed: the loan may be created or disbursed by then, or the ledger or our settings corrected. */
 const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
-/** An operator who ended its repayment may have booked the payment by hand: only an operator sends it again. */
+/** The operator who ended its repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
 /** Once the gateway has confirmed it, the same batch posts it after all. */
 const UNCONFIRMED = 'unconfirmed'
 /** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
 const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
 
-/** In the transaction in which the repayments end, so that no payment misses its result. */
+/** In the transaction that ends the repayments, so that no payment misses its result. */
 export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
   const results = ended
     .filter(({ claim }) => claim.operationType === repaymentIntake.name)

@@ -6,10 +6,7 @@ import type { Resolution } from './resolution.ts'
 
 type Name = { gateway: string; id: string }
 
-/**
- * Money that is already accounted for must not be counted again. Call it with the lock for settling held.
- * @throws Conflict where another payment stands for the same money
- */
+/** Call it with the lock for settling held. @throws Conflict if another payment stands for the same money */
 export async function refuseCountedTwice(
   trx: Trx,
   payment: PaymentStanding,
@@ -51,8 +48,8 @@ async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | u
 }
 
 /**
- * The payment that this transaction of the loan was posted for. A transaction that a person booked may stand for several
- * payments, in one sum.
+ * The payment that this transaction of the loan was posted for. One booked by a person may be the sum of
+ * several payments.
  */
 async function postedFor(
   trx: Trx,

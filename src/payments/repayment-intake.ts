@@ -1,6 +1,6 @@
 import { loanSubject, type Operation } from '../engine/operation.ts'
 
-/** A repayment as the intake sees it: which payment, to which loan. `repayment.ts` runs it. */
+/** What the intake needs to know; `repayment.ts` runs it. */
 export const repaymentIntake: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {
   name: 'REPAYMENT',
   subject: data => loanSubject(String(data.external_loan_id)),

@@ -1,7 +1,6 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import type { Answer } from '../ledger/answer.ts'
 
-/** Why a repayment is not posted, as its payment's reason of suspense. */
 export const REFUSED_REASONS = [
   'loan_unknown',
   'loan_not_active',
@@ -23,8 +22,8 @@ const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
 }
 
 /**
- * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`: the gateway is
- * asked first.
+ * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:
+ * the gateway is asked first.
  */
 export function refusedFor(
   reason: RefusedReason | 'withdrawn' | 'unconfirmed',
@@ -34,7 +33,7 @@ export function refusedFor(
   return { ...refusal(httpStatusCode, `loanops.${reason}`, message), reason }
 }
 
-/** The ledger's answer to a repayment, with the reason where it is a refusal. */
+/** Adds the reason to a refusal. */
 export function withReason(answer: Answer): Answer & { reason?: string } {
   if (answer.outcome !== 'refused') return answer
   return { ...answer, reason: REASONS_BY_LEDGER_CODE[answer.code ?? ''] ?? 'ledger_refused' }

@@ -21,7 +21,7 @@ import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
 
-/** The ledger's codes for a duplicate external id; which one it uses depends on its database. */
+/** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
@@ -36,7 +36,7 @@ const reversedAtLedger = refusedFor(
   'The ledger has this repayment, but it was undone, and its external id stays taken',
 )
 
-/** Posts one payment to the ledger, or refuses it with the reason that `record-postings.ts` gives the payment. */
+/** A refusal has the reason that `record-postings.ts` gives the payment. */
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
   const isProductAsked = [...config.lenders.values()].some(lender =>
@@ -57,7 +57,7 @@ export function repayment(db: Database, config: Config): Operation {
           : withReason(found)
       }
       const loan: PayableLoan = found.body
-      // Read before the payment, which is read as late as possible: an event that arrived meanwhile may stop it.
+      // Before the payment is read, which happens as late as possible: an event that arrived meanwhile may stop it.
       await run.reference.paymentTypeId()
       if (isProductAsked)
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
@@ -88,7 +88,6 @@ export function repayment(db: Database, config: Config): Operation {
   })
 }
 
-/** The day to post it with, or why it may not be posted. */
 function payableOn(
   config: Config,
   payment: DuePayment,
@@ -113,7 +112,7 @@ function payableOn(
   return { day: due.day }
 }
 
-/** What the events say, where they may be believed. */
+/** The day given by the events that may be trusted. */
 function believedDay(
   config: Config,
   payment: DuePayment,
@@ -128,15 +127,15 @@ function believedDay(
   return trusted
 }
 
-/** The call that decided it has looked at the loan too; meanwhile another one may have been assigned. */
+/** The deciding call has checked the loan too, but the payment may have been assigned to another one since. */
 function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
   const captured = decided?.capturedAmount ?? null
   return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
 }
 
 /**
- * The repayment already on the loan under the payment's receipt number, booked perhaps by a person or by a file that names
- * no gateway. If it is equal, it is the payment's own; if it differs, the payment must not be booked as well.
+ * A repayment under the payment's receipt number, perhaps booked by a person or by a file that names no
+ * gateway. An equal one counts as the payment's own; if it differs, the payment must not be booked as well.
  */
 function bookedOn(
   loan: PayableLoan,
@@ -156,7 +155,7 @@ function bookedOn(
     : undefined
 }
 
-/** An equal one is ours, from an earlier try or a migration. An undone one uses up its external id for ever. */
+/** An equal one is ours, from an earlier try or a migration. An undone one keeps its external id reserved. */
 async function duplicate(
   run: Attempt,
   payment: DuePayment,
@@ -171,7 +170,7 @@ async function duplicate(
     }
     return undefined
   }
-  // Whatever its amount and day: its external id stays taken, so that a repayment needs a new one.
+  // Whatever its amount and day, its external id stays reserved: another repayment needs a new one.
   if (!isStanding(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(run.ledger, loanId)
@@ -183,8 +182,8 @@ function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId
 }
 
 /**
- * On the day that an operator decided, otherwise on that of any event: one that arrived after the repayment was sent may
- * name an earlier day.
+ * On the day that an operator decided, otherwise on that of any event: one that arrived after the repayment
+ * was sent may name an earlier day.
  */
 function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
   const days = decided === null ? events : [decided]
@@ -193,7 +192,6 @@ function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): bo
   )
 }
 
-/** The ledger's answer to the write, built from what was read. */
 function repaymentAnswer(loan: LedgerLoan, booked: Repayment): object {
   return {
     ...loanAnswer(loan),

@@ -5,10 +5,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { requestRun } from '../queue/request-run.ts'
 import { batchQueue } from './queue.ts'
 
-/**
- * Requests a batch run: a new one, or the one that is already waiting.
- * @returns its id
- */
+/** @returns the id of a new run, or of the one that is already waiting */
 export function requestBatch(
   trx: Trx,
   boss: PgBoss,
@@ -17,7 +14,6 @@ export function requestBatch(
   return requestRun(trx, boss, { table: 'core.batch_run', queue: batchQueue }, trigger)
 }
 
-/** Requests a batch run for somebody who does not want to wait for the schedule. */
 export function requestBatchNow(db: Database, boss: PgBoss, asker: Asker): Promise<string> {
   return db.transaction().execute(async trx => {
     const subject = await requestBatch(trx, boss, 'request')

@@ -33,14 +33,13 @@ const Dismiss = Type.Object(
   { ...closed, title: 'dismiss', description: 'Nothing is to be booked' },
 )
 
-/** An operator's decision, as OpenAPI shows it: one of three, distinguished by `outcome`. */
 export const Resolution = Type.Union([Post, Handled, Dismiss])
 export type Resolution = Static<typeof Resolution>
 
 const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss }
 const Outcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
-/** Checks a body against the one outcome that it names, so that every error is about that one. */
+/** Checks only against the outcome that the body names, so that every error is about that one. */
 export function resolutionValidator(): (body: unknown) => Resolution {
   const outcome = TypeCompiler.Compile(Outcome)
   const checks = new Map<string, ReturnType<typeof TypeCompiler.Compile<TSchema>>>(

@@ -35,7 +35,6 @@ const noteSchema = {
 
 type Context = { db: Database; ledger: Ledger }
 
-/** What operators decide about a payment, and what they note on it. */
 export function resolveRoutes({ db, ledger }: Context): FastifyPluginAsyncTypebox {
   const resolutionOf = resolutionValidator()
 

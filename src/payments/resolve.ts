@@ -18,11 +18,7 @@ import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import type { Resolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
-/**
- * Records what an operator decides about a payment, a refund or a chargeback. Nothing that arrives later changes it.
- * @returns its kind
- * @throws NotFound, Conflict, FieldErrors, Unavailable
- */
+/** Later events do not change the decision. @returns its kind @throws NotFound, Conflict, FieldErrors, Unavailable */
 export async function resolve(
   db: Database,
   ledger: Ledger,
@@ -76,7 +72,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Resolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
-  // The external id of a repayment that was undone stays taken for ever.
+  // The external id of an undone repayment stays reserved.
   const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
   await sql`
     update core.transaction

@@ -12,7 +12,7 @@ import { judge, type ProductOf } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
-/** The next batch takes what is left after that. */
+/** What is left after that waits for the next batch. */
 const MAX_ROUNDS = 2
 
 type BatchContext = Databases & {
@@ -20,12 +20,12 @@ type BatchContext = Databases & {
   traces: Traces
   log: Batch['log']
   productOf: ProductOf
-  /** Runs beside the posting. @returns how many payments it changed, for which the batch then reads and posts once more */
+  /** Runs beside posting. @returns how many payments it changed; if any, the batch reads and posts once more */
   onBatch(run: Run): Promise<number>
   onStage(stage: string, seconds: number): void
 }
 
-/** One pass of raw → base → core → ledger. Each stage continues with what remains, also after a worker died. */
+/** One pass of raw → base → core → ledger. Each stage takes what is left, so it also continues after a crash. */
 export function runBatch(context: BatchContext, run: Run): Promise<void> {
   const part = { name: 'batch', attributes: { 'loanops.batch_id': run.claim.id } }
   return context.traces
@@ -39,9 +39,9 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   crashPoint('batch.claimed')
   await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${run.claim.id}`)
   await read()
-  // A gateway that is slow to answer holds up nothing that can be posted without it.
+  // A slow gateway delays nothing that can be posted without it.
   let changed = await both(context.onBatch(run), timed('post', post))
-  // Posting reveals each loan's lender, and so which other events need confirmation by a gateway.
+  // Posting reveals each loan's lender, and thus which other events need confirming.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     changed += await context.onBatch(run)
     if (changed === 0) break
@@ -70,7 +70,10 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   }
 }
 
-/** Waits for both, also if one fails: nothing may go on once the batch has left its run. @returns what the first yields */
+/**
+ * Waits for both even if one fails: nothing may go on once the batch has left its run. @returns what the
+ * first yields
+ */
 async function both<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
   await Promise.allSettled([first, second])
   await second

@@ -10,7 +10,7 @@ import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
-/** Gives up on a locked table before the statement's own limit; the job is retried. */
+/** Below the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
 type SaveOptions = {
@@ -18,7 +18,7 @@ type SaveOptions = {
   log: Pick<Log, 'error'>
 }
 
-/** Saves queued events into their raw tables. A job that is run again finds its events there. */
+/** A repeated job finds its events already saved. */
 export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<Job> {
   return work(boss, eventQueue, async jobs => {
     const events = jobs.flatMap(({ data }) => data.events)
@@ -47,7 +47,8 @@ async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], opti
       } else inTrouble.set(storeOf(event), error)
     }
   }
-  // The job is retried as a whole. Only the attempt that saves all other events sends the poisoned ones to the dead letters, once.
+  // The job is retried as a whole. Only the attempt that saves all other events sends the poisoned ones to
+  // the dead letters, once.
   for (const error of inTrouble.values()) throw error
   await db.transaction().execute(trx => insertJobs(boss, trx, deadEventQueue, poisoned))
 }
@@ -67,7 +68,7 @@ export async function saveEvents(
   const repeats: { gateway: string; count: number }[] = []
   await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
   const byStore = Map.groupBy(events, storeOf)
-  // Always in the same order, so that two workers with the same events cannot deadlock.
+  // In a fixed order, so that two workers with the same events cannot deadlock.
   for (const [, ofStore] of [...byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const [{ lender, gateway }] = ofStore as [PaymentEvent]
     const { rows } = await sql<{ store: string }>`

@@ -4,7 +4,7 @@ import type { Lender } from '../config/lenders.ts'
 import type { Database } from '../database/database.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** Copies to the database which lenders' events the gateways are to confirm: it decides which events count. */
+/** Copied to the database, because it decides which events count. */
 export async function takeConfirming(
   db: Database,
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
@@ -24,7 +24,7 @@ export async function takeConfirming(
   await sql`select core.take_confirming(${JSON.stringify(settings)}::jsonb)`.execute(db)
 }
 
-/** The lenders with the same secrets, itself included. */
+/** The lenders with the same secrets, including itself. */
 function sharers(all: Lender[], lender: Lender, gateway: Gateway): string[] {
   const secretsOf = (one: Lender) => JSON.stringify(one[gateway].secrets)
   return all.filter(one => secretsOf(one) === secretsOf(lender)).map(({ code }) => code)

@@ -7,12 +7,12 @@ import type { Batch } from './batch.ts'
 import { noteError } from './batch-end.ts'
 import { isDataError } from './data-error.ts'
 
-/** Rows per transaction: enough that its fixed cost is spread, few enough that it ends within a second. */
+/** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000
 
 /**
- * Transforms the new rows of every source into core.transaction. Rows that arrive meanwhile are left to the next batch:
- * a source that never stops receiving must not delay the posting of what has been read.
+ * Rows that arrive meanwhile are left to the next batch: a source that never stops receiving must not delay
+ * posting.
  */
 export async function transform(batch: Batch): Promise<void> {
   const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
@@ -53,7 +53,7 @@ async function transformChunk(batch: Batch, source: string, most: number): Promi
   }
 }
 
-/** The row is chosen once: when its view raises an error, an older row may have been committed in the meantime. */
+/** Chooses the row once: after an error of its view, an older row may have been committed. */
 async function transformOldest(batch: Batch, source: string): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     select raw_id as id from core.pending_event where source = ${source} order by raw_id limit 1`.execute(

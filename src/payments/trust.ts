@@ -24,8 +24,9 @@ const MESSAGES = {
 }
 
 /**
- * Applies the checks of the lender whose product the loan has, whatever lender the events named. One trusted event is
- * enough, because they agree on money and loan. They may disagree on the day: only trusted events say which day it is.
+ * The checks of the lender to whose product the loan belongs, whatever lender the events named. One trusted
+ * event is enough, because all agree on money and loan. They may disagree on the day: only trusted events
+ * say which day it is.
  */
 export function checkTrust(
   config: Pick<Config, 'lenders' | 'gateways'>,
@@ -35,7 +36,7 @@ export function checkTrust(
   const holders = [...config.lenders.values()].filter(lender => lender.product === product)
   if (holders.length === 0) holders.push(unconfiguredLender(config.gateways, product))
   const checked = events.map(event => {
-    // Where lenders share a product: the one that the event named, otherwise all of them.
+    // If lenders share a product: the one that the event named, otherwise all of them.
     const named = holders.filter(({ code }) => code === event.lender)
     const asked = named.length > 0 ? named : holders
     const reason = asked
@@ -46,7 +47,7 @@ export function checkTrust(
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const [earliest] = trusted
   if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) {
-    // Lenders that share a product have the same setting. An operator who assigned the payment has reviewed it.
+    // Lenders that share a product have the same setting. Assignment counts as review.
     const isToBeSeen = holders.some(lender => lender[gateway].posting === 'review')
     return isToBeSeen && overruled.length === 0 ? distrust('awaiting_review') : earliest
   }
@@ -79,7 +80,7 @@ function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean 
   return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
 }
 
-/** Whether it was verified with this lender's secrets, which other lenders may share. */
+/** Other lenders may share this lender's secrets. */
 function isVerifiedBy(
   lenders: Config['lenders'],
   lender: Lender,

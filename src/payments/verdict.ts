@@ -6,7 +6,7 @@ import type { Gateway } from './gateways/gateways.ts'
 /** `verifiedBy`: the lender whose secret matches; if several with different secrets match, all, separated by commas. */
 type Verdict = { isRefused: boolean; verifiedBy: string | null }
 
-/** Checks an event's signature with the secrets of its lender, or with every lender's if it named none. */
+/** Uses the secrets of the event's lender, or every lender's if it names none. */
 export function verdict(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { GatewayTrust } from '../config/lenders.ts'
 
-/** Warns of every lender and gateway whose events neither a signature, the sender's network nor the gateway itself proves. */
+/** Unproven: by no signature, sender's network or confirmation of the gateway. */
 export function warnOfUnproven(
   log: { warn(message: string): void },
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,

@@ -29,7 +29,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 
 type Context = { db: Database; boss: PgBoss; config: Config; metrics: Metrics; watch: Watch }
 
-/** Takes what the gateways send, without a token: a signature says who sent it. */
+/** Needs no token: a signature proves the sender. */
 export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, boss, config, metrics, watch } = context
   const { lenders } = config
@@ -41,7 +41,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     // A signature covers the bytes as they arrived, regardless of the content type.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
-    // Fastify answers 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
+    // Fastify responds 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
     app.addHook('onRequest', async request => {
       request.headers = { 'content-type': 'application/octet-stream' }
     })
@@ -77,7 +77,6 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   }
 }
 
-/** The event as it arrived, before any interpretation. */
 function eventOf(
   request: FastifyRequest,
   gateway: OpenGateway,
@@ -125,7 +124,7 @@ function routeOptions({ name, title, headers }: OpenGateway) {
   }
 }
 
-/** `gateway_a` as `GatewayA`. */
+/** `gateway_a` becomes `GatewayA`. */
 const operationName = (gateway: string) =>
   gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -135,7 +134,7 @@ function jsonObject(body: Buffer | undefined): Fields {
     const value: unknown = JSON.parse(body?.toString() ?? '')
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   } catch {
-    // Answered below, like any other body that is not an object.
+    // Falls through to the same error as any other body that is not an object.
   }
   throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be a JSON object' }])
 }

@@ -42,7 +42,7 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
       join loanops.migration m on m.id = v.migration_id
      cross join lateral (
        select case when m.is_dry_run then m.looked_at else m.done + m.failed + m.stopped end as ended) e
-     -- A running migration has its recent rate, one that has ended that of the whole run.
+     -- The recent rate while it runs, the average once it has ended.
      cross join lateral (
        select case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_at
                    else m.started_at end as since,

@@ -19,13 +19,12 @@ import { upload } from './upload/upload.ts'
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const UPLOAD_STATEMENT_MS = 15 * 60_000
 const MAX_CONCURRENT_UPLOADS = 4
-/** A pool of their own, because a run, retry, cancel or download must not wait for an upload to finish. */
+/** Runs, retries, cancels and downloads have their own pool, because they must not wait for an upload to finish. */
 const MAX_CONCURRENT_RUN_CALLS = 2
 
-/** What the API and the console do with uploaded files. */
 export type Portfolio = {
   kinds: Kinds
-  /** For uploads, downloads and retries, by whichever way they come. */
+  /** Shared by uploads, downloads and retries from API and console. */
   limitLongCalls: onRequestAsyncHookHandler
   /** @returns the migration's id */
   upload(request: FastifyRequest, asker: Asker): Promise<string>

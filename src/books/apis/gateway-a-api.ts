@@ -96,7 +96,7 @@ async function* collected(
 
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
-/** The gateway answers 400, not 404, for an id that it does not have. */
+/** The gateway responds 400, not 404, to an id that it does not have. */
 async function found(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
@@ -120,7 +120,10 @@ function paymentOf(item: unknown): ApiPayment {
   }
 }
 
-/** A payment that was only authorized can be refunded too. Its flag then shows that it was never captured, as in a webhook. */
+/**
+ * A payment that was only authorized can be refunded too. Its flag then shows that it was never captured,
+ * as in a webhook.
+ */
 function statusOf(item: unknown): ApiPayment['status'] {
   const status = STATUSES[shape.text(item, 'status')] ?? 'pending'
   const flag = at(item, 'captured')

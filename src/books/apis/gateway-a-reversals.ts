@@ -7,9 +7,8 @@ const REFUNDS_PER_PAGE = 100
 const MAX_DISPUTE_PAGES = 100
 
 /**
- * Single refunds and disputes.
- * @param ask yields undefined where the gateway has nothing at the path
- * @param disputes all of them, page by page, the newest first
+ * @param ask yields undefined if the gateway has nothing at the path @param disputes all of them, page by
+ * page, newest first
  */
 export function reversalsOfA(
   ask: (path: string) => Promise<unknown>,
@@ -28,7 +27,7 @@ export function reversalsOfA(
       return at(payment, 'captured') === false ? { item, payment } : { item }
     },
     async dispute(id) {
-      // No call finds a single one. The list is read once, however many are asked for.
+      // No call finds a single dispute, so the list is read once, however many are asked for.
       newest ??= disputesById()
       return (await newest).get(id)
     },

@@ -1,14 +1,14 @@
 /** Both bounds included. */
 export type Window = { from: Date; to: Date }
 
-/** A payment as its gateway describes it. Amounts are in major units, as decimal text. */
+/** As its gateway describes it. Amounts are in major units, as decimal text. */
 export type ApiPayment = {
   id: string
   amount: string
   currency: string
   status: 'captured' | 'refunded' | 'failed' | 'pending'
   paidAt: Date
-  /** Without the tax. */
+  /** Excluding tax. */
   fee: string | null
   tax: string | null
   orderId: string | null
@@ -23,13 +23,13 @@ export type ApiReversal = {
   kind: 'refund' | 'chargeback'
   id: string
   paymentId: string
-  /** done: the money was given back. undone: it stays. A refund that is still open is left out. */
+  /** done: the money was returned. undone: we keep it. Open refunds are omitted. */
   outcome: 'open' | 'done' | 'undone'
   /** The gateway's item, with every digit. */
   item: unknown
 }
 
-/** Items with every digit. `payment`: its payment, only if that was never captured, where the refund does not say so itself. */
+/** `payment`: its payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
 
 /** A row of a settlement: a payment that is paid out, or what is kept back. */
@@ -41,7 +41,7 @@ export type ApiSettlement = {
   settledAt: Date | null
   utr: string | null
   amount: string
-  /** Without the tax. */
+  /** Excluding tax. */
   fee: string
   tax: string
   /** What it adds to the payout, negative if it reduces it; null if the gateway does not say. */
@@ -55,17 +55,17 @@ export type ApiPage = {
 
 /** One gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
 export type GatewayApi = {
-  /** What happened within a window, page by page; an item may come twice. */
+  /** Page by page; an item may come twice. */
   pages(window: Window): AsyncGenerator<ApiPage>
-  /** One payment; undefined where the gateway has none. `orderId` is what the event or item named. */
+  /** Undefined if the gateway has none. `orderId` is what the event or item named. */
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
-  /** One refund of a payment; undefined where the gateway has none. */
+  /** Undefined if the gateway has none. */
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
-  /** The item of one dispute about a payment; undefined where the gateway has none. */
+  /** Undefined if the gateway has none. */
   dispute(id: string, paymentId: string): Promise<unknown>
-  /** The order, which may name the loan where the payment does not. */
+  /** It may name the loan if the payment does not. */
   order(orderId: string): Promise<unknown>
-  /** What the gateway has settled, of the days of a window. */
+  /** What the gateway settled on the days of a window. */
   settled(window: Window): AsyncGenerator<ApiSettlement[]>
   close(): Promise<void>
 }

@@ -24,7 +24,10 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   CANCELLED: 'failed',
   VOID: 'failed',
 }
-/** Of a row that reports a payment; PAID and CLOSED are in samples only. Any other status is no reason to post money. */
+/**
+ * For rows that report a payment. PAID and CLOSED occur only in samples; any other status is no reason to
+ * post money.
+ */
 const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
   ...STATUSES,
   PAID: 'captured',
@@ -78,7 +81,7 @@ export function openGatewayB(
   }
 }
 
-/** The last page is the one without a cursor, or an empty one: a short page is not. */
+/** Only a page without a cursor, or an empty one, is the last: a short page may not be. */
 async function* recon(caller: GatewayCaller, path: string, { from, to }: Window) {
   const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
   const seen = new Set<string>()
@@ -130,7 +133,7 @@ function paymentOf(row: unknown): ApiPayment {
   }
 }
 
-/** The answer to GET …/payments/{cf_payment_id}. */
+/** The response to GET …/payments/{cf_payment_id}. */
 function entityOf(item: unknown): ApiPayment {
   return {
     id: shape.text(item, 'cf_payment_id'),
@@ -194,7 +197,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
 
 const KINDS: Record<string, ApiSettlement['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
-/** An event's own id is not unique: several adjustments of one moment may have it, which differ in what they add. */
+/** An event's own id is not unique: several adjustments of one moment may share it and differ in what they add. */
 function settledId(
   row: unknown,
   kind: ApiSettlement['kind'],

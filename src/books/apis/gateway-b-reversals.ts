@@ -9,12 +9,12 @@ const REVERSALS: Record<string, ApiReversal['kind']> = {
   CHARGEBACK: 'chargeback',
 }
 
-/** Asks for a path; undefined where the gateway has nothing there. */
+/** Undefined if the gateway has nothing at this path. */
 type Ask = (path: string) => Promise<unknown>
 
 /**
- * The refunds and disputes among the rows. A row names neither the id under which a webhook reports them, nor how they
- * ended: their own resources do. Where there are none, the row itself is taken.
+ * A row names neither the id under which a webhook reports a refund or dispute, nor how it ended: its own
+ * resource does. If there is none, the row itself is used.
  */
 export async function reversalsIn(rows: unknown[], ask: Ask): Promise<ApiReversal[]> {
   const reversals: ApiReversal[] = []

@@ -8,21 +8,21 @@ import { parseExact } from './exact-json.ts'
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
 
-/** How long to wait for a gateway that is overloaded or down, and how many calls it gets at once. */
+/** How long to wait for a gateway that is overloaded or down, and how many calls to make at once. */
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
 /**
- * For a fetch, which then stops; the next one continues. A page takes a second or two, so a call whose connection died
- * silently must not hold up the fetch for longer.
+ * For a fetch: gives up after these retries; the next fetch resumes. A page takes a second or two, so a
+ * call whose connection died silently must not hold it up for longer.
  */
 const PATIENT: Patience = {
   timeoutMs: 8_000,
   retryAfterMs: [1_000, 2_000, ...Array<number>(10).fill(5_000)],
   atOnce: 1,
 }
-/** For a question within a batch, which cannot end before the answer; the next batch asks again. */
+/** For a question within a batch, which cannot end before the response; the next batch asks again. */
 export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce: 4 }
 
-/** The gateway cannot be asked now; `retryAfterMs` is the wait that it asked for, if any. */
+/** `retryAfterMs`: the wait that the gateway asked for, if any. */
 export class GatewayUnavailable extends Error {
   readonly retryAfterMs: number
   constructor({ message, retryAfterMs, cause }: Busy) {
@@ -30,33 +30,33 @@ export class GatewayUnavailable extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
-/** The gateway refuses the call: its path, parameters or our credentials. */
+/** Because of the path, the parameters or our credentials. */
 export class GatewayRefused extends Error {
   readonly status: number
   readonly code: string | undefined
-  /** @param code the gateway's own, which is a constant; its message may repeat what was sent */
+  /** @param code the gateway's own constant; its message may repeat what was sent */
   constructor(status: number, code: string | undefined) {
     super(`it answered ${status}${code === undefined ? '' : ` (${code})`}`)
     this.status = status
     this.code = code
   }
 }
-/** The answer does not have the documented shape. */
+/** Not of the documented shape. */
 export class UnexpectedAnswer extends Error {}
 
-/** Whether a call failed because of the gateway, and not because of us. */
+/** Whether the gateway, not we, caused the failure. */
 export function isOfGateway(error: unknown): error is Error {
   return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
 }
 
-/** Observes the calls: traces them, and measures how long they stay unanswered. */
+/** Traces the calls, and measures how long they stay unanswered. */
 export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
 export type GatewayCaller = {
   /**
-   * Makes as many calls at once as its patience says, each again while the gateway is overloaded or down.
-   * @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer
+   * Limits concurrency, and retries while the gateway is overloaded or down. @throws GatewayUnavailable,
+   * GatewayRefused or UnexpectedAnswer
    */
   call(call: Call): Promise<unknown>
   close(): Promise<void>
@@ -138,12 +138,12 @@ function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    // Without its cause, whose message quotes the answer.
+    // Without its cause, whose message quotes the response.
     throw new UnexpectedAnswer('its answer is not JSON')
   }
 }
 
-/** Only the resource in the path is recorded: the rest are ids. */
+/** Records only the resource in the path: the rest are ids. */
 function traced(
   trace: Trace | undefined,
   call: Call,
@@ -157,7 +157,7 @@ function traced(
   return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
-/** Overloaded or down: worth another attempt. */
+/** Overloaded or down: worth a retry. */
 class Busy extends Error {
   readonly retryAfterMs: number
   constructor(
@@ -185,7 +185,7 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** In seconds or as a date. Gateway B has its own header for it, in seconds. */
+/** In seconds or as a date. Gateway B has its own header, in seconds. */
 function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
   return retryAfterMs(String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? ''))
 }

@@ -9,17 +9,17 @@ const MAX_CHARACTERS = 200
 const ISO_TIME =
   /^[1-9]\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$/
 
-/** Reads members of an answer; the error that ends the fetch names the member that has not the expected type. */
+/** Reads members of a response; the error names the member whose type is wrong. */
 export const shape = {
   text(value: unknown, path: string): string {
     const text = textOf(at(value, path))
     if (text === undefined) throw new UnexpectedAnswer(`${path} is missing`)
-    // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status has such characters.
+    // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status contains either.
     if (text.length > MAX_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
       throw new UnexpectedAnswer(`${path} is not a short text`)
     return text
   },
-  /** Null where there is none. */
+  /** Null if there is none. */
   maybe(value: unknown, path: string): string | null {
     return textOf(at(value, path)) === undefined ? null : shape.text(value, path)
   },
@@ -35,7 +35,7 @@ export const shape = {
       throw new UnexpectedAnswer(`${path} is not an amount`)
     return text
   },
-  /** A whole number of minor units. */
+  /** An integer number of minor units. */
   whole(value: unknown, path: string): bigint {
     const text = shape.text(value, path)
     if (!/^-?\d{1,15}$/.test(text)) throw new UnexpectedAnswer(`${path} is not a whole number`)
@@ -47,10 +47,10 @@ export const shape = {
       throw new UnexpectedAnswer(`${path} is not a Unix time`)
     return new Date(seconds * 1_000)
   },
-  /** In ISO 8601; a time without a zone is India's. */
+  /** In ISO 8601; without a zone, India's time. */
   isoTime(value: unknown, path: string): Date {
     const text = shape.text(value, path).replace(' ', 'T')
-    // Date reads more, and makes 2 March of 30 February; the base models, which read the item again, do not.
+    // Date accepts more, and turns 30 February into 2 March; the base models, which read the item again, do not.
     const isRead = ISO_TIME.test(text) && dayOfIso(text.slice(0, 10)) !== undefined
     const time = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}+05:30`)
     if (!isRead || Number.isNaN(time.getTime())) throw new UnexpectedAnswer(`${path} is not a time`)
@@ -63,10 +63,7 @@ export function majorUnits(minor: bigint): string {
   return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/**
- * Whether a text there may be a loan's name. People write anything there, which is no reason to end the fetch.
- * @param tags the notes or tags of a payment or order
- */
+/** Whether this may be a loan's name; free text is no error. @param tags the notes or tags of a payment or order */
 export function namesLoan(tags: unknown): boolean {
   return ['external_loan_id', 'loan_id'].some(name => {
     const text = textOf(at(tags, name))

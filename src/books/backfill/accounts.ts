@@ -7,10 +7,10 @@ import type { Follower, Patience } from '../apis/gateway-call.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
-/** The account's name in our tables: the lender whose own it is, or nothing. */
+/** In our tables, the account is named after the lender that owns it; empty if it is the gateway's. */
 export const nameOf = ({ lender }: GatewayAccount): string => lender ?? ''
 
-/** The account that serves a lender: its own, or the gateway's. Undefined where there are no credentials. */
+/** The lender's own account, or the gateway's; undefined if neither has credentials. */
 export function accountFor(
   { gatewayAccounts }: Accounts,
   gateway: string,

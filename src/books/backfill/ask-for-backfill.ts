@@ -11,7 +11,7 @@ const MAX_DAYS = 62
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
-/** Requests a fetch from a gateway for an operator. @returns its id @throws NotFound, FieldErrors, Conflict */
+/** @returns its id @throws NotFound, FieldErrors, Conflict */
 export async function askForBackfill(
   { db, boss, config }: Context,
   gateway: string,

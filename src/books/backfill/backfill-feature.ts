@@ -3,7 +3,6 @@ import { backfillCounters } from './backfill-counters.ts'
 import { backfillGauges } from './backfill-gauges.ts'
 import { BACKFILL_CRASH_POINTS } from './crash-points.ts'
 
-/** Fetches from the gateways what their webhooks did not bring. */
 export const backfillFeature: Feature = {
   gauges: [({ metrics, patient, log }) => backfillGauges(metrics.registry, patient, log)],
   counters: backfillCounters,

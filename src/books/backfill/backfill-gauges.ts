@@ -13,7 +13,6 @@ type Source = {
   hasError: boolean
 }
 
-/** How far the payments of each source have been fetched, and whether its webhooks have stopped. */
 export function backfillGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const gauge = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['gateway', 'lender'], registers: [registry] })

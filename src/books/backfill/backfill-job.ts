@@ -18,7 +18,7 @@ import { runBackfill } from './run-backfill.ts'
 /** A dead worker sends no signal: with the lease of 10 s, its fetch continues within 13 s. */
 const LOOK_EVERY_MS = 3_000
 
-/** Fetches on schedule and on demand, one fetch at a time per account. */
+/** One fetch at a time per account. */
 export async function workBackfills(context: WorkerContext): Promise<Job> {
   const { db, boss, config } = context
   const accounts = config.gatewayAccounts
@@ -97,7 +97,7 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   }
 }
 
-/** Copies the accounts from the settings to the database. Fetches that wait for an account that is gone fail. */
+/** Fails the fetches that wait for an account that is no longer configured. */
 async function noteAccounts(db: Database, accounts: GatewayAccount[]): Promise<void> {
   const gateways = accounts.map(({ gateway }) => gateway)
   const names = accounts.map(nameOf)

@@ -7,7 +7,6 @@ import type { RunClaim } from '../../queue/run-claim.ts'
 import { RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from './accounts.ts'
 
-/** A fetch that only this process works on until the lease ends. */
 export type BackfillClaim = RunClaim & {
   /** The lender whose rows it stores; null: the one that each payment names. */
   lender: string | null
@@ -19,7 +18,7 @@ export type BackfillClaim = RunClaim & {
   fetched: number
 }
 
-/** Continues the fetch of a worker that died, or starts the oldest one, unless another one of the account is under way. */
+/** A dead worker's fetch goes first, then the oldest of an account that has none under way. */
 export function claimBackfill(
   db: Database,
   account: GatewayAccount,
@@ -48,7 +47,7 @@ export function claimBackfill(
   })
 }
 
-/** Locks the fetch for the transaction. @throws RunLeft if another worker has claimed it */
+/** @throws RunLeft if another worker has claimed it */
 export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<void> {
   const { rows } = await sql`
     select from core.backfill where id = ${id} and attempt = ${number} and status = 'running'
@@ -56,7 +55,7 @@ export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<vo
   if (rows.length === 0) throw new RunLeft()
 }
 
-/** Ends it for good: what it stored stays, but its window does not count as complete. */
+/** What it stored stays, but its window does not count as complete. */
 export async function failBackfill(
   db: Database,
   { id, number }: BackfillClaim,

@@ -1,4 +1,3 @@
-/** Where a process can die during a fetch from a gateway. */
 export const BACKFILL_CRASH_POINTS = [
   'backfill.claimed',
   'backfill.kept',

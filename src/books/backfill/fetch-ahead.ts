@@ -3,7 +3,7 @@ const MAX_PAGES_AHEAD = 4
 
 /**
  * Fetches pages while others are stored, because gateways are slow, and a fetch reads thousands of pages.
- * @returns each time the pages that have arrived in the meantime, so that a slow consumer stores several per transaction
+ * @returns each time all pages that have arrived, so that a slow consumer stores several per transaction
  */
 export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T[]> {
   let fetched: T[] = []
@@ -36,7 +36,7 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       yield batch
     }
   } finally {
-    // Without waiting for a page that nobody wants any more.
+    // Not awaited, because nobody wants the page under way any more.
     void pages.return(undefined)
     wake()
   }

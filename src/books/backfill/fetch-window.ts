@@ -5,14 +5,14 @@ import { fetchAhead } from './fetch-ahead.ts'
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
 const DAYS_AT_ONCE = 1
 
-/** What to do with what was fetched, in the order in which it came. */
+/** Called in the order in which things were fetched. */
 type Keeper = {
   /** Called before each of the others, which may take long. */
   check(): void
   /** @param count how many payments were seen so far */
   pages(pages: ApiPage[], count: number): Promise<void>
   settlements(settlements: ApiSettlement[]): Promise<void>
-  /** Everything of a part of the window is kept. */
+  /** Everything in this part of the window is stored. */
   end(part: Window, count: number): Promise<void>
 }
 
@@ -21,10 +21,7 @@ type Step =
   | { kind: 'settlements'; settlements: ApiSettlement[] }
   | { kind: 'end'; part: Window }
 
-/**
- * Fetches a window, day by day, and does not wait for one day to be kept before it fetches the next.
- * @param count how many payments were seen before
- */
+/** Fetches the next day while the last one is still being stored. @param count how many payments were seen before */
 export async function fetchWindow(
   api: GatewayApi,
   window: Window,
@@ -53,7 +50,7 @@ async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   }
 }
 
-/** Pages that follow each other are kept together; anything else is kept by itself. */
+/** Consecutive pages are stored together; anything else by itself. */
 function groupsOf(steps: Step[]): [Step, ...Step[]][] {
   const groups: [Step, ...Step[]][] = []
   for (const step of steps) {

@@ -4,10 +4,7 @@ import { lenderOf } from '../../payments/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import { at } from '../apis/exact-json.ts'
 
-/**
- * What was fetched of a payment, refund or dispute, and the order that was fetched because it may name the loan.
- * `payment`: the payment of a refund.
- */
+/** `order`: fetched because it may name the loan. `payment`: the payment of a refund. */
 export type Fetched = {
   kind: 'payment' | 'refund' | 'dispute'
   item: unknown
@@ -15,14 +12,14 @@ export type Fetched = {
   payment?: unknown
 }
 
-/** The raw row of what was fetched, with every digit of what the gateway answered. */
+/** Keeps every digit of the gateway's response. */
 export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched): PaymentEvent {
   const body = gateway === 'gateway_a' ? bodyA(fetched) : bodyB(fetched)
   return {
     gateway,
     lender,
     receivedAt: new Date().toISOString(),
-    // Without an event id, an equal answer counts as a repeat.
+    // Without an event id, an equal body counts as a repeat.
     eventId: null,
     eventType: 'loanops.backfill',
     body: Buffer.from(JSON.stringify(body)).toString('base64'),

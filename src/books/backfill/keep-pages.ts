@@ -23,9 +23,9 @@ export type Fetch = {
 const ZERO = /^-?0+(\.0+)?$/
 
 /**
- * Keeps what pages say in the statement, and stores what core does not have, or has from unverified events only, as raw
- * rows. All of it in one transaction: a page that is read again finds what it stored.
- * @param count how many payments the fetch has seen, those of these pages included
+ * Updates the statement, and stores as raw rows what core lacks or has only from unverified events; in one
+ * transaction, so that a page that is read again finds what it stored. @param count how many payments the
+ * fetch has seen, including these
  */
 export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
@@ -68,7 +68,7 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
   return { missing: those(false), unverified: those(true) }
 }
 
-/** Where the item names no loan, its order may. */
+/** If the item names no loan, its order may. */
 async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEvent[]> {
   const events: PaymentEvent[] = []
   for (const { item, hasTags, orderId } of payments) {
@@ -102,7 +102,7 @@ async function unreportedOf(
   return reversals.filter(({ kind, id }) => unreported.has(`${kind} ${id}`))
 }
 
-/** @returns how many rows were new; rows stored earlier have been counted already */
+/** @returns how many rows were new; those stored earlier have been counted already */
 async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   let found = 0
   const byLender = Map.groupBy(missed, ({ lender }) => lender)

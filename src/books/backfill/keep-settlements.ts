@@ -3,7 +3,7 @@ import type { ApiSettlement } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './keep-pages.ts'
 
-/** Stores the rows of settlements, and adds to the statement how its payments were settled. */
+/** Also adds to the statement how its payments were settled. */
 export async function keepSettlements(
   { db, account, claim }: Fetch,
   settlements: ApiSettlement[],

@@ -3,12 +3,12 @@ import type { Database } from '../../database/database.ts'
 
 /** A webhook that has arrived since may be counted as missed, which does no other harm. */
 const READ_EVERY_MS = 2_000
-/** Times the duration of a reading, so that reading a large backlog takes at most a tenth of a fetch. */
+/** A multiple of the reading's own duration, so that a large backlog takes at most a tenth of a fetch. */
 const REST_PER_READING = 10
 
 /**
- * Reads the events that no batch has taken yet, from time to time: each event once, however many pages are fetched.
- * @returns a function that reads new events, if it is time; only the first reading holds up its caller
+ * Reads the events that no batch has taken yet, each once, however many pages are fetched. @returns reads
+ * new events, if it is time; only the first reading holds up its caller
  */
 export function pendingReader(db: Database, backfillId: string): () => Promise<void> {
   let first: Promise<void> | undefined
@@ -26,13 +26,13 @@ export function pendingReader(db: Database, backfillId: string): () => Promise<v
   }
   return async () => {
     first ??= read()
-    // One that fails is followed by another.
+    // The next reading makes up for one that fails.
     if (performance.now() >= nextAt) read().catch(() => undefined)
     await first
   }
 }
 
-/** Forgets what fetches that ended have read, and what this one read before it was interrupted. */
+/** Forgets what ended fetches have read, and what this one read before it was interrupted. */
 export async function forgetPending(db: Database, backfillId: string): Promise<void> {
   await sql`
     delete from core.backfill_pending n

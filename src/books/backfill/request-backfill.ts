@@ -7,7 +7,7 @@ import { insertJobs } from '../../queue/queue.ts'
 import { nameOf } from './accounts.ts'
 import { backfillQueue } from './queue.ts'
 
-/** What happens while a fetch reads its pages, or is not yet visible at the gateway, is left to the next fetch. */
+/** Payments made while a fetch runs, or not yet visible at the gateway, are left to the next fetch. */
 const TRAILS_BY = '1 minute'
 /** A gateway may show a payment only some time after it was made. */
 const OVERLAP = '2 hours'
@@ -15,7 +15,7 @@ const FIRST_LOOK_BACK = '7 days'
 /** A failed payment may be captured up to three days later, under its first date. */
 const LATE_CAPTURE = '5 days'
 
-/** Requests a fetch on demand. @returns its id */
+/** @returns its id */
 export async function requestBackfill(
   trx: Trx,
   boss: PgBoss,
@@ -32,7 +32,7 @@ export async function requestBackfill(
   return id
 }
 
-/** Requests the scheduled fetch of each account whose previous one has ended. */
+/** Skips accounts whose previous fetch has not ended. */
 export async function requestScheduled(trx: Trx, accounts: GatewayAccount[]): Promise<void> {
   for (const account of accounts) {
     await sql`

@@ -60,7 +60,6 @@ const itemSchema = {
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
-/** Requests and lists fetches from the gateways, and how far each source has been fetched. */
 export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, config } = context
   const schema = requestSchema([...config.lenders.keys()])

@@ -23,8 +23,8 @@ type BackfillContext = Fetch & {
 }
 
 /**
- * Fetches a window day by day: after a crash, another worker continues with the unfinished day.
- * @returns false if another worker continues it
+ * Day by day: after a crash, another worker continues with the unfinished day. @returns false if another
+ * worker continues it
  */
 export async function runBackfill(context: BackfillContext): Promise<boolean> {
   const { db, claim } = context

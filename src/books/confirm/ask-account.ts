@@ -11,15 +11,18 @@ import { nameOf, openAccount } from '../backfill/accounts.ts'
 import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
 import { type Asked, keepAnswers } from './keep-answers.ts'
 
-/** Asked before any answer is recorded, so at most this many are asked again after a crash. */
+/** All are asked before any answer is recorded, so at most this many are repeated after a crash. */
 const QUESTIONS_AT_ONCE = 50
-/** This many failures in a row mean that the gateway, or one of its resources, is down: the rest waits for the next batch. */
+/**
+ * This many failures in a row mean that the gateway, or one of its resources, is down: the rest waits for
+ * the next batch.
+ */
 const MAX_FAILURES_IN_A_ROW = IMPATIENT.atOnce
 /** Per account and batch, which must end in time for the next one. */
 const MAX_QUESTIONS = 2_000
 const MAX_ASKING_MS = 60_000
 
-/** What one batch may still ask one account. The gateway asked us to send nothing before `from`. */
+/** The rest of what one batch may ask one account. The gateway asked us to send nothing before `from`. */
 export type Budget = {
   questions: number
   from: number
@@ -39,7 +42,7 @@ export const newBudget = (from = 0): Budget => ({
 
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'> & { config: Config }
 
-/** Asks an account every question that is due, and stores the answers. @returns how many answers came */
+/** @returns how many answers came */
 export async function askAccount(
   context: Context,
   run: Run,
@@ -66,7 +69,7 @@ export async function askAccount(
       if (questions.length === 0) break
       const asked = await askAll(context, inquiry, questions, budget)
       budget.questions -= asked.length
-      // A process that is stopping has aborted the calls itself, which says nothing about the gateway.
+      // A stopping process has aborted the calls itself, which says nothing about the gateway.
       run.check()
       crashPoint('confirm.answered')
       await keepAnswers(db, run, account, asked)

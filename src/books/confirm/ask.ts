@@ -12,17 +12,16 @@ export const MAX_REFS = 5
 
 /** What events name besides the id: the order and, for a refund or dispute, its payment. */
 type Ref = { key: string; orderId: string | null; paymentId: string | null }
-/** `refs`: at most one more than one batch searches, those that were not `asked` yet first. */
+/** `refs`: at most one more than one batch searches, those not yet `asked` first. */
 export type Question = { kind: Kind; id: string; refs: Ref[]; asked: string[] }
 
 export type Confirmation = {
   outcome: 'confirmed' | 'denied'
   /** Why it is not confirmed. */
   said: string | null
-  /** What the gateway says, to be stored. */
+  /** The gateway's version, to be stored. */
   event: PaymentEvent | null
   asked: string[]
-  /** Whether there are orders left that were not searched. */
   has_more: boolean
 }
 
@@ -34,10 +33,7 @@ export type Inquiry = {
   isByOrder: boolean
 }
 
-/**
- * Asks the gateway whether what the events state really happened.
- * @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer where it cannot be asked
- */
+/** @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer */
 export async function ask(
   inquiry: Inquiry,
   { kind, id, refs, asked }: Question,
@@ -87,7 +83,7 @@ async function look(inquiry: Inquiry, kind: Kind, id: string, ref: Ref): Promise
   return item === undefined ? ABSENT : { kind: 'dispute', item }
 }
 
-/** Where the payment itself names no loan, its order may. */
+/** If the payment itself names no loan, its order may. */
 async function lookForPayment(
   api: GatewayApi,
   id: string,

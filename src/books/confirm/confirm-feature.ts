@@ -5,7 +5,6 @@ import { askAccount, type Budget, newBudget } from './ask-account.ts'
 import { confirmGauges } from './confirm-gauges.ts'
 import { CONFIRM_CRASH_POINTS } from './crash-points.ts'
 
-/** Asks the gateways to confirm events that no signature proves. */
 export const confirmFeature: Feature = {
   gauges: [({ metrics, patient, log }) => confirmGauges(metrics.registry, patient, log)],
   crashPoints: CONFIRM_CRASH_POINTS,
@@ -13,12 +12,12 @@ export const confirmFeature: Feature = {
 }
 
 type Budgets = Map<GatewayAccount, Budget>
-/** A batch asks twice, within one budget for both times. */
+/** A batch asks twice, with one budget for both. */
 const budgets = new WeakMap<Run, Budgets>()
-/** The budgets of a process's last batch, because a gateway may have asked us to wait beyond it. */
+/** Of a process's last batch, because a gateway may have asked us to wait beyond it. */
 const lastBudgets = new WeakMap<WorkerContext, Budgets>()
 
-/** Asks all accounts in parallel, so that one that does not answer holds up no other. */
+/** In parallel, so that an account that does not answer holds up no other. */
 async function askGateways(context: WorkerContext, run: Run): Promise<number> {
   const { config, traces } = context
   const accounts = config.gatewayAccounts.filter(account => isForConfirming(context, account))

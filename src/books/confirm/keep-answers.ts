@@ -7,10 +7,10 @@ import { type Run, RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import type { Confirmation, Question } from './ask.ts'
 
-/** `answer`: null where the gateway could not be asked. */
+/** `answer`: null if the gateway could not be asked. */
 export type Asked = { question: Question; answer: Confirmation | null }
 
-/** Stores what the gateway confirmed as raw rows, which the batch takes like any others, and settles what it did not. */
+/** Stores what was confirmed as raw rows, which the same batch takes, and settles the rest. */
 export async function keepAnswers(
   db: Database,
   { claim }: Run,
@@ -29,7 +29,7 @@ export async function keepAnswers(
     return { kind, id, outcome, said, asked, has_more }
   })
   await db.transaction().execute(async trx => {
-    // Taken before all row locks, as wherever payments are settled.
+    // Before all row locks, as wherever payments are settled.
     await sql`select core.lock_settling()`.execute(trx)
     const { rows } = await sql`
       update core.batch_run set suspended = suspended + ${denied}

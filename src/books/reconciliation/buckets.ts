@@ -1,4 +1,4 @@
-/** Where the money that a gateway captured is; `not_at_gateway` holds what no gateway captured. */
+/** Where captured money is; `not_at_gateway` holds what no gateway captured. */
 export const BUCKETS = [
   'posted',
   'unchecked',

@@ -14,7 +14,7 @@ const HEADER = [
   'balanced',
 ]
 
-/** One line per day, lender, gateway and currency. What does not apply is empty. */
+/** What does not apply is empty. */
 export function daysCsv(days: Awaited<ReturnType<typeof findDays>>): string {
   const lines = days.map(({ day, lender, gateway, currency, captured, buckets, balanced }) => [
     day,

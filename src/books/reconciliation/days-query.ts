@@ -8,7 +8,6 @@ import { paymentFilter } from '../../payments/payment-filter.ts'
 export const MAX_DAYS = 366
 const DEFAULT_DAYS = 31
 const { lender, gateway } = paymentFilter
-/** Which days; by default the last month. */
 export const DaysQuery = Type.Object(
   {
     from: Type.Optional({
@@ -24,7 +23,7 @@ export const DaysQuery = Type.Object(
   },
   closed,
 )
-/** Fills in the days that are left out. @throws FieldErrors if there are too many, or they are in the wrong order */
+/** Fills in missing bounds. @throws FieldErrors for too many days, or the wrong order */
 export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   const { from = null, to = null } = query
   const { rows } = await sql<{ from: string; to: string; days: number }>`

@@ -9,7 +9,6 @@ type Figure = { payments: number; amount: string }
 type DayRow = Omit<Static<typeof Day>, 'buckets'> & { buckets: Record<Bucket, Figure> }
 type Filter = { from: string; to: string; lender?: string; gateway?: string }
 
-/** The figures of some days, as they are now. */
 export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> {
   const { from, to, lender = null, gateway = null } = filter
   const { rows } = await sql<DayRow>`
@@ -57,5 +56,5 @@ const toThePaisa = ({ payments, amount }: Figure): Figure => ({
   amount: decimal(new Decimal(amount)),
 })
 
-/** Two decimals at least; more where a payment has more. */
+/** Two decimals at least; more if a payment has more. */
 const decimal = (amount: Decimal): string => amount.toFixed(Math.max(2, amount.decimalPlaces()))

@@ -5,13 +5,13 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 
-/** After each batch, fetch, read-back and decision: whatever changes a payment or a statement marks its day. */
+/** Whatever changes a payment or a statement marks its day: a batch, a fetch, a read-back, a decision. */
 const EVERY_MS = 5_000
 
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>
 type Lost = { lender: string; gateway: string; currency: string }
 
-/** Recomputes the figures of each day that has changed, on one worker at a time. */
+/** On one worker at a time. */
 export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
   const unbalanced = new Gauge({
     name: 'loanops_unbalanced_days',

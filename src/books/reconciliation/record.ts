@@ -34,7 +34,7 @@ export const Day = Type.Object({
   ...figures,
 })
 
-/** The shape of a day, for all days together. Amounts in several currencies have no sum. */
+/** For all days together. Amounts in several currencies have no sum. */
 const TotalFigure = Type.Object({
   payments: Type.Integer(),
   amount: nullable(

@@ -42,7 +42,6 @@ const paymentsSchema = {
   },
 }
 
-/** Whether the books agree with what the gateways say. */
 export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/reconciliation', { schema: daysSchema }, async ({ query }) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** Makes the database count days in the ledger's time zone; if the zone changed, all figures are recomputed. */
+/** The database counts days in the ledger's time zone; if the zone changed, all figures are recomputed. */
 export async function useTimeZone(db: Database, timeZone: string): Promise<void> {
   await sql`select core.use_time_zone(${timeZone})`.execute(db)
 }

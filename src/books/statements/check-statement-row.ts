@@ -31,7 +31,7 @@ const Row = Type.Object(
 )
 const compiled = TypeCompiler.Compile(Row)
 
-/** What is wrong with a row; amounts stay texts, so that no digit is lost. */
+/** Amounts stay texts, so that no digit is lost. */
 export function statementErrors({ reason: _, ...fields }: Fields): string[] {
   const first = new Map<string, string>()
   for (const { path, message } of compiled.Errors(fields)) {

@@ -1,6 +1,5 @@
 import { type FileKind, optional, required } from '../../csv/column.ts'
 
-/** What a gateway's own report says of its payments, one row per payment. */
 export const statementFile: FileKind = {
   type: 'a statement',
   columns: [

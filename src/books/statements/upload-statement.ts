@@ -14,7 +14,7 @@ import { statementErrors } from './check-statement-row.ts'
 import { statementFile } from './statement-file.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
-/** Some 600,000 rows, whose ids are kept in memory while the file is read. */
+/** About 600,000 rows, whose ids are kept in memory while the file is read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 const MAX_LISTED = 100
 const TEMPLATE = '/api/gateways/statement-template.csv'
@@ -29,9 +29,8 @@ type Uploaded = {
 type StatementOf = { gateway: string; lender: string; timeZone: string }
 
 /**
- * Stores the valid rows of a gateway's report, batch by batch. The days of those rows count as complete only once all of it
- * has been read: what an interrupted upload stored is true, and the next upload completes it.
- * @throws UnreadableFile, PayloadTooLarge
+ * The days of valid rows count as complete only once the whole file has been read: what an interrupted
+ * upload stored is true, and the next upload completes it. @throws UnreadableFile, PayloadTooLarge
  */
 export async function uploadStatement(
   db: Database,

@@ -10,7 +10,7 @@ export const gatewayA = {
   rules,
 } as const satisfies Gateway
 
-/** As Razorpay does: a hex HMAC of the raw body, and an event id that is only in a header. */
+/** As Razorpay: a hex HMAC of the raw body, and an event id that is only in a header. */
 function rules(settings: Settings): GatewayRules {
   const signatureHeader = settings.GATEWAY_A_SIGNATURE_HEADER.toLowerCase()
   const eventIdHeader = settings.GATEWAY_A_EVENT_ID_HEADER.toLowerCase()

@@ -12,7 +12,7 @@ export const gatewayB = {
   rules,
 } as const satisfies Gateway
 
-/** As Cashfree does: a base64 HMAC of the timestamp followed directly by the raw body. */
+/** As Cashfree: a base64 HMAC of the timestamp followed directly by the raw body. */
 function rules(): GatewayRules {
   return {
     path: '/webhooks/gateway_b',

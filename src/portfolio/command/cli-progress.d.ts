@@ -1,4 +1,4 @@
-/** The part of it that we use; the package has no types of its own. */
+/** The package has no types; these are the ones that we use. */
 declare module 'cli-progress' {
   export class SingleBar {
     constructor(options: object)

@@ -19,7 +19,7 @@ type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 /** Where `npm start` keeps the token of the service on this machine. */
 const TOKEN_FILE = '.data/internal-token'
 
-/** The rows in an errors file are client data, so only their owner may read it. */
+/** The rows in an errors file are client data, so only its owner may read it. */
 const ERRORS_MODE = 0o600
 
 /** Longer than the service takes to check the rows of a 1 GiB file against each other. */
@@ -28,8 +28,7 @@ const PATIENCE_MS = 20 * 60_000
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
 /**
- * Uploads the files, runs them one after the other, and shows their progress. Stops at a run that did not complete or in
- * which a row failed, because the next files depend on it.
+ * Stops at a run that did not complete or in which a row failed, because the next files depend on it.
  * @throws Error with a message for the user
  */
 export async function migratePortfolio(
@@ -46,7 +45,7 @@ export async function migratePortfolio(
     before.push(await migrateFile(call, { file, type, before }, wanted))
 }
 
-/** @property before the migrations of the files before this one */
+/** @property before the migrations of the preceding files */
 type Next = { file: string; type: string; before: string[] }
 
 /** @returns the migration's id */
@@ -149,7 +148,7 @@ function keptToken(): string {
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }
 
-/** Tells the type by the header. If no kind recognises it, the answer to the upload says what is wrong. */
+/** From the header. If no kind recognises it, the response to the upload says what is wrong. */
 async function typeOf(file: string): Promise<string> {
   const lines = createInterface({ input: createReadStream(file) })
   for await (const header of lines) {

@@ -9,16 +9,13 @@ import { markProgress } from '../run/mark-progress.ts'
 import type { DryRunner, Row } from './look-at-loan.ts'
 import { lookUntilRead } from './look-until-read.ts'
 
-/** Loans that are checked before their findings are saved. If a worker dies, they are checked again. */
+/** Findings are saved after this many loans. If a worker dies, they are checked again. */
 const LOANS_AT_ONCE = 20
 const MAX_FINDINGS_LISTED = 100
 
 const me = newId()
 
-/**
- * Checks the next loans of a dry run against the ledger, and saves the findings.
- * @returns whether there is more to check
- */
+/** @returns whether there is more to check */
 export async function dryRun(
   db: Database,
   runner: DryRunner,
@@ -45,7 +42,7 @@ export async function dryRun(
         return lookUntilRead(runner, { loan, kind, columns, rows }, stopping)
       }),
     )
-    // Thrown only after all have settled, so that none of them goes on reading in the background.
+    // Thrown only after all have settled, so that none goes on reading in the background.
     const findings = looks.flatMap(one => {
       if (one.status === 'rejected') throw one.reason
       return one.value
@@ -100,7 +97,7 @@ async function rowsOf(db: Database, id: string, loan: string, buildsOn: string[]
   return rows
 }
 
-/** If the dry run was cancelled and restarted in the meantime, its progress does not move past the earlier loans. */
+/** If the dry run was cancelled and restarted meanwhile, its progress does not move past the earlier loans. */
 async function keep(
   db: Database,
   id: string,

@@ -8,7 +8,7 @@ export type DryRunner = Looker & { slots: Slots; kinds: Kinds }
 export type Row = { line: number; cells: string; comingLoan: ComingLoan | null }
 export type LoanRows = { loan: string; kind: ReadyKind; columns: string[]; rows: Row[] }
 
-/** Predicts what a run would do with the rows of one loan. Its reads use the slots of batches and migrations. */
+/** Its reads use the bulk lane. */
 export function lookAtLoan(
   runner: DryRunner,
   { loan, kind, columns, rows }: LoanRows,

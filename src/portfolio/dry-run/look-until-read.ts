@@ -6,12 +6,11 @@ import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 /** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
 const MAX_TRIES = 3
 const TRY_AGAIN_MS = 250
-/** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Predicts what a run would do with the rows of one loan: `unknown` if only this loan cannot be read.
- * @throws LedgerTrouble if the ledger as a whole does not answer
+ * @returns findings of `unknown` if only this loan cannot be read @throws LedgerTrouble if the ledger as a
+ * whole does not answer
  */
 export async function lookUntilRead(
   runner: DryRunner,

@@ -5,7 +5,7 @@ import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue, Operation } from '../../engine/operation.ts'
 import type { Found, Looker, RowToLookAt } from './looker.ts'
 
-/** The errors of one row, and the values that rules across rows compare. A valid row names its loan. */
+/** All but `errors` is compared across rows. A valid row names its loan. */
 export type CheckedRow = {
   errors: string[]
   loanExternalId?: string | null | undefined
@@ -17,7 +17,7 @@ export type CheckedRow = {
   disbursedOn?: string | null | undefined
 }
 
-/** A rule across the rows of a migration: a query that returns the line and the message of each violation. */
+/** A query that returns the line and the message of each violation across the rows of a migration. */
 export type Rule = (id: string) => RawBuilder<unknown>
 
 export type RowReader = {
@@ -29,15 +29,15 @@ export type RowReader = {
 export type Kind = {
   type: string
   columns: Column[]
-  /** Whether a file with this header is of this kind, which is how `migrate-portfolio` tells files apart. */
+  /** How `migrate-portfolio` tells the kinds of files apart. */
   isHeader(columns: string[]): boolean
   /** The types that this one depends on: they run first, and never at the same time on the same loan. */
   buildsOn: string[]
   rules: Rule[]
-  /** The operations that only its rows can create: callers cannot request them. */
+  /** Only rows can create these operations, not callers. */
   operations: Operation[]
   /** Called once per process, because it compiles the schemas of the operations. */
   reader(catalogue: Catalogue): RowReader
-  /** Predicts what a run would do with the valid rows of one loan, by reads alone. */
+  /** Predicts a run of one loan's valid rows, using reads alone. */
   look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<Found[]>
 }

@@ -4,7 +4,7 @@ import type { Kind, RowReader } from './kind.ts'
 import { loans } from './loans/loans.ts'
 import { repayments } from './repayments/repayments.ts'
 
-/** What can be uploaded. If no kind recognises the header of a file, `migrate-portfolio` takes the first one. */
+/** If no kind recognises a file's header, `migrate-portfolio` takes the first one. */
 export const kinds: Kind[] = [loans, repayments]
 
 export type ReadyKind = Kind & RowReader
@@ -14,7 +14,7 @@ export function migrationKinds(catalogue: Catalogue): Kinds {
   return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
 }
 
-/** The operations that only uploaded rows can create. */
+/** Only uploaded rows can create these operations. */
 export const migrationOperations = (): Catalogue =>
   new Map(kinds.flatMap(kind => kind.operations.map(one => [one.name, one])))
 

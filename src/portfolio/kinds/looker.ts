@@ -4,7 +4,6 @@ import type { Catalogue } from '../../engine/operation.ts'
 import type { Ledger } from '../../ledger/client.ts'
 import type { Reference } from '../../ledger/reference.ts'
 
-/** What a dry run needs to query the ledger. */
 export type Looker = {
   ledger: Ledger
   reference: Reference
@@ -15,7 +14,7 @@ export type Looker = {
 export type RowToLookAt = {
   line: number
   steps: NewOperation[]
-  /** Set if a file that runs before this one has yet to create the row's loan. */
+  /** Set if a file that runs before this one will create the row's loan. */
   comingLoan: ComingLoan | null
 }
 
@@ -23,8 +22,8 @@ export type RowToLookAt = {
 export type ComingLoan = { disbursedOn: string | null }
 
 /**
- * `new`: a run would write it. `refused`: the ledger would refuse it, as far as reads can tell. `unknown`: its loan could
- * not be read.
+ * `new`: a run would write it. `refused`: the ledger would refuse it, as far as reads can tell. `unknown`:
+ * its loan could not be read.
  */
 export type Finding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'

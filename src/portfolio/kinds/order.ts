@@ -6,7 +6,7 @@ export function rankOf(type: string): number {
   return Math.max(0, ...kindOf(kinds, type).buildsOn.map(before => rankOf(before) + 1))
 }
 
-/** The types that may not run at the same time as this one on the same loan: those it depends on, and those that depend on it. */
+/** Those that this type depends on, and those that depend on it: on one loan, none may run at the same time. */
 export function typesApartFrom(type: string): string[] {
   const { buildsOn } = kindOf(kinds, type)
   const buildsOnIt = (kind: Kind) => kind.buildsOn.includes(type)

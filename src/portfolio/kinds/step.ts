@@ -6,10 +6,9 @@ import { DAY_RULE, dayOf } from './day-text.ts'
 import { numberOf } from './number-text.ts'
 
 type Reading = 'text' | 'number' | 'day'
-/** Which column fills a field of an operation, and how its text is parsed. */
 export type FieldOf = { column: string; field: string; as: Reading }
 
-/** An operation that is filled from a row and checked by its own rules. */
+/** An operation filled from a row and checked by the operation's own rules. */
 export type Step = {
   check(fields: Fields): string[]
   make(fields: Fields): NewOperation

@@ -5,10 +5,9 @@ import { typesApartFrom } from '../kinds/order.ts'
 import { lockStarts } from './run-lock.ts'
 
 /**
- * Kinds that depend on each other may not run at the same time on the same loan: a repayment that runs before its loan
- * exists fails, and stops the others of the loan. No other run can start until the transaction ends, so call this last
- * before the run is marked as running.
- * @throws Conflict
+ * On the same loan, kinds that depend on each other may not run at the same time: a repayment that runs
+ * before its loan exists fails, and stops the loan's other repayments. No other run can start until the
+ * transaction ends, so call this last before the run is marked as running. @throws Conflict
  */
 export async function refuseBesideOther(trx: Trx, id: string, type: string): Promise<void> {
   await lockStarts(trx)

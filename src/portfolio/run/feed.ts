@@ -9,17 +9,16 @@ import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
-/** Rows that become operations in one transaction, which holds up the intake of their loans and clients for some milliseconds. */
+/** One transaction, which holds up the intake of their loans and clients for some milliseconds. */
 const ROWS_AT_ONCE = 100
-/** Rows in progress at a time: a few seconds of work for the ledger, and few enough for a quick cancel. */
+/** A few seconds of work for the ledger, and few enough for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
 type Row = { line: number; cells: string }
 
 /**
- * Turns the next rows of a run into operations, loan by loan and in the order in which they must run. Ends the run when
- * nothing is left to do.
+ * Loan by loan, in the order in which the operations must run. Ends the run when nothing is left to do.
  * @returns whether there may be more to do right away
  */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
@@ -106,7 +105,10 @@ async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: PortfolioR
     on conflict do nothing`.execute(trx)
 }
 
-/** An earlier run created these clients, or found them equal to the file. A later change to them is none of the file's business. */
+/**
+ * An earlier run created these clients, or found them equal to the file. This file does not undo a later
+ * change to them.
+ */
 async function clientsOfEarlierRuns(
   trx: Trx,
   { id, run }: PortfolioRun,
@@ -123,7 +125,10 @@ async function clientsOfEarlierRuns(
   return new Set(rows.map(({ subject }) => subject))
 }
 
-/** Derived from the row and the run, so that a second attempt adds nothing. All loans of a client share its operation. */
+/**
+ * Derived from the row and the run, so that a second attempt adds nothing. All loans of a client share its
+ * operation.
+ */
 function stepId(
   { id, run }: PortfolioRun,
   line: number,

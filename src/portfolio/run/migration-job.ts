@@ -3,7 +3,6 @@ import type { Job } from '../../queue/job.ts'
 import { migrationKinds } from '../kinds/kinds.ts'
 import { workMigrations } from './work-migrations.ts'
 
-/** Runs and dry-runs uploaded files. Its rows are its queue. */
 export function runMigrations(context: WorkerContext): Job {
   const { boss, config, catalogue, log } = context
   const kinds = migrationKinds(catalogue)

@@ -6,7 +6,7 @@ import { refuseBesideOther } from './beside.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Runs the rows that failed, were stopped, or were left by a cancel. @throws NotFound, Conflict */
+/** Also runs what a cancel left. @throws NotFound, Conflict */
 export async function retryRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
@@ -17,7 +17,7 @@ export async function retryRun(db: Database, id: string, asker: Asker): Promise<
       )
     const { failed, stopped } = await putBack(trx, id)
     await refuseBesideOther(trx, id, type)
-    // Subtracted, because rows that were in progress when the run was cancelled may fail, and be counted, right now.
+    // Subtracted, because rows that were in progress at the cancel may fail, and be counted, right now.
     await sql`
       update loanops.migration
          set status = 'running', run = run + 1, is_dry_run = false, started_at = now(), ended_at = null,

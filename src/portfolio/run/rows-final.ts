@@ -5,8 +5,8 @@ import type { Final } from '../../engine/finish.ts'
 type RowState = 'done' | 'failed' | 'stopped'
 
 /**
- * Updates the rows of operations that have ended, in the transaction that ends them. A refused row stops its loan, and a
- * refused client stops its loans: the operations waiting behind it are removed before anyone can claim them.
+ * In the transaction that ends the operations. A refused row stops its loan, and a refused client stops its
+ * loans: the operations waiting behind it are removed before anyone can claim them.
  */
 export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState, number>> {
   const ours = ended.filter(({ claim }) => claim.origin === 'migration')
@@ -105,7 +105,7 @@ async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
        and o.status = 'processing' and o.attempt = 0`.execute(trx)
 }
 
-/** Done last, because others wait for the lock on the migration's row until we commit. */
+/** Last, because others wait for the lock on the migration's row until we commit. */
 async function count(trx: Trx, finished: FinishedRow[]) {
   if (finished.length === 0) return
   await sql`

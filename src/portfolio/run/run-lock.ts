@@ -3,14 +3,14 @@ import type { Trx } from '../../database/database.ts'
 import { LOCKS } from '../../database/locks.ts'
 
 /**
- * Only one process at a time starts, feeds, cancels or ends a run. This is not a lock on the migration's row, because
+ * Whoever starts, feeds, cancels or ends a run holds it. Not a lock on the migration's row, because
  * operations that end, live ones included, update the counts there.
  */
 export async function lockRun(trx: Trx, id: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx)
 }
 
-/** Makes starts wait for each other, so that each check for conflicting runs sees all that have started. */
+/** Serializes starts, so that each check for conflicting runs sees all that have started. */
 export async function lockStarts(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCKS.portfolioStarts})`.execute(trx)
 }

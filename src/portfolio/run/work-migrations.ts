@@ -9,15 +9,15 @@ import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { sweepUploads } from '../upload/sweep-uploads.ts'
 import { feed } from './feed.ts'
 
-/** How often a worker checks for runs, even when idle: a new run starts within this time, and a feed lasts longer. */
+/** A new run starts within this time, and a feed lasts longer. */
 const EVERY_MS = 200
 /** How long a run rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
 /**
- * Keeps every run going. All workers do this, so that others continue what a worker leaves behind. It is not a queued
- * job: the state of a run is in its rows, so nothing has to be woken after a crash.
+ * Every worker keeps every run going, so that others continue what one leaves behind. Not a queued job: the
+ * state of a run is in its rows, so nothing has to be woken after a crash.
  */
 export function workMigrations(
   { db, patient }: Databases,
@@ -47,7 +47,7 @@ export function workMigrations(
     return startLoop(look, { everyMs, onError })
   }
 
-  /** One step of each running migration, so that none waits for another to end. */
+  /** One step of each migration in turn, so that none waits for another to end. */
   async function inTurn(
     isDryRun: boolean,
     signal: AbortSignal,

@@ -2,13 +2,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import { deleteRows } from './delete-rows.ts'
 
-/** Deletes the rows of discarded migrations in the background, because those of a large file take minutes. */
+/** In the background, because deleting the rows of a large file takes minutes. */
 export function backgroundDeletion(db: Database, log: FastifyBaseLogger) {
   const stopping = new AbortController()
   let deletions = Promise.resolve()
 
   return {
-    /** Deletes one migration after the other. */
     add(id: string) {
       deletions = deletions
         .then(() => deleteRows(db, id, stopping.signal))

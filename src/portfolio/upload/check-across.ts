@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Rule } from '../kinds/kind.ts'
 
-/** Checks the rows of a file against each other and against earlier files, by the rules of its kind. */
 export async function checkAcross(trx: Trx, rules: Rule[], id: string): Promise<void> {
   if (rules.length === 0) return
   const breaches = rules.map(rule => rule(id))

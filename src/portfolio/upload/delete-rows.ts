@@ -6,7 +6,7 @@ import { inSteps } from '../../database/in-steps.ts'
 const ROWS_AT_ONCE = 10_000
 
 /**
- * Deletes the rows of a migration that is already deleted, in several transactions. `sweepUploads` deletes what a crash or
+ * Uses several transactions, after the migration itself is deleted. `sweepUploads` deletes what a crash or
  * a stop leaves.
  */
 export async function deleteRows(
@@ -17,7 +17,10 @@ export async function deleteRows(
   await inSteps(0, after => deleteNext(db, migrationId, after), stopping)
 }
 
-/** Deletes a range, so that concurrent deletions lock the rows in the same order. @returns the last line deleted, null at the end */
+/**
+ * A range, so that concurrent deletions lock the rows in the same order. @returns the last line deleted,
+ * null at the end
+ */
 async function deleteNext(db: Database, id: string, after: number): Promise<number | null> {
   const { rows } = await sql<{ last: number | null }>`
     with next as (

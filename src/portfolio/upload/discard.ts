@@ -6,9 +6,8 @@ import { lockRun } from '../run/run-lock.ts'
 import { stateOf } from '../run/start-run.ts'
 
 /**
- * Discards a migration of which no row has been started. The caller deletes its rows afterwards, as there may be
- * millions: without the migration, they are no longer visible.
- * @throws NotFound, Conflict
+ * Leaves the rows, which may be millions, for the caller to delete afterwards: without the migration, they
+ * are no longer visible. @throws NotFound, Conflict
  */
 export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
   await db.transaction().execute(async trx => {

@@ -10,7 +10,7 @@ const BYTES_AT_ONCE = 256 * 1024
 
 export type Layout = { id: string; columns: string[]; delimiter: string }
 
-/** Each row that is invalid, failed or was stopped, as it was uploaded, with the reason. */
+/** The rows as they were uploaded, each with its reason. */
 export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
   const { id, columns, delimiter } = layout
   const reasonAt = columns.indexOf(REASON)
@@ -36,14 +36,17 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
     after = last.line
   }
 
-  /** Keeps the reason in its own column: in any other, it would become data of the row when the file is uploaded again. */
+  /** The reason gets its own column: in any other, it would become data of the row when the file is uploaded again. */
   function withReason(cells: string[], reason: string): string[] {
     const uploaded = withoutReason(cells)
     const missing = Array<string>(Math.max(0, dataColumns - uploaded.length)).fill('')
     return [...uploaded, ...missing, reason]
   }
 
-  /** For an upload that is itself an errors file. In a row with too many cells, the reason was written after all of them. */
+  /**
+   * For an upload that is itself an errors file. In a row with too many cells, the reason was written after
+   * all of them.
+   */
   function withoutReason(cells: string[]): string[] {
     if (reasonAt === -1) return cells
     const isBehind = reasonAt === dataColumns && cells.length > columns.length

@@ -5,8 +5,8 @@ import type { CheckedRow } from '../kinds/kind.ts'
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
 /**
- * Adds checked rows to a migration in one statement, with an array per column, which PostgreSQL reads fastest.
- * @param isAgain whether the rows may already have been inserted
+ * One statement with an array per column, which PostgreSQL reads fastest. @param isAgain whether the rows
+ * may already have been inserted
  */
 export async function insertRows(
   db: Database,

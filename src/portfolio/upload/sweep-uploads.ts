@@ -5,7 +5,7 @@ import { deleteRows } from './delete-rows.ts'
 /** If an upload shows no sign of life for this long, its process is gone. */
 const ABANDONED_AFTER = '1 day'
 
-/** Deletes what unfinished uploads have left. It may be interrupted at any time, because the next sweep finds the rest. */
+/** May be interrupted at any time, because the next sweep finds the rest. */
 export async function sweepUploads(db: Database, stopping?: AbortSignal): Promise<void> {
   await sql`
     delete from loanops.migration
@@ -13,7 +13,7 @@ export async function sweepUploads(db: Database, stopping?: AbortSignal): Promis
   for (const id of await withoutMigration(db)) await deleteRows(db, id, stopping)
 }
 
-/** A migration is committed before its rows, so rows without one are left-overs. Takes one step in the index per id. */
+/** A migration is committed before its rows, so rows without one are left over. Takes one index step per id. */
 async function withoutMigration(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive of_rows (id) as (

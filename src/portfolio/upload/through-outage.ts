@@ -5,7 +5,7 @@ import { isTransient } from '../../database/database.ts'
 const OUTAGE_MS = 120_000
 const TRY_AGAIN_MS = 500
 
-/** Retries work that may be repeated, while the database is unavailable. */
+/** @param work may be repeated */
 export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
   const until = Date.now() + OUTAGE_MS
   for (;;) {

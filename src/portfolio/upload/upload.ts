@@ -20,14 +20,12 @@ import { throughOutage } from './through-outage.ts'
 /** For one insert: PostgreSQL gets no faster with more rows. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
-/** Often enough that a live upload is never considered abandoned. */
+/** Often enough that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
 
 /**
- * Reads a file into the database row by row, and checks it.
- * @param patient a pool for long statements
- * @returns the migration's id
- * @throws UnreadableFile and then stores nothing of the file
+ * @param patient a pool for long statements @returns the migration's id @throws UnreadableFile, having
+ * stored nothing of the file
  */
 export async function upload(
   { db, patient }: { db: Database; patient: Database },
@@ -61,7 +59,7 @@ async function beat(db: Database, id: string) {
   )
 }
 
-/** Ends an upload of this many rows. It may be called again if its answer was lost, and then changes nothing. */
+/** If its answer was lost, it may be called again, and then changes nothing. */
 async function check(
   trx: Trx,
   kind: ReadyKind,
@@ -134,7 +132,7 @@ async function keepRows(
   }
 }
 
-/** Each batch has its own transaction, so that a slow caller does not hold a connection while it sends. */
+/** A transaction per batch, so that a slow caller does not hold a connection while it sends. */
 async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: boolean) {
   await db.transaction().execute(async trx => {
     // The final check notices rows that a crash of PostgreSQL has lost, and its commit makes all rows durable.
@@ -143,7 +141,7 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
   })
 }
 
-/** PostgreSQL cannot store NUL characters. */
+/** PostgreSQL cannot store NUL. */
 const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
 
 /** Otherwise the planner assumes that there are no new rows, and there may be a million. */
@@ -151,7 +149,7 @@ async function analyze(db: Database) {
   await sql`select loanops.analyze_migration_rows()`.execute(db)
 }
 
-/** Removes what a failed upload has stored. The migration goes first: if it was committed after all, the rows stay. */
+/** The migration goes first: if it was committed after all, the rows stay. */
 async function forget(db: Database, id: string) {
   const { numDeletedRows } = await db
     .deleteFrom('loanops.migration')

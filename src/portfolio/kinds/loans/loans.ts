@@ -7,7 +7,6 @@ import { lookAtLoans } from './look.ts'
 import { loanRules } from './rules.ts'
 import { loanSteps } from './steps.ts'
 
-/** Loans that are submitted, approved or disbursed, and their clients. */
 export const loans: Kind = {
   type: 'loans',
   columns: loanColumns,

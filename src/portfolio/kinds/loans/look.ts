@@ -3,7 +3,6 @@ import { roundingRefusal } from '../../../operations/exact-amount.ts'
 import { hold } from '../hold.ts'
 import type { Finding, Found, Looker, RowToLookAt } from '../looker.ts'
 
-/** Looks up step by step what the ledger holds of a loan and its client. */
 export function lookAtLoans(looker: Looker, rows: RowToLookAt[]): Promise<Found[]> {
   return Promise.all(
     rows.map(async ({ line, steps }) => ({ line, ...(await lookAtRow(looker, steps)) })),

@@ -18,9 +18,9 @@ const mobileOfTwo: Rule = id => sql`
     from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
 
 /**
- * The rows that share one value but disagree on another. A row that agrees with the first row of its group is paired with
- * the first one that does not, any other row with the first row. Each row is handled a fixed number of times, because
- * every row of a file may have the same placeholder.
+ * Pairs a row that disagrees with the first of its group with that first row, and a row that agrees with
+ * the first one that does not. Handles each row a fixed number of times, because every row of a file may
+ * have the same placeholder.
  */
 const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknown>) => sql`
   select line, said, case when said = first_said then first_other else first_line end as other
@@ -37,5 +37,4 @@ const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknow
                    where said is not null
                   window same as (partition by shared order by line)) ordered) paired`
 
-/** A loan appears only once, and all rows of a client have the same data of it. */
 export const loanRules: Rule[] = [loanTwice, clientOtherwise, mobileOfTwo]

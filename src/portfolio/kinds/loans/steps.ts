@@ -2,7 +2,7 @@ import type { Fields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
 import { type FieldOf, type Step, step } from '../step.ts'
 
-/** The operations that a loan's row needs, in order, up to the last date that it has. */
+/** Up to the last date that the row has. */
 export function loanSteps(operation: (name: string) => Operation): (fields: Fields) => Step[] {
   const client = step(operation('CLIENT_CREATE'), clientFields)
   const loan = step(operation('LOAN_CREATE'), loanFields)

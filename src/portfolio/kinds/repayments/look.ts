@@ -7,7 +7,7 @@ import { dayOf } from '../day-text.ts'
 import type { ComingLoan, Found, Looker, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
-/** Compares a loan's repayments with all its transactions, which are read in one call. */
+/** Reads all the loan's transactions in one call. */
 export async function lookAtRepayments(
   { ledger }: Looker,
   rows: RowToLookAt[],

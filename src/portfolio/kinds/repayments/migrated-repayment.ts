@@ -15,7 +15,7 @@ import {
 } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/exact-amount.ts'
 
-/** A repayment from a file. Callers cannot request it, because only the runner's catalogue has it. */
+/** Callers cannot request it, because only the runner's catalogue has it. */
 export const migratedRepayment = operation({
   name: 'MIGRATED_REPAYMENT',
   summary: 'Posts a repayment from an uploaded file',
@@ -45,8 +45,8 @@ export const migratedRepayment = operation({
 type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
 /**
- * The rows of a loan run one after the other. What the first one reads of the loan is valid for all of them, as long as
- * no other operation of ours comes in between.
+ * The rows of a loan run one after the other, so what the first one reads of the loan holds for all, unless
+ * another operation of ours comes in between.
  */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)

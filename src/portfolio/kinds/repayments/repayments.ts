@@ -12,7 +12,6 @@ import { repaymentRules } from './rules.ts'
 
 const HASH_DIGITS = 32
 
-/** Repayments on loans that the ledger has, or that a loans file has created there. */
 export const repayments: Kind = {
   type: 'repayments',
   columns: repaymentColumns,

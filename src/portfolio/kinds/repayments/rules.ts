@@ -7,8 +7,8 @@ const receiptTwice = twice(sql`loan_external_id, receipt_number`, THIS_PAYMENT)
 const paymentTwice = twice(sql`payment_key`, THIS_PAYMENT)
 
 /**
- * Only for loans that a running or finished file of ours disburses. Any other loan may have been disbursed without us,
- * and only the ledger knows.
+ * Only for loans that a running or finished file of ours disburses. Any other loan may have been disbursed
+ * without us, and only the ledger knows.
  */
 const beforeDisbursement: Rule = id => sql`
   select r.line, 'transaction_date: the loan was disbursed later, on ' || loan.disbursed_on
@@ -22,5 +22,4 @@ const beforeDisbursement: Rule = id => sql`
     join loanops.migration_row r on r.migration_id = ${id} and r.loan_external_id = loan.loan_external_id
    where loan.disbursed_on > r.on_date`
 
-/** A payment appears only once, and not before its loan was disbursed. */
 export const repaymentRules: Rule[] = [receiptTwice, paymentTwice, beforeDisbursement]
