@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { isSameDay } from '../ledger/dates.ts'
+import { isSameDay } from '../ledger/day-format.ts'
 import { dayThere, difference } from '../ledger/held.ts'
 import {
   findTransaction,

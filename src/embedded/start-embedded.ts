@@ -6,11 +6,11 @@ import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../sandbox/gateways/gateway-settings.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { freePort } from './free-port.ts'
-import { takeFolder } from './one-per-folder.ts'
 import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
 import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
 import { type Secrets, secretsIn } from './secrets.ts'
+import { takeFolder } from './take-folder.ts'
 
 const DATA_FOLDER = '.data'
 

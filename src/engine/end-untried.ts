@@ -7,7 +7,7 @@ import type { Final, OnFinal } from './finish.ts'
 import { isClientSubject } from './operation.ts'
 import { liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
-import { readyLoans } from './waiting.ts'
+import { readyLoans } from './wake-loans.ts'
 
 /**
  * Ends an operation that no attempt has started on, and wakes what waited for it. A worker may have claimed it: whichever of

@@ -15,7 +15,7 @@ import type { Catalogue } from './operation.ts'
 import { openRoom } from './room.ts'
 import { openStarts } from './starts.ts'
 import { startSweep } from './sweep.ts'
-import { openWakeLoans } from './waiting.ts'
+import { openWakeLoans } from './wake-loans.ts'
 import { type SubjectWork, workSubject } from './work-subject.ts'
 
 type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {

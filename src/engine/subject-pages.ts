@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { clientsUnfinished, mayRun } from './claimable.ts'
+import { clientsUnfinished } from './heads.ts'
+import { mayRun } from './may-run.ts'
 import { ORIGINS, type Origin } from './origin.ts'
 
 /** A wake-up this late must have been lost: its worker died, or the database was down. */

@@ -1,6 +1,6 @@
 import type { Day } from '../day.ts'
 import type { Ledger, Reading, Writer } from './client.ts'
-import { isSameDay } from './dates.ts'
+import { isSameDay } from './day-format.ts'
 import { dayThere, difference } from './held.ts'
 import { lookUp } from './look-up.ts'
 

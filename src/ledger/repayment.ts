@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts'
 import type { Ledger, Writer } from './client.ts'
-import { dayFormat, isSameDay } from './dates.ts'
+import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
 import { findTransaction, repayLoan } from './loan-calls.ts'
 import type { Reference } from './reference.ts'

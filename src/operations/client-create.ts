@@ -8,7 +8,7 @@ import {
   findClient,
   hasClientFields,
 } from '../ledger/client-record.ts'
-import { dayFormat } from '../ledger/dates.ts'
+import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, there } from '../ledger/held.ts'
 
 /** Fineract: a person, not an entity. */

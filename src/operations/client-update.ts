@@ -10,7 +10,7 @@ import {
   readClient,
   updateClient,
 } from '../ledger/client-record.ts'
-import { dayFormat } from '../ledger/dates.ts'
+import { dayFormat } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/held.ts'
 
 export const clientUpdate = operation({

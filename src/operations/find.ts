@@ -6,12 +6,12 @@ import { ORIGINS } from '../engine/origin.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import {
-  isFailed,
-  isFailedOfType,
-  isUnfinished,
   matching,
   type OperationFilter,
   orderOf,
+  wantsFailed,
+  wantsFailedOfType,
+  wantsUnfinished,
 } from './operation-filter.ts'
 import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
 import { UnknownTrackingId } from './tracking-id.ts'
@@ -53,7 +53,7 @@ export function someMatching(filter: OperationFilter, limit: number): RawBuilder
   const some = partsOf(filter).map(
     part =>
       sql`(select from loanops.operation o where ${matching(part)}
-            ${isFailedOfType(part) ? sql`order by ${orderOf(part)} desc` : sql``} limit ${limit})`,
+            ${wantsFailedOfType(part) ? sql`order by ${orderOf(part)} desc` : sql``} limit ${limit})`,
   )
   return sql`select from (${sql.join(some, sql` union all `)}) parts`
 }
@@ -66,7 +66,7 @@ function partsOf(filter: OperationFilter): OperationFilter[] {
   const { origin, external_id, status, operation_type } = filter
   const isEverything = status === 'success' && operation_type === undefined
   const isIndexed =
-    external_id !== undefined || isUnfinished(filter) || isFailed(filter) || isEverything
+    external_id !== undefined || wantsUnfinished(filter) || wantsFailed(filter) || isEverything
   if (origin !== undefined || isIndexed) return [filter]
   return ORIGINS.map(origin => ({ ...filter, origin }))
 }

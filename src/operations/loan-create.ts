@@ -4,7 +4,7 @@ import { clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, ClientId, Count, closed, Day, ExternalId, oneOf, Rate } from '../http/fields.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
-import { dayFormat } from '../ledger/dates.ts'
+import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference } from '../ledger/held.ts'
 import {
   FREQUENCIES,
@@ -16,7 +16,7 @@ import {
 } from '../ledger/loan.ts'
 import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
 import type { LoanProduct } from '../ledger/reference.ts'
-import { roundingRefusal } from './exact-amount.ts'
+import { roundingRefusal } from './rounding-refusal.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 

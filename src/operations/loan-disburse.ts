@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { Amount, closed, Day, ExternalId, Note, Text } from '../http/fields.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { dayFormat, isSameDay } from '../ledger/dates.ts'
+import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
 import { loanAnswer } from '../ledger/loan.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../ledger/loan-calls.ts'
 import type { Reference } from '../ledger/reference.ts'
 import { isStanding } from '../ledger/transaction.ts'
-import { roundingRefusal } from './exact-amount.ts'
+import { roundingRefusal } from './rounding-refusal.ts'
 
 export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',

@@ -3,7 +3,7 @@ import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Amount, Count, closed, Day, ExternalId, Rate } from '../http/fields.ts'
-import { dayFormat, isSameDay, laterDay } from '../ledger/dates.ts'
+import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
 import { absent } from '../ledger/held.ts'
 import {
   FREQUENCIES,
@@ -14,8 +14,8 @@ import {
   SUBMITTED,
 } from '../ledger/loan.ts'
 import { findLoanWithCharges, readLoanWithCharges, updateLoan } from '../ledger/loan-calls.ts'
-import { roundingRefusal } from './exact-amount.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
+import { roundingRefusal } from './rounding-refusal.ts'
 
 const schema = Type.Object(
   {

@@ -27,15 +27,15 @@ export type OperationFilter = {
   time_zone?: string
 }
 
-export const isUnfinished = ({ status, waiting_for }: OperationFilter) =>
+export const wantsUnfinished = ({ status, waiting_for }: OperationFilter) =>
   status === 'processing' || waiting_for !== undefined
 
-export const isFailed = ({ status, error_code, failed_on }: OperationFilter) =>
+export const wantsFailed = ({ status, error_code, failed_on }: OperationFilter) =>
   status === 'failed' || error_code !== undefined || failed_on !== undefined
 
 /** What only the index of failures by type has. */
-export const isFailedOfType = (filter: OperationFilter) =>
-  isFailed(filter) &&
+export const wantsFailedOfType = (filter: OperationFilter) =>
+  wantsFailed(filter) &&
   filter.operation_type !== undefined &&
   [filter.error_code, filter.failed_on, filter.external_id].every(other => other === undefined)
 
@@ -45,8 +45,8 @@ export const isFailedOfType = (filter: OperationFilter) =>
  * constant would not count as an order: by the sequence alone, PostgreSQL would search all failures for a type that has none.
  */
 export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
-  if (filter.origin !== 'api' && isUnfinished(filter)) return sql`o.seq + 0`
-  return isFailedOfType(filter) ? sql`o.operation_type desc, o.seq` : sql`o.seq`
+  if (filter.origin !== 'api' && wantsUnfinished(filter)) return sql`o.seq + 0`
+  return wantsFailedOfType(filter) ? sql`o.operation_type desc, o.seq` : sql`o.seq`
 }
 
 /** A condition on the rows of `loanops.operation o`. */
@@ -55,7 +55,7 @@ export function matching(filter: OperationFilter): RawBuilder<unknown> {
   const where: RawBuilder<unknown>[] = [sql`true`]
   // Literals, so that PostgreSQL sees which partial index holds them. Where few are left anyway, an index of all that have
   // another origin than `api` would only be in the way.
-  const isOfFew = isUnfinished(filter) || isFailed(filter)
+  const isOfFew = wantsUnfinished(filter) || wantsFailed(filter)
   if (origin !== undefined)
     where.push(
       origin !== 'api' && isOfFew
@@ -66,7 +66,7 @@ export function matching(filter: OperationFilter): RawBuilder<unknown> {
   if (external_id !== undefined) where.push(sql`o.external_id = ${external_id}`)
   if (operation_type !== undefined)
     where.push(
-      isFailedOfType(filter)
+      wantsFailedOfType(filter)
         ? sql`o.operation_type = any(${[operation_type]})`
         : sql`o.operation_type = ${operation_type}`,
     )

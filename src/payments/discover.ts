@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Batch } from './batch.ts'
-import { noteError } from './batch-end.ts'
+import { noteError } from './note-error.ts'
 
 /** Includes raw tables made by hand. */
 export async function discover(batch: Batch): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Batch } from './batch.ts'
-import { noteError } from './batch-end.ts'
+import { noteError } from './note-error.ts'
 
 /** Per batch, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200

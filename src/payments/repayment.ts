@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
-import { isSameDay } from '../ledger/dates.ts'
+import { isSameDay } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/held.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
 import {

@@ -4,8 +4,8 @@ import { isTransient } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
 import { RunLeft } from '../queue/run-job.ts'
 import type { Batch } from './batch.ts'
-import { noteError } from './batch-end.ts'
 import { isDataError } from './data-error.ts'
+import { noteError } from './note-error.ts'
 
 /** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000

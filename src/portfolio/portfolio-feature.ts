@@ -1,7 +1,7 @@
 import type { Feature } from '../engine/feature.ts'
 import { migrationOperations } from './kinds/kinds.ts'
+import { finishRows } from './run/finish-rows.ts'
 import { rowCounters } from './run/row-counters.ts'
-import { finishRows } from './run/rows-final.ts'
 
 export const portfolioFeature: Feature = {
   operations: () => [...migrationOperations().values()],

@@ -13,7 +13,7 @@ import {
 import { recordEnds } from '../../src/engine/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
 import { endableSubjects, overdueSubjects } from '../../src/engine/subject-pages.ts'
-import { readyLoans } from '../../src/engine/waiting.ts'
+import { readyLoans } from '../../src/engine/wake-loans.ts'
 import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find.ts'
 import { buffersOf } from '../support/buffers.ts'

@@ -10,7 +10,7 @@ import { readClientSettings } from '../../config/config.ts'
 import { delimiterOf } from '../../csv/header.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
-import { rankOf } from '../kinds/order.ts'
+import { rankOf } from '../kinds/rank-of.ts'
 import type { MigrationRecord } from '../record.ts'
 import { showProgress } from './progress.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
-import { refuseBesideOther } from './beside.ts'
+import { refuseBesideOther } from './refuse-beside-other.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 

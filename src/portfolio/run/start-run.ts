@@ -5,7 +5,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import { noMigration } from '../find-migration.ts'
 import type { MigrationRecord, Started } from '../record.ts'
-import { refuseBesideOther } from './beside.ts'
+import { refuseBesideOther } from './refuse-beside-other.ts'
 import { lockRun } from './run-lock.ts'
 
 export type RunRequest = {

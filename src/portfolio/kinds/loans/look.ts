@@ -1,5 +1,5 @@
 import type { NewOperation } from '../../../engine/accept.ts'
-import { roundingRefusal } from '../../../operations/exact-amount.ts'
+import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { hold } from '../hold.ts'
 import type { Finding, Found, Looker, RowToLookAt } from '../looker.ts'
 

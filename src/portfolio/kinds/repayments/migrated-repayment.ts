@@ -13,7 +13,7 @@ import {
   repaymentAmong,
   standingReceipts,
 } from '../../../ledger/repayment.ts'
-import { roundingRefusal } from '../../../operations/exact-amount.ts'
+import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 
 /** Callers cannot request it, because only the runner's catalogue has it. */
 export const migratedRepayment = operation({

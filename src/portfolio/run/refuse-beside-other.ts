@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
-import { typesApartFrom } from '../kinds/order.ts'
+import { typesApartFrom } from '../kinds/types-apart-from.ts'
 import { lockStarts } from './run-lock.ts'
 
 /**

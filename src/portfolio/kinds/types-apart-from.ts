@@ -1,11 +1,6 @@
 import type { Kind } from './kind.ts'
 import { kindOf, kinds } from './kinds.ts'
 
-/** How many kinds have to run before this one. */
-export function rankOf(type: string): number {
-  return Math.max(0, ...kindOf(kinds, type).buildsOn.map(before => rankOf(before) + 1))
-}
-
 /** Those that this type depends on, and those that depend on it: on one loan, none may run at the same time. */
 export function typesApartFrom(type: string): string[] {
   const { buildsOn } = kindOf(kinds, type)

@@ -1,0 +1,20 @@
+import { sql } from 'kysely'
+
+/** While the ledger is paused, an operation is claimed only if it may end without a write; `needsNoWrite` says the same. */
+export function mayRun(row: 'o' | 'head') {
+  const column = (name: string) => sql.ref(`${row}.${name}`)
+  return sql`(not exists (select from ops.ledger_pause)
+              or ${column('unknown_since')} is not null or ${column('resolution')} = 'failed'
+              or ${column('waiting_for')} = 'ledger_approval' and ${column('resolution')} is null)`
+}
+
+type Paused = { unknownSince: Date | null; waitingFor: string | null; resolution: string | null }
+
+/** Whether the claimed operation may end without a write: by a look, or because an operator has declared it failed. */
+export function needsNoWrite({ unknownSince, waitingFor, resolution }: Paused): boolean {
+  return (
+    unknownSince !== null ||
+    resolution === 'failed' ||
+    (waitingFor === 'ledger_approval' && resolution === null)
+  )
+}
