@@ -19,7 +19,7 @@ export const NewPassword = Type.String({
 })
 
 /** A login attempt's username or password: only what is true of every one is checked, so that a refusal reveals nothing about any account. */
-export const attempted = (example: string) =>
+export const attemptedText = (example: string) =>
   Type.String({
     minLength: 1,
     maxLength: most,
@@ -27,4 +27,4 @@ export const attempted = (example: string) =>
     description: `a text of 1 to ${most} characters`,
     examples: [example],
   })
-export const AttemptedPassword = attempted('a long pass phrase')
+export const AttemptedPassword = attemptedText('a long pass phrase')

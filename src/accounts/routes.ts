@@ -9,7 +9,7 @@ import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, readerOf, requireAccount } from './actor.ts'
 import { changePassword } from './change-account.ts'
-import { AttemptedPassword, attempted, NewPassword, Username } from './credentials.ts'
+import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
 import { InvalidCredentials } from './login.ts'
 
 const tags = ['account']
@@ -20,7 +20,7 @@ const loginSchema = {
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
   tags,
   summary: 'Returns an access token for a username and password',
-  body: Type.Object({ username: attempted('asha.rao'), password: AttemptedPassword }, closed),
+  body: Type.Object({ username: attemptedText('asha.rao'), password: AttemptedPassword }, closed),
   response: {
     200: Type.Object({
       access_token: Type.String(),

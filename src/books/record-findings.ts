@@ -4,13 +4,18 @@ import { settle } from '../payments/settle.ts'
 import type { Finding } from './read-repayments.ts'
 
 /** `reversed`, `missing` and `differing` count only new findings. */
-export type Found = { payments: number; reversed: number; missing: number; differing: number }
+export type FindingCounts = {
+  payments: number
+  reversed: number
+  missing: number
+  differing: number
+}
 
 /**
  * Leaves alone a payment that is no longer posted, or was posted again since it was read: the finding says
  * nothing about it.
  */
-export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Found> {
+export async function recordFindings(trx: Trx, findings: Finding[]): Promise<FindingCounts> {
   // Before the row locks, as wherever payments are settled.
   await sql`select core.lock_settling()`.execute(trx)
   const held = findings.filter(({ reason }) => reason === null)

@@ -7,13 +7,13 @@ import type { Slots } from '../ledger/slots.ts'
 import { type Run, RunLeft } from '../queue/run-job.ts'
 import { type LoanRead, openLoanReader } from './loan-reader.ts'
 import { type PostedPayment, postedTo, type Span } from './posted-payments.ts'
-import { type Found, recordFindings } from './record-findings.ts'
+import { type FindingCounts, recordFindings } from './record-findings.ts'
 
 type ReadbackContext = Databases &
   Pick<Config, 'LEDGER_TIMEZONE' | 'RECONCILE_DAYS'> & {
     ledger: Ledger
     slots: Slots
-    onFound(found: Found): void
+    onFound(found: FindingCounts): void
   }
 
 /** Each page is recorded in one transaction. */
@@ -131,7 +131,7 @@ function record(
   { claim }: Run,
   { readTo, readToId }: Page,
   results: LoanRead[],
-): Promise<Found> {
+): Promise<FindingCounts> {
   const errors = results.flatMap(({ error }) => error ?? [])
   return patient.transaction().execute(async trx => {
     const found = await recordFindings(

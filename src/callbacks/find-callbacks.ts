@@ -19,7 +19,7 @@ const columns = sql`callback_id, type, subject, state, attempts, next_try_at, la
   delivered_at`
 
 /** The conditions on `ops.callback`, or on its table. */
-export function matching(filter: CallbackFilter): RawBuilder<unknown> {
+export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
   const where = [sql`true`]
   // Literals, so that the partial indexes on this state and this type are used.
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
@@ -44,7 +44,7 @@ export async function listCallbacks(
     : sql`seq < ${last}`
   const { rows } = await sql<{ seq: string }>`
     select seq, ${columns} from ops.callback
-     where ${matching(filter)} and ${last === undefined ? sql`true` : before}
+     where ${matchingCallbacks(filter)} and ${last === undefined ? sql`true` : before}
      order by ${isOfPeriod ? sql`created_at desc, seq desc` : sql`seq desc`} limit ${limit + 1}`.execute(
     db,
   )

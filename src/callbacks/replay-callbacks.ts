@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
-import { type CallbackFilter, matching, noCallback } from './find-callbacks.ts'
+import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
 /** Sends one callback again, whether or not it was delivered. @throws NotFound */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
@@ -16,7 +16,7 @@ type Replay = CallbackFilter & { from: string; to: string; dry_run?: boolean }
 /** @returns how many callbacks are queued again, or would be */
 export function replayCallbacks(db: Database, replay: Replay, asker: Asker): Promise<number> {
   const { dry_run: isDryRun = false, state = 'failed', ...filter } = replay
-  const wanted = matching({ ...filter, state })
+  const wanted = matchingCallbacks({ ...filter, state })
   return db.transaction().execute(async trx => {
     if (isDryRun) return countOf(trx, wanted)
     const count = await queueAgain(trx, wanted)

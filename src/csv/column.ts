@@ -1,4 +1,4 @@
-export type Column = {
+export type CsvColumn = {
   name: string
   isRequired: boolean
   description: string
@@ -6,15 +6,15 @@ export type Column = {
 }
 
 /** A kind of file: what it is called, and its columns. */
-export type FileKind = { type: string; columns: Column[] }
+export type FileKind = { type: string; columns: CsvColumn[] }
 
-export const required = (name: string, example: string, description: string): Column => ({
+export const required = (name: string, example: string, description: string): CsvColumn => ({
   name,
   isRequired: true,
   description,
   example,
 })
-export const optional = (name: string, example: string, description: string): Column => ({
+export const optional = (name: string, example: string, description: string): CsvColumn => ({
   ...required(name, example, description),
   isRequired: false,
 })

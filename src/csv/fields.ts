@@ -1,9 +1,9 @@
 /** The filled cells of one row, by column. */
-export type Fields = Record<string, string>
+export type CsvFields = Record<string, string>
 
 /** @param columns the header of the file, in its order */
-export function fieldsOf(columns: string[], cells: string[]): Fields {
-  const fields: Fields = {}
+export function fieldsOf(columns: string[], cells: string[]): CsvFields {
+  const fields: CsvFields = {}
   for (let i = 0; i < columns.length; i++) {
     const cell = cells[i]?.trim()
     if (cell) fields[columns[i] as string] = cell

@@ -1,4 +1,4 @@
-import type { Fields } from './fields.ts'
+import type { CsvFields } from './fields.ts'
 
 /**
  * How spreadsheets show a long number, and how programs print a float: 9.19877E+11, in some countries 9,19877E+11.
@@ -10,7 +10,7 @@ const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
 const AROUND = /[\s\p{Cf}'"‘’]/gu
 
 /** An error for each of these columns that has lost digits. */
-export function shortenedNumbers(fields: Fields, columns: string[]): string[] {
+export function shortenedNumbers(fields: CsvFields, columns: string[]): string[] {
   return columns
     .filter(name => isShortened(fields[name] ?? ''))
     .map(

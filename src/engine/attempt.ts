@@ -37,11 +37,11 @@ export function runAttempt(
   handOver: HandOver,
 ): Promise<Ended> {
   return traceAttempt(context.traces, claim, trace =>
-    attempted(begin(context, operation, claim, handOver, trace), operation, claim),
+    lookAndWrite(begin(context, operation, claim, handOver, trace), operation, claim),
   )
 }
 
-async function attempted(
+async function lookAndWrite(
   current: CurrentAttempt,
   operation: Operation,
   claim: Claim,

@@ -19,7 +19,7 @@ export function limitConnections(
 }
 
 /** For routes that may hold a connection for a long time: beyond `max` concurrent requests, callers are asked to retry. */
-export function atMost(max: number, what: string): onRequestAsyncHookHandler {
+export function limitConcurrent(max: number, what: string): onRequestAsyncHookHandler {
   let underWay = 0
   return async (_, reply) => {
     if (underWay >= max) throw new Unavailable(`too many ${what}`)

@@ -9,7 +9,7 @@ import { closed, WITHOUT_NUL } from '../http/fields.ts'
 import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find.ts'
 import { OperationWithAttempts, Processing } from './record.ts'
-import { Outcome, resolveOperation } from './resolve.ts'
+import { ResolvedAs, resolveOperation } from './resolve.ts'
 import { parseTrackingId, TrackingId } from './tracking-id.ts'
 
 const MAX_RESOLUTIONS = 200
@@ -29,7 +29,7 @@ const resolveSchema = {
   tags,
   summary: 'Resolves a stuck operation: it is retried, or it has failed',
   params,
-  body: Type.Object({ outcome: Outcome }, closed),
+  body: Type.Object({ outcome: ResolvedAs }, closed),
   response: { 202: Processing },
 }
 const resolveEachSchema = {
@@ -50,7 +50,7 @@ const resolveEachSchema = {
           description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
         },
       ),
-      outcome: Outcome,
+      outcome: ResolvedAs,
     },
     closed,
   ),

@@ -6,7 +6,7 @@ import { ORIGINS } from '../engine/origin.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import {
-  matching,
+  matchingOperations,
   type OperationFilter,
   orderOf,
   wantsFailed,
@@ -36,7 +36,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
   type Row = OperationRow & { seq: string } & ListColumns
   const newestOf = (part: OperationFilter) => sql`
     (select * from loanops.operation o
-      where ${matching(part)} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
+      where ${matchingOperations(part)} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
       order by ${orderOf(part)} desc limit ${limit + 1})`
   const { rows } = await sql<Row>`
     select o.seq, ${recordColumns}, ${listColumns}
@@ -52,7 +52,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
 export function someMatching(filter: OperationFilter, limit: number): RawBuilder<unknown> {
   const some = partsOf(filter).map(
     part =>
-      sql`(select from loanops.operation o where ${matching(part)}
+      sql`(select from loanops.operation o where ${matchingOperations(part)}
             ${wantsFailedOfType(part) ? sql`order by ${orderOf(part)} desc` : sql``} limit ${limit})`,
   )
   return sql`select from (${sql.join(some, sql` union all `)}) parts`

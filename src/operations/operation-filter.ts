@@ -50,7 +50,7 @@ export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
 }
 
 /** A condition on the rows of `loanops.operation o`. */
-export function matching(filter: OperationFilter): RawBuilder<unknown> {
+export function matchingOperations(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
   const where: RawBuilder<unknown>[] = [sql`true`]
   // Literals, so that PostgreSQL sees which partial index holds them. Where few are left anyway, an index of all that have

@@ -17,7 +17,7 @@ import { Conflict } from '../http/problem.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { UnknownTrackingId } from './tracking-id.ts'
 
-export const Outcome = oneOf(RESOLUTIONS)
+export const ResolvedAs = oneOf(RESOLUTIONS)
 
 /**
  * Records what an operator decided about a stuck operation. The next attempt looks at the ledger first, and what it

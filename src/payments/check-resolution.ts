@@ -7,13 +7,13 @@ import type { Ledger } from '../ledger/client.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
 import { isStanding } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
-import type { Resolution } from './resolution.ts'
+import type { PaymentResolution } from './resolution.ts'
 
 /** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
 
 /** @throws Conflict */
-export function refuseUnfit(payment: PaymentStanding, { outcome }: Resolution): void {
+export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
   const { kind, state, objection } = payment
   if (outcome === 'post' && kind !== 'payment')
     throw new Conflict(`This is a ${kind}: only a payment can be posted`)
@@ -30,7 +30,7 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: Resolution): 
 export async function checkAtLedger(
   ledger: Ledger,
   payment: PaymentStanding,
-  resolution: Resolution,
+  resolution: PaymentResolution,
 ): Promise<void> {
   try {
     if (resolution.outcome === 'post') await refuseAboveCaptured(ledger, payment, resolution)
@@ -45,7 +45,7 @@ export async function checkAtLedger(
 async function refuseAboveCaptured(
   ledger: Ledger,
   { capturedAmount: captured, currency }: PaymentStanding,
-  { external_loan_id, amount }: Resolution & { outcome: 'post' },
+  { external_loan_id, amount }: PaymentResolution & { outcome: 'post' },
 ): Promise<void> {
   // The limit applies only if payment and loan share a currency. Below the captured amount no call is
   // needed to find out.
@@ -63,7 +63,7 @@ async function refuseAboveCaptured(
 async function refuseUnbooked(
   ledger: Ledger,
   payment: PaymentStanding,
-  { external_loan_id, ledger_transaction_id: id }: Resolution & { outcome: 'handled' },
+  { external_loan_id, ledger_transaction_id: id }: PaymentResolution & { outcome: 'handled' },
 ): Promise<void> {
   if (id === undefined) return
   const loanId = external_loan_id ?? payment.loan

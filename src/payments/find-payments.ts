@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import { noSuchPayment, type PaymentName } from './locked-payment.ts'
-import { isOfDays, matching, type PaymentFilter } from './payment-filter.ts'
+import { isOfDays, matchingPayments, type PaymentFilter } from './payment-filter.ts'
 import type { Payment } from './payment-record.ts'
 
 /** As in JSON: money as decimal text, times in UTC. */
@@ -34,7 +34,7 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
     select p.id, ${columns} from ops.payment p
      where p.id = any(array(
        select p.id from ${sql.table(IN_PROGRESS.includes(state) ? 'ops.payment' : 'core.transaction')} p
-        where ${matching(query, timeZone)} and ${last === undefined ? sql`true` : before}
+        where ${matchingPayments(query, timeZone)} and ${last === undefined ? sql`true` : before}
         order by ${order}
         limit ${limit + 1}))
      order by ${order}`.execute(db)

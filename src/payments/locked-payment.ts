@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { Conflict, NotFound } from '../http/problem.ts'
-import type { Kind } from './payment-record.ts'
+import type { PaymentKind } from './payment-record.ts'
 
 /** Without a kind, a payment is preferred to a refund with the same id. */
-export type PaymentName = { gateway: string; paymentId: string; kind?: Kind }
+export type PaymentName = { gateway: string; paymentId: string; kind?: PaymentKind }
 
 /** What determines which decisions an operator may make about a payment. */
 export type PaymentStanding = {
   id: string
-  kind: Kind
+  kind: PaymentKind
   state: string
   reason: string | null
   objection: string | null

@@ -26,7 +26,7 @@ export type PaymentFilter = Static<typeof PaymentFilter> & {
 }
 
 /** A condition on `ops.payment p`, or on `core.transaction p` unless a state needs the view. @throws FieldErrors */
-export function matching(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
+export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { loan, lender, gateway, kind, state, reason, from, to } = filter
   // Days in this format compare as text.
   if (from !== undefined && to !== undefined && from > to)

@@ -4,7 +4,7 @@ import { closed, nullable, oneOf } from '../http/fields.ts'
 const NullableText = nullable(Type.String())
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
-export type Kind = (typeof KINDS)[number]
+export type PaymentKind = (typeof KINDS)[number]
 export const STATES = [
   'waiting',
   'posting',

@@ -33,15 +33,15 @@ const Dismiss = Type.Object(
   { ...closed, title: 'dismiss', description: 'Nothing is to be booked' },
 )
 
-export const Resolution = Type.Union([Post, Handled, Dismiss])
-export type Resolution = Static<typeof Resolution>
+export const PaymentResolution = Type.Union([Post, Handled, Dismiss])
+export type PaymentResolution = Static<typeof PaymentResolution>
 
 const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss }
-const Outcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
+const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
 /** Checks only against the outcome that the body names, so that every error is about that one. */
-export function resolutionValidator(): (body: unknown) => Resolution {
-  const outcome = TypeCompiler.Compile(Outcome)
+export function resolutionValidator(): (body: unknown) => PaymentResolution {
+  const outcome = TypeCompiler.Compile(NamedOutcome)
   const checks = new Map<string, ReturnType<typeof TypeCompiler.Compile<TSchema>>>(
     Object.entries(OUTCOMES).map(([name, schema]) => [name, TypeCompiler.Compile(schema)]),
   )
@@ -49,6 +49,6 @@ export function resolutionValidator(): (body: unknown) => Resolution {
     const check = outcome.Check(body) ? (checks.get(body.outcome) ?? outcome) : outcome
     if (!check.Check(body))
       throw new FieldErrors('INVALID_PAYLOAD', firstPerPath(check.Errors(body)))
-    return body as Resolution
+    return body as PaymentResolution
   }
 }

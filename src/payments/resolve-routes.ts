@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/client.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
-import { Resolution, resolutionValidator } from './resolution.ts'
+import { PaymentResolution, resolutionValidator } from './resolution.ts'
 import { resolve } from './resolve.ts'
 
 const tags = ['payments']
@@ -20,7 +20,7 @@ const resolveSchema = {
     'Decides what becomes of what is in suspense, or clears the objection to what is posted; later events do not change it',
   params: PaymentParams,
   querystring: kindQuery,
-  body: Resolution,
+  body: PaymentResolution,
   response: { 200: Payment },
 }
 const noteSchema = {

@@ -15,7 +15,7 @@ import {
 } from './locked-payment.ts'
 import { keepNote } from './note.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
-import type { Resolution } from './resolution.ts'
+import type { PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
 /** Later events do not change the decision. @returns its kind @throws NotFound, Conflict, FieldErrors, Unavailable */
@@ -23,7 +23,7 @@ export async function resolve(
   db: Database,
   ledger: Ledger,
   name: PaymentName,
-  resolution: Resolution,
+  resolution: PaymentResolution,
   asker: Asker,
 ): Promise<Pick<PaymentStanding, 'kind'>> {
   const seen = await paymentStanding(db, name)
@@ -69,7 +69,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   if (!isSame) throw new Conflict('The payment has just changed: look at it again')
 }
 
-async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Resolution) {
+async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: PaymentResolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
   // The external id of an undone repayment stays reserved.
@@ -83,7 +83,7 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Res
      where id = ${id}`.execute(trx)
 }
 
-function decisionOf(resolution: Resolution) {
+function decisionOf(resolution: PaymentResolution) {
   const nothing = { loan: null, amount: null, day: null, transaction: null }
   switch (resolution.outcome) {
     case 'post': {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { nullable, oneOf } from '../http/fields.ts'
-import { matching, type PaymentFilter } from './payment-filter.ts'
+import { matchingPayments, type PaymentFilter } from './payment-filter.ts'
 import { KINDS, STATES } from './payment-record.ts'
 
 export const PaymentTotal = Type.Object({
@@ -23,7 +23,7 @@ export async function summarizePayments(db: Database, filter: PaymentFilter, tim
     select p.lender, p.gateway, p.kind, p.state, p.reason, count(*)::integer as count,
            coalesce(sum(p.amount), 0)::text as amount
       from ops.payment p
-     where ${matching(filter, timeZone)}
+     where ${matchingPayments(filter, timeZone)}
      group by p.lender, p.gateway, p.kind, p.state, p.reason
      order by p.lender, p.gateway, p.kind, p.state, p.reason`.execute(db)
   return { totals: rows }

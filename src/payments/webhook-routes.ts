@@ -11,7 +11,7 @@ import type { Watch } from '../database/watch.ts'
 import { FieldErrors } from '../http/problem.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { enqueueEvents } from './enqueue-events.ts'
-import type { Fields } from './gateways/gateway.ts'
+import type { PayloadFields } from './gateways/gateway.ts'
 import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
 import { paymentCounters } from './payment-counters.ts'
@@ -57,7 +57,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     const { headers } = request.raw
     const event = jsonObject(body)
     const lender = lenderOf(lenders, gateway.name, {
-      inUrl: [(request.query as Fields).lender].flat(),
+      inUrl: [(request.query as PayloadFields).lender].flat(),
       accounts: gateway.accounts(event),
       inNotes: gateway.lenders(event),
     })
@@ -80,7 +80,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
 function eventOf(
   request: FastifyRequest,
   gateway: OpenGateway,
-  event: Fields,
+  event: PayloadFields,
 ): Omit<PaymentEvent, 'lender' | 'verifiedBy'> {
   const { headers } = request.raw
   return {
@@ -129,10 +129,11 @@ const operationName = (gateway: string) =>
   gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** @throws FieldErrors for anything but a JSON object */
-function jsonObject(body: Buffer | undefined): Fields {
+function jsonObject(body: Buffer | undefined): PayloadFields {
   try {
     const value: unknown = JSON.parse(body?.toString() ?? '')
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as PayloadFields
   } catch {
     // Falls through to the same error as any other body that is not an object.
   }

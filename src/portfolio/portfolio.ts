@@ -4,7 +4,7 @@ import { type Asker, auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config/config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import type { Catalogue } from '../engine/operation.ts'
-import { atMost } from '../http/connections.ts'
+import { limitConcurrent } from '../http/connections.ts'
 import { findLayout } from './find-migration.ts'
 import { type Kinds, migrationKinds } from './kinds/kinds.ts'
 import { cancelRun } from './run/cancel-run.ts'
@@ -55,7 +55,10 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
 
   return {
     kinds,
-    limitLongCalls: atMost(limits.longCalls, 'uploads, downloads or retries are in progress'),
+    limitLongCalls: limitConcurrent(
+      limits.longCalls,
+      'uploads, downloads or retries are in progress',
+    ),
     upload: (request, asker) =>
       takeUpload(request, kinds, (kind, file) =>
         upload({ db, patient: forUploads }, kind, file, asker),

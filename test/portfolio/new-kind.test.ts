@@ -6,14 +6,14 @@ import { required } from '../../src/csv/column.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
 import { hold } from '../../src/portfolio/kinds/hold.ts'
-import type { Kind } from '../../src/portfolio/kinds/kind.ts'
+import type { RowKind } from '../../src/portfolio/kinds/kind.ts'
 import { kinds } from '../../src/portfolio/kinds/kinds.ts'
-import type { Found, Looker, RowToLookAt } from '../../src/portfolio/kinds/looker.ts'
+import type { Looker, RowFinding, RowToLookAt } from '../../src/portfolio/kinds/looker.ts'
 import { step } from '../../src/portfolio/kinds/step.ts'
 import { twice } from '../../src/portfolio/kinds/twice.ts'
 
 /** Approvals of loans from another file. */
-const approvals: Kind = {
+const approvals: RowKind = {
   type: 'approvals',
   columns: [
     required('approved_loan', 'L-1001', 'the loan'),
@@ -36,7 +36,7 @@ const approvals: Kind = {
   look: lookAtApprovals,
 }
 
-async function lookAtApprovals(looker: Looker, rows: RowToLookAt[]): Promise<Found[]> {
+async function lookAtApprovals(looker: Looker, rows: RowToLookAt[]): Promise<RowFinding[]> {
   return Promise.all(
     rows.map(async ({ line, steps: [approval] }) => {
       const { state } = await hold(looker, approval as RowToLookAt['steps'][0])

@@ -126,7 +126,7 @@ async function callOnce(
         error.name === 'TimeoutError' ? 'it did not answer in time' : 'it cannot be reached'
       throw new Busy(message, { cause: error })
     })
-  const text = await textOf(response.body)
+  const text = await readText(response.body)
   const { statusCode: status } = response
   if (status === 429 || status >= 500)
     throw new Busy(`it answered ${status}`, { retryAfterMs: retryAfterOf(response.headers) })
@@ -169,7 +169,7 @@ class Busy extends Error {
   }
 }
 
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {

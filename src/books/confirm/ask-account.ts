@@ -4,7 +4,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
-import type { Kind } from '../../payments/payment-record.ts'
+import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { type Follower, GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
 import { nameOf, openAccount } from '../backfill/accounts.ts'
@@ -27,7 +27,7 @@ export type Budget = {
   questions: number
   from: number
   until: number
-  failures: Record<Kind, number>
+  failures: Record<PaymentKind, number>
 }
 
 /** A longer Retry-After is cut to this. */

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
-import type { Kind } from '../../payments/payment-record.ts'
+import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { GatewayApi } from '../apis/gateway-api.ts'
 import { type Fetched, fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
@@ -13,7 +13,7 @@ export const MAX_REFS = 5
 /** What events name besides the id: the order and, for a refund or dispute, its payment. */
 type Ref = { key: string; orderId: string | null; paymentId: string | null }
 /** `refs`: at most one more than one batch searches, those not yet `asked` first. */
-export type Question = { kind: Kind; id: string; refs: Ref[]; asked: string[] }
+export type Question = { kind: PaymentKind; id: string; refs: Ref[]; asked: string[] }
 
 export type Confirmation = {
   outcome: 'confirmed' | 'denied'
@@ -66,7 +66,12 @@ export async function ask(
 const ABSENT = 'the gateway does not have it'
 
 /** @returns what the gateway has, or why it has nothing */
-async function look(inquiry: Inquiry, kind: Kind, id: string, ref: Ref): Promise<Fetched | string> {
+async function look(
+  inquiry: Inquiry,
+  kind: PaymentKind,
+  id: string,
+  ref: Ref,
+): Promise<Fetched | string> {
   const { api, isByOrder } = inquiry
   const { orderId, paymentId } = ref
   // As part of a path, these would lead elsewhere.
@@ -105,7 +110,7 @@ function eventOf({ account, lenders }: Inquiry, fetched: Fetched): PaymentEvent 
 
 async function denialOf(
   { db, account, isByOrder }: Inquiry,
-  kind: Kind,
+  kind: PaymentKind,
   id: string,
   { orderId }: Ref,
   { body }: PaymentEvent,

@@ -3,10 +3,10 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { BUCKETS, type Bucket } from './buckets.ts'
-import type { Day, Totals } from './record.ts'
+import type { ReconciledDay, Totals } from './record.ts'
 
 type Figure = { payments: number; amount: string }
-type DayRow = Omit<Static<typeof Day>, 'buckets'> & { buckets: Record<Bucket, Figure> }
+type DayRow = Omit<Static<typeof ReconciledDay>, 'buckets'> & { buckets: Record<Bucket, Figure> }
 type Filter = { from: string; to: string; lender?: string; gateway?: string }
 
 export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> {

@@ -27,7 +27,7 @@ const figures = {
 }
 
 /** Where the money of one day, lender, gateway and currency is. */
-export const Day = Type.Object({
+export const ReconciledDay = Type.Object({
   day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
   lender: Type.String(),
   gateway: Type.String(),

@@ -9,7 +9,7 @@ import { daysCsv } from './days-csv.ts'
 import { DaysQuery, MAX_DAYS, withDays } from './days-query.ts'
 import { findBucket, SORTED_BY } from './find-bucket.ts'
 import { findDays, totalOf } from './find-days.ts'
-import { BucketPayment, bucketName, Day, Totals } from './record.ts'
+import { BucketPayment, bucketName, ReconciledDay, Totals } from './record.ts'
 
 const tags = ['books']
 const { lender, gateway } = paymentFilter
@@ -19,7 +19,7 @@ const daysSchema = {
   summary: 'Says for each day where the money is that the gateways captured',
   description: `At most ${MAX_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
-  response: { 200: Type.Object({ days: Type.Array(Day), totals: Totals }) },
+  response: { 200: Type.Object({ days: Type.Array(ReconciledDay), totals: Totals }) },
 }
 const csvSchema = {
   operationId: 'downloadReconciliation',

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Fields } from '../../csv/fields.ts'
+import type { CsvFields } from '../../csv/fields.ts'
 import { shortenedNumbers } from '../../csv/shortened-number.ts'
 import { closed, oneOf, Text, Time } from '../../http/fields.ts'
 
@@ -32,7 +32,7 @@ const Row = Type.Object(
 const compiled = TypeCompiler.Compile(Row)
 
 /** Amounts stay texts, so that no digit is lost. */
-export function statementErrors({ reason: _, ...fields }: Fields): string[] {
+export function statementErrors({ reason: _, ...fields }: CsvFields): string[] {
   const first = new Map<string, string>()
   for (const { path, message } of compiled.Errors(fields)) {
     const column = path.slice(1)

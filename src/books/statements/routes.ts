@@ -4,7 +4,7 @@ import { askerOf } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
-import { atMost } from '../../http/connections.ts'
+import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
@@ -58,7 +58,7 @@ type Context = { db: Database; config: Config; limits: { longCalls: number } }
 export function statementRoutes({ db, config, limits }: Context): FastifyPluginAsyncTypebox {
   const { lenders, gateways, LEDGER_TIMEZONE: timeZone } = config
   const schema = uploadSchema([...lenders.keys()])
-  const limitLongCalls = atMost(limits.longCalls, 'uploads are in progress')
+  const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
     await app.register(acceptFiles)
 

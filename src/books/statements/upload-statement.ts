@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { decode } from '../../csv/decode.ts'
-import { type Fields, fieldsOf, misfitOf } from '../../csv/fields.ts'
+import { type CsvFields, fieldsOf, misfitOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { columnsOf } from '../../csv/header.ts'
 import { readCsv } from '../../csv/read-csv.ts'
@@ -66,7 +66,7 @@ function reader(db: Database, of: StatementOf) {
     },
     async rows(batch: CsvRow[]) {
       result.rows += batch.length
-      const valid: Fields[] = []
+      const valid: CsvFields[] = []
       for (const { line, cells } of batch) {
         const fields = fieldsOf(columns, cells.map(unescapeFormula))
         const misfit = misfitOf(cells, columns)
@@ -87,7 +87,7 @@ function reader(db: Database, of: StatementOf) {
 }
 
 /** @returns the days of the rows */
-async function keep(db: Database, of: StatementOf, rows: Fields[]): Promise<string[]> {
+async function keep(db: Database, of: StatementOf, rows: CsvFields[]): Promise<string[]> {
   if (rows.length === 0) return []
   const said = rows.map(({ gateway_payment_id: id, ...row }) => ({ ...row, id, lender: of.lender }))
   const { rows: days } = await sql<{ day: string }>`

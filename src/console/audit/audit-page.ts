@@ -53,17 +53,17 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
       const { rows } = await sql<Row>`
         select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
           from ops.audit
-         where ${matching(filter)}
+         where ${matchingActions(filter)}
            and ${before === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${before}), ${before}::uuid)`}
          order by at desc, id desc limit ${limit + 1}`.execute(db)
       const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
       return { rows: page, next_cursor }
     },
-    count: filter => countUpTo(db, sql`select from ops.audit where ${matching(filter)}`),
+    count: filter => countUpTo(db, sql`select from ops.audit where ${matchingActions(filter)}`),
   }
 }
 
-function matching({
+function matchingActions({
   actor,
   action,
   subject,

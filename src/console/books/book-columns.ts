@@ -4,11 +4,11 @@ import type { findDays } from '../../books/reconciliation/find-days.ts'
 import { amount, count, words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { capital } from '../lists/filter-form.ts'
-import type { Column } from '../lists/list.ts'
+import type { ListColumn } from '../lists/list.ts'
 
-type Day = Awaited<ReturnType<typeof findDays>>[number]
+type BookDay = Awaited<ReturnType<typeof findDays>>[number]
 
-export const bookColumns: Column<Day>[] = [
+export const bookColumns: ListColumn<BookDay>[] = [
   { name: 'day', title: 'Day' },
   { name: 'lender', title: 'Lender' },
   { name: 'gateway', title: 'Gateway', cell: ({ gateway }) => words(gateway) },
@@ -23,7 +23,7 @@ export const bookColumns: Column<Day>[] = [
     name: bucket,
     title: capital(words(bucket)),
     isNumber: true,
-    cell: (day: Day) => figure(day, bucket),
+    cell: (day: BookDay) => figure(day, bucket),
   })),
   {
     name: 'balanced',
@@ -35,7 +35,7 @@ export const bookColumns: Column<Day>[] = [
   },
 ]
 
-function figure({ day, lender, gateway, currency, buckets }: Day, bucket: Bucket): Html | null {
+function figure({ day, lender, gateway, currency, buckets }: BookDay, bucket: Bucket): Html | null {
   const found = buckets[bucket]
   if (found.payments === 0) return null
   const query = new URLSearchParams({ day, lender, gateway, bucket })

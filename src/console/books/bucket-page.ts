@@ -4,9 +4,9 @@ import { type BucketQuery, findBucket, SORTED_BY } from '../../books/reconciliat
 import { bucketName } from '../../books/reconciliation/record.ts'
 import { IsoDay } from '../../http/fields.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
-import type { Kind } from '../../payments/payment-record.ts'
+import type { PaymentKind } from '../../payments/payment-record.ts'
 import { amount, type Formats, words } from '../frame/formats.ts'
-import type { Column, List } from '../lists/list.ts'
+import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { amountColumn, loanColumn } from '../payments/payment-columns.ts'
@@ -39,7 +39,7 @@ function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
   }
 }
 
-function bucketColumns(formats: Formats): Column<Row>[] {
+function bucketColumns(formats: Formats): ListColumn<Row>[] {
   return [
     {
       name: 'gateway_payment_id',
@@ -49,7 +49,7 @@ function bucketColumns(formats: Formats): Column<Row>[] {
       cell: row =>
         row.state === null
           ? row.gateway_payment_id
-          : html`<a href="${paymentPath({ ...row, kind: row.kind as Kind })}">${row.gateway_payment_id}</a>`,
+          : html`<a href="${paymentPath({ ...row, kind: row.kind as PaymentKind })}">${row.gateway_payment_id}</a>`,
     },
     {
       name: 'state',

@@ -4,12 +4,12 @@ import { cancelOperation } from '../../operations/cancel.ts'
 import { resolveOperation } from '../../operations/resolve.ts'
 import { parseTrackingId } from '../../operations/tracking-id.ts'
 import { assign } from '../../payments/assign.ts'
-import type { Kind } from '../../payments/payment-record.ts'
+import type { PaymentKind } from '../../payments/payment-record.ts'
 import { resolve } from '../../payments/resolve.ts'
 
 export type About = 'operations' | 'payments'
 export type Item = { tracking_id: string } | PaymentItem
-type PaymentItem = { gateway: string; id: string; kind: Kind; loan: string | null }
+type PaymentItem = { gateway: string; id: string; kind: PaymentKind; loan: string | null }
 type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
 type Made = { note: string | null; asker: Asker }
 

@@ -1,10 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { IS_RESOLVABLE } from '../../engine/operation.ts'
-import {
-  matching as matchingOperations,
-  type OperationFilter,
-} from '../../operations/operation-filter.ts'
-import { matching as matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
+import { matchingOperations, type OperationFilter } from '../../operations/operation-filter.ts'
+import { matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
 import type { DecisionName } from './decisions.ts'
 
 type BulkFilter = OperationFilter & PaymentFilter

@@ -2,12 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
-import { listCallbacks, matching } from '../../callbacks/find-callbacks.ts'
+import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks.ts'
 import { CALLBACK_TYPES } from '../../config/setting-formats.ts'
 import { oneOf, Time, WITHOUT_NUL } from '../../http/fields.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
-import type { Column, List } from '../lists/list.ts'
+import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { replayForms } from './replay-forms.ts'
@@ -38,12 +38,13 @@ function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
       const { callbacks, next_cursor } = await listCallbacks(db, query)
       return { rows: callbacks, next_cursor }
     },
-    count: filter => countUpTo(db, sql`select from ops.callback where ${matching(filter)}`),
+    count: filter =>
+      countUpTo(db, sql`select from ops.callback where ${matchingCallbacks(filter)}`),
     below: (filter, request) => replayForms(filter, request.user.role),
   }
 }
 
-function callbackColumns({ formats }: PageContext): Column<CallbackRow>[] {
+function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
   return [
     {
       name: 'callback_id',

@@ -29,13 +29,13 @@ const DONE = {
 } as const
 
 export const DoneQuery = Type.Optional(oneOf(Object.keys(DONE)))
-export type Done = keyof typeof DONE
+export type DoneKey = keyof typeof DONE
 
 export function doneNotice(done: string | undefined): Html {
-  const text = DONE[done as Done]
+  const text = DONE[done as DoneKey]
   return text === undefined ? nothing : html`<p class="notice" role="status">${text}</p>`
 }
 
-export function donePath(path: string, done: Done): string {
+export function donePath(path: string, done: DoneKey): string {
   return `${path}${path.includes('?') ? '&' : '?'}done=${done}`
 }

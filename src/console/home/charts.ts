@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { atMost } from '../lists/count.ts'
+import { countText } from '../lists/count.ts'
 import type { Bucket, History } from './history.ts'
 
 const WIDTH = 370
@@ -19,7 +19,7 @@ ${tile('Failed today', history.failedToday, `/console/operations?status=failed&f
 }
 
 function tile(title: string, figure: number | null, href: string, picture: Html): Html {
-  return html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}" aria-label="${title}: ${figure === null ? 'show them' : atMost(figure)}">${figure === null ? 'show' : atMost(figure)}</a></p>${picture}</section>`
+  return html`<section class="tile"><h2>${title}</h2><p class="big"><a href="${href}" aria-label="${title}: ${figure === null ? 'show them' : countText(figure)}">${figure === null ? 'show' : countText(figure)}</a></p>${picture}</section>`
 }
 
 type Series = 'accepted' | 'finished' | 'failed'

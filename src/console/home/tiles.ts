@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { count, type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { atMost } from '../lists/count.ts'
+import { countText } from '../lists/count.ts'
 import type { Runs } from './last-runs.ts'
 import { ledgerTile } from './ledger-tile.ts'
 import type { Group, State } from './state.ts'
@@ -44,7 +44,7 @@ function figures(
 ${groups.length === 0 ? html`<p>${empty}</p>` : nothing}
 <dl class="figures">${groups.map(group => {
     const [label, href] = link(group)
-    return html`<dt>${label}</dt><dd><a href="${href}" aria-label="${label}: ${atMost(group.count)}">${atMost(group.count)}</a></dd>`
+    return html`<dt>${label}</dt><dd><a href="${href}" aria-label="${label}: ${countText(group.count)}">${countText(group.count)}</a></dd>`
   })}</dl>${more}</section>`
 }
 

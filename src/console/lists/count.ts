@@ -8,7 +8,7 @@ const PATIENCE_MS = 800
 const CANCELLED = '57014'
 
 /** Exact, or "more than N". */
-export function atMost(n: number): string {
+export function countText(n: number): string {
   return n > MAX_COUNTED ? `more than ${inDigits(MAX_COUNTED)}` : inDigits(n)
 }
 

@@ -12,7 +12,7 @@ import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
-import { atMost } from './count.ts'
+import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
 import type { Filter, List, Range } from './list.ts'
@@ -135,5 +135,5 @@ function withCursor(url: string, cursor: string | null): string {
 
 function inWords(total: number | null, shown: number): string {
   if (total === null) return `${inDigits(shown)} shown, and more`
-  return total === 1 ? '1 row' : `${atMost(total)} rows`
+  return total === 1 ? '1 row' : `${countText(total)} rows`
 }

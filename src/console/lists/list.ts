@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Shape } from '../../http/cursor.ts'
 import type { Content } from '../frame/html.ts'
 
-export type Column<Row> = {
+export type ListColumn<Row> = {
   /** As in the API and the export. */
   name: string
   title: string
@@ -18,7 +18,7 @@ export type Column<Row> = {
 
 export type Filter<Filters extends TProperties> = Static<TObject<Filters>>
 export type Range = { limit: number; cursor?: string }
-export type Found<Row> = { rows: Row[]; next_cursor: string | null }
+export type FoundRows<Row> = { rows: Row[]; next_cursor: string | null }
 
 export type List<Filters extends TProperties, Row> = {
   /** Below /console. */
@@ -28,10 +28,10 @@ export type List<Filters extends TProperties, Row> = {
   filters: Filters
   /** The types of the values that the rows are sorted by. */
   cursor: Shape[]
-  columns: Column<Row>[]
+  columns: ListColumn<Row>[]
   /** For an empty list: what will appear here. */
   empty: string
-  load(query: Filter<Filters> & Range): Promise<Found<Row>>
+  load(query: Filter<Filters> & Range): Promise<FoundRows<Row>>
   /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
   /** Cached together with the rows. */

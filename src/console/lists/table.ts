@@ -1,9 +1,13 @@
 import { html } from 'hono/html'
 import { type Html, nothing } from '../frame/html.ts'
-import type { Column } from './list.ts'
+import type { ListColumn } from './list.ts'
 
 /** On a narrow screen, each row becomes a block with the titles beside its values. */
-export function table<Row extends object>(all: Column<Row>[], rows: Row[], caption: string): Html {
+export function table<Row extends object>(
+  all: ListColumn<Row>[],
+  rows: Row[],
+  caption: string,
+): Html {
   const columns = all.filter(({ isExportOnly }) => !isExportOnly)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="list">
 <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col" ${kind(isNumber)}>${title}</th>`)}</tr></thead>
@@ -12,14 +16,14 @@ export function table<Row extends object>(all: Column<Row>[], rows: Row[], capti
 }
 
 function cell<Row extends object>(
-  { name, title, isNumber, isId, ...column }: Column<Row>,
+  { name, title, isNumber, isId, ...column }: ListColumn<Row>,
   row: Row,
 ) {
-  const content = column.cell === undefined ? textOf(row, name) : column.cell(row)
+  const content = column.cell === undefined ? cellText(row, name) : column.cell(row)
   return html`<td data-title="${title}" ${isId ? html`class="id"` : kind(isNumber)}>${content}</td>`
 }
 
-export function textOf(row: object, name: string): string {
+export function cellText(row: object, name: string): string {
   const value: unknown = (row as Record<string, unknown>)[name]
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return value.toISOString()

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
 import { countUpTo } from './count.ts'
-import type { Column, List } from './list.ts'
-import { textOf } from './table.ts'
+import type { List, ListColumn } from './list.ts'
+import { cellText } from './table.ts'
 
 type Row = Record<string, unknown>
 type ViewList = {
@@ -14,7 +14,7 @@ type ViewList = {
   view: string
   /** A column with a UUIDv7, to sort newest first. */
   key: string
-  columns: Column<Row>[]
+  columns: ListColumn<Row>[]
 }
 
 export function viewList(
@@ -32,7 +32,7 @@ export function viewList(
         select * from ${from}
          where ${before === undefined ? sql`true` : sql`${sql.ref(key)} < ${before}`}
          order by ${sql.ref(key)} desc limit ${limit + 1}`.execute(db)
-      const { page, next_cursor } = pageOf(rows, limit, row => [textOf(row, key)])
+      const { page, next_cursor } = pageOf(rows, limit, row => [cellText(row, key)])
       return { rows: page, next_cursor }
     },
     count: () => countUpTo(db, sql`select from ${from}`),

@@ -2,9 +2,13 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { someMatching } from '../../operations/find.ts'
-import { matching, type OperationFilter, orderOf } from '../../operations/operation-filter.ts'
+import {
+  matchingOperations,
+  type OperationFilter,
+  orderOf,
+} from '../../operations/operation-filter.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { atMost, countUpTo, MAX_COUNTED } from '../lists/count.ts'
+import { countText, countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const MAX_CODES = 8
 
@@ -15,7 +19,7 @@ export async function failuresByReason(db: Database, filter: OperationFilter): P
     select code
       from (select coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
                             o.response ->> 'userMessageGlobalisationCode') as code
-              from loanops.operation o where ${matching(filter)} order by ${orderOf(filter)} desc limit ${MAX_COUNTED}) newest
+              from loanops.operation o where ${matchingOperations(filter)} order by ${orderOf(filter)} desc limit ${MAX_COUNTED}) newest
      where code is not null group by code order by count(*) desc, 1 limit ${MAX_CODES}`.execute(db)
   if (codes.rows.length === 0) return nothing
   const reasons = await Promise.all(
@@ -27,5 +31,5 @@ export async function failuresByReason(db: Database, filter: OperationFilter): P
     }),
   )
   return html`<section class="box"><h2>Why they failed</h2>
-<dl class="figures">${reasons.map(({ code, failures, href }) => html`<dt>${code}</dt><dd><a href="${href}">${failures === null ? 'show' : atMost(failures)}</a></dd>`)}</dl></section>`
+<dl class="figures">${reasons.map(({ code, failures, href }) => html`<dt>${code}</dt><dd><a href="${href}">${failures === null ? 'show' : countText(failures)}</a></dd>`)}</dl></section>`
 }

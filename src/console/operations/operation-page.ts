@@ -4,7 +4,7 @@ import { html } from 'hono/html'
 import { closed, oneOf } from '../../http/fields.ts'
 import { cancelOperation } from '../../operations/cancel.ts'
 import { operationWithAttempts } from '../../operations/find.ts'
-import { Outcome, resolveOperation } from '../../operations/resolve.ts'
+import { ResolvedAs, resolveOperation } from '../../operations/resolve.ts'
 import { parseTrackingId, TrackingId } from '../../operations/tracking-id.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -22,7 +22,7 @@ const pageSchema = {
   params,
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
 }
-const resolveSchema = { params, body: Type.Object({ outcome: Outcome }, closed) }
+const resolveSchema = { params, body: Type.Object({ outcome: ResolvedAs }, closed) }
 const cancelSchema = { params }
 
 export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {

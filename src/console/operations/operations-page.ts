@@ -5,7 +5,7 @@ import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
-import type { Column, List } from '../lists/list.ts'
+import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { operationPath, subjectPath } from '../timeline/subject-path.ts'
@@ -37,7 +37,7 @@ function operationList(context: PageContext): List<typeof operationFilters, Oper
   }
 }
 
-function operationColumns({ formats }: PageContext): Column<OperationItem>[] {
+function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[] {
   return [
     {
       name: 'tracking_id',

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import type { Kind } from '../../payments/payment-record.ts'
+import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amount, words } from '../frame/formats.ts'
 import { table } from '../lists/table.ts'
@@ -13,7 +13,7 @@ const MAX_SHOWN = 50
 type Row = {
   gateway: string
   gateway_payment_id: string
-  kind: Kind
+  kind: PaymentKind
   reason: string
   amount: string | null
   currency: string | null

@@ -8,7 +8,7 @@ import { noteOn } from '../../payments/note.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { resolutionValidator } from '../../payments/resolution.ts'
 import { resolve } from '../../payments/resolve.ts'
-import { type Done, donePath } from '../frame/notice.ts'
+import { type DoneKey, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 import { paymentPath } from './payments-page.ts'
@@ -86,7 +86,7 @@ function nameOf({ params: { gateway, gateway_payment_id: paymentId }, query }: A
   return { gateway, paymentId, ...query }
 }
 
-const back = ({ params, query: { kind = 'payment' } }: Asked, done: Done) =>
+const back = ({ params, query: { kind = 'payment' } }: Asked, done: DoneKey) =>
   donePath(paymentPath({ ...params, kind }), done)
 
 /** One form has the fields of every outcome: keeps those of the chosen one, in the API's types. */

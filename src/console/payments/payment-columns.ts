@@ -1,18 +1,18 @@
 import { html } from 'hono/html'
 import { amount } from '../frame/formats.ts'
-import type { Column } from '../lists/list.ts'
+import type { ListColumn } from '../lists/list.ts'
 import { loanPath } from '../timeline/subject-path.ts'
 
 type Paid = { amount: string | null; currency: string | null; external_loan_id: string | null }
 
-export const amountColumn: Column<Paid> = {
+export const amountColumn: ListColumn<Paid> = {
   name: 'amount',
   title: 'Amount',
   isNumber: true,
   cell: row => amount(row.amount, row.currency),
 }
 
-export const loanColumn: Column<Paid> = {
+export const loanColumn: ListColumn<Paid> = {
   name: 'external_loan_id',
   title: 'Loan',
   isId: true,

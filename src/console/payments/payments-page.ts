@@ -4,7 +4,7 @@ import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
-import type { Column, List } from '../lists/list.ts'
+import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import type { PageContext } from '../page-context.ts'
 import { amountColumn, loanColumn } from './payment-columns.ts'
@@ -43,7 +43,7 @@ export function paymentPath({
   return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(gateway_payment_id)}${query}`
 }
 
-function paymentColumns({ formats }: PageContext): Column<PaymentItem>[] {
+function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
   return [
     {
       name: 'gateway_payment_id',

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isOfDays, matching, type PaymentFilter } from '../../payments/payment-filter.ts'
+import { isOfDays, matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
 
 /** For counting up to a limit. */
 export function somePayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
@@ -8,5 +8,5 @@ export function somePayments(filter: PaymentFilter, timeZone: string): RawBuilde
   const from = ['waiting', 'posting'].includes(state) ? 'ops.payment' : 'core.transaction'
   // The order of the index on days; otherwise PostgreSQL would read other days first.
   const order = isOfDays(filter) ? sql`order by p.paid_at desc` : sql``
-  return sql`select from ${sql.table(from)} p where ${matching(filter, timeZone)} ${order}`
+  return sql`select from ${sql.table(from)} p where ${matchingPayments(filter, timeZone)} ${order}`
 }

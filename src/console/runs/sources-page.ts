@@ -8,7 +8,7 @@ import { words } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { capital } from '../lists/filter-form.ts'
-import { table, textOf } from '../lists/table.ts'
+import { cellText, table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { sourceForms } from './source-forms.ts'
 
@@ -75,11 +75,11 @@ export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
     const value = row[name]
     if (value instanceof Date) return formats.time(value)
     if (typeof value === 'boolean') return value ? 'yes' : 'no'
-    return textOf(row, name)
+    return cellText(row, name)
   }
 }
 
 /** pg returns PostgreSQL's large numbers as text. */
 const isNumber = (rows: Row[], name: string) =>
   rows.some(row => row[name] !== null) &&
-  rows.every(row => row[name] === null || /^\d+(\.\d+)?$/.test(textOf(row, name)))
+  rows.every(row => row[name] === null || /^\d+(\.\d+)?$/.test(cellText(row, name)))

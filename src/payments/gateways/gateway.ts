@@ -20,12 +20,12 @@ export type GatewayRules = {
   path: string
   /** For the contract: each header that is read, with a description. None is required. */
   headers: Record<string, string>
-  eventType(event: Fields): unknown
+  eventType(event: PayloadFields): unknown
   eventId(headers: IncomingHttpHeaders): unknown
   /** The gateway's account ids that the event names. */
-  accounts(event: Fields): unknown[]
+  accounts(event: PayloadFields): unknown[]
   /** Lender codes in notes or tags. */
-  lenders(event: Fields): unknown[]
+  lenders(event: PayloadFields): unknown[]
   /** Compares in constant time. */
   isSigned(secret: string, body: Buffer, headers: IncomingHttpHeaders): boolean
 }
@@ -33,13 +33,13 @@ export type GatewayRules = {
 type Settings = { readonly [name: string]: unknown }
 
 /** Members of any JSON value. */
-export type Fields = { readonly [name: string]: unknown }
+export type PayloadFields = { readonly [name: string]: unknown }
 
 export function member(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (inner, name) =>
       typeof inner === 'object' && inner !== null && Object.hasOwn(inner, name)
-        ? (inner as Fields)[name]
+        ? (inner as PayloadFields)[name]
         : undefined,
     value,
   )

@@ -8,7 +8,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
 import { readClientSettings } from '../../config/config.ts'
 import { delimiterOf } from '../../csv/header.ts'
-import type { Kind } from '../kinds/kind.ts'
+import type { RowKind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { rankOf } from '../kinds/rank-of.ts'
 import type { MigrationRecord } from '../record.ts'
@@ -154,7 +154,7 @@ async function typeOf(file: string): Promise<string> {
   for await (const header of lines) {
     lines.close()
     const columns = header.split(delimiterOf(header)).map(cell => cell.replaceAll('"', '').trim())
-    const kind = kinds.find(({ isHeader }) => isHeader(columns)) ?? (kinds[0] as Kind)
+    const kind = kinds.find(({ isHeader }) => isHeader(columns)) ?? (kinds[0] as RowKind)
     return kind.type
   }
   throw new Error(`${file} is empty`)

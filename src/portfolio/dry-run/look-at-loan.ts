@@ -1,7 +1,7 @@
 import { fieldsOf } from '../../csv/fields.ts'
 import type { Slots } from '../../ledger/slots.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
-import type { ComingLoan, Found, Looker } from '../kinds/looker.ts'
+import type { ComingLoan, Looker, RowFinding } from '../kinds/looker.ts'
 
 export type DryRunner = Looker & { slots: Slots; kinds: Kinds }
 
@@ -13,7 +13,7 @@ export function lookAtLoan(
   runner: DryRunner,
   { loan, kind, columns, rows }: LoanRows,
   stopping: AbortSignal,
-): Promise<Found[]> {
+): Promise<RowFinding[]> {
   const read = rows.map(({ line, cells, comingLoan }) => {
     const fields = fieldsOf(columns, JSON.parse(cells) as string[])
     return { line, comingLoan, steps: kind.steps(fields) }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { LedgerTrouble } from '../../ledger/answer.ts'
-import type { Found } from '../kinds/looker.ts'
+import type { RowFinding } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
 /** A read may fail by chance. If it fails this often in a row, the loan itself is the cause. */
@@ -16,7 +16,7 @@ export async function lookUntilRead(
   runner: DryRunner,
   loan: LoanRows,
   stopping: AbortSignal,
-): Promise<Found[]> {
+): Promise<RowFinding[]> {
   for (let tries = 1; ; tries++) {
     try {
       return await lookAtLoan(runner, loan, stopping)
@@ -36,7 +36,7 @@ function pauseAskedFor(error: unknown): number {
   return Math.min(retryAfterMs, MAX_PAUSE_MS)
 }
 
-const unread = (line: number, { message }: Error): Found => ({
+const unread = (line: number, { message }: Error): RowFinding => ({
   line,
   finding: 'unknown',
   reason: `the ledger could not be read: ${message}`,

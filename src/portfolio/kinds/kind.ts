@@ -1,9 +1,9 @@
 import type { RawBuilder } from 'kysely'
-import type { Column } from '../../csv/column.ts'
-import type { Fields } from '../../csv/fields.ts'
+import type { CsvColumn } from '../../csv/column.ts'
+import type { CsvFields } from '../../csv/fields.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue, Operation } from '../../engine/operation.ts'
-import type { Found, Looker, RowToLookAt } from './looker.ts'
+import type { Looker, RowFinding, RowToLookAt } from './looker.ts'
 
 /** All but `errors` is compared across rows. A valid row names its loan. */
 export type CheckedRow = {
@@ -21,14 +21,14 @@ export type CheckedRow = {
 export type Rule = (id: string) => RawBuilder<unknown>
 
 export type RowReader = {
-  check(fields: Fields): CheckedRow
+  check(fields: CsvFields): CheckedRow
   /** The operations that a valid row needs, in order. */
-  steps(fields: Fields): NewOperation[]
+  steps(fields: CsvFields): NewOperation[]
 }
 
-export type Kind = {
+export type RowKind = {
   type: string
-  columns: Column[]
+  columns: CsvColumn[]
   /** How `migrate-portfolio` tells the kinds of files apart. */
   isHeader(columns: string[]): boolean
   /** The types that this one depends on: they run first, and never at the same time on the same loan. */
@@ -39,5 +39,5 @@ export type Kind = {
   /** Called once per process, because it compiles the schemas of the operations. */
   reader(catalogue: Catalogue): RowReader
   /** Predicts a run of one loan's valid rows, using reads alone. */
-  look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<Found[]>
+  look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<RowFinding[]>
 }

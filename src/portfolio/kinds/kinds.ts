@@ -1,13 +1,13 @@
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Catalogue } from '../../engine/operation.ts'
-import type { Kind, RowReader } from './kind.ts'
+import type { RowKind, RowReader } from './kind.ts'
 import { loans } from './loans/loans.ts'
 import { repayments } from './repayments/repayments.ts'
 
 /** If no kind recognises a file's header, `migrate-portfolio` takes the first one. */
-export const kinds: Kind[] = [loans, repayments]
+export const kinds: RowKind[] = [loans, repayments]
 
-export type ReadyKind = Kind & RowReader
+export type ReadyKind = RowKind & RowReader
 export type Kinds = ReadonlyMap<string, ReadyKind>
 
 export function migrationKinds(catalogue: Catalogue): Kinds {
@@ -19,7 +19,7 @@ export const migrationOperations = (): Catalogue =>
   new Map(kinds.flatMap(kind => kind.operations.map(one => [one.name, one])))
 
 /** @throws Unavailable for a type that only a newer version of the service knows */
-export function kindOf<K extends Kind>(known: Iterable<K>, type: string): K {
+export function kindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
   const kind = [...known].find(one => one.type === type)
   if (kind === undefined) throw new Unavailable(`this version does not know the type ${type}`)
   return kind

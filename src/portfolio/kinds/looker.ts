@@ -29,4 +29,4 @@ export type Finding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'
   reason: string | null
 }
-export type Found = Finding & { line: number }
+export type RowFinding = Finding & { line: number }

@@ -1,5 +1,5 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Fields } from '../../csv/fields.ts'
+import type { CsvFields } from '../../csv/fields.ts'
 import { type NewOperation, newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
 import { DAY_RULE, dayOf } from './day-text.ts'
@@ -10,8 +10,8 @@ export type FieldOf = { column: string; field: string; as: Reading }
 
 /** An operation filled from a row and checked by the operation's own rules. */
 export type Step = {
-  check(fields: Fields): string[]
-  make(fields: Fields): NewOperation
+  check(fields: CsvFields): string[]
+  make(fields: CsvFields): NewOperation
 }
 
 export function step(operation: Operation, mapping: FieldOf[]): Step {
@@ -30,7 +30,7 @@ export function step(operation: Operation, mapping: FieldOf[]): Step {
     make: fields => newOperation(operation, read(fields), null),
   }
 
-  function read(fields: Fields): Data {
+  function read(fields: CsvFields): Data {
     const data: Data = {}
     for (const { column, field, as } of mapping) {
       const cell = fields[column]

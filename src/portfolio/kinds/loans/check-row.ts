@@ -1,4 +1,4 @@
-import type { Fields } from '../../../csv/fields.ts'
+import type { CsvFields } from '../../../csv/fields.ts'
 import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { dayOf } from '../day-text.ts'
 import type { CheckedRow } from '../kind.ts'
@@ -18,7 +18,7 @@ const DAYS = [
 ]
 
 /** @param steps the operations that the row asks for */
-export function checkRow(fields: Fields, steps: Step[]): CheckedRow {
+export function checkRow(fields: CsvFields, steps: Step[]): CheckedRow {
   return {
     errors: [
       ...new Set([
@@ -43,7 +43,7 @@ const indexable = (id: string | undefined) =>
 const sameForm = (cell: string | undefined) =>
   cell === undefined ? null : (dayOf(cell)?.iso ?? cell)
 
-function incomplete(fields: Fields): string[] {
+function incomplete(fields: CsvFields): string[] {
   const errors: string[] = []
   if (fields.disbursed_on_date && !fields.approved_on_date)
     errors.push('approved_on_date is required if disbursed_on_date is filled')
@@ -59,7 +59,7 @@ function incomplete(fields: Fields): string[] {
   return errors
 }
 
-function outOfOrder(fields: Fields): string[] {
+function outOfOrder(fields: CsvFields): string[] {
   const errors: string[] = []
   let before: { name: string; iso: string } | undefined
   for (const name of DAYS) {

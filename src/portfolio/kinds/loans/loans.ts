@@ -1,13 +1,13 @@
-import type { Fields } from '../../../csv/fields.ts'
+import type { CsvFields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
-import type { Kind } from '../kind.ts'
+import type { RowKind } from '../kind.ts'
 import { checkRow } from './check-row.ts'
 import { loanColumns } from './columns.ts'
 import { lookAtLoans } from './look.ts'
 import { loanRules } from './rules.ts'
 import { loanSteps } from './steps.ts'
 
-export const loans: Kind = {
+export const loans: RowKind = {
   type: 'loans',
   columns: loanColumns,
   isHeader: columns => columns.includes('client_external_id'),
@@ -25,7 +25,7 @@ export const loans: Kind = {
 }
 
 /** Always filled in, so that the disbursement can be compared with the ledger's. */
-const withAmount = (fields: Fields): Fields => ({
+const withAmount = (fields: CsvFields): CsvFields => ({
   ...fields,
   disbursed_amount: fields.disbursed_amount ?? (fields.principal as string),
 })

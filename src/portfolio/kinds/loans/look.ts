@@ -1,9 +1,9 @@
 import type { NewOperation } from '../../../engine/accept.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { hold } from '../hold.ts'
-import type { Finding, Found, Looker, RowToLookAt } from '../looker.ts'
+import type { Finding, Looker, RowFinding, RowToLookAt } from '../looker.ts'
 
-export function lookAtLoans(looker: Looker, rows: RowToLookAt[]): Promise<Found[]> {
+export function lookAtLoans(looker: Looker, rows: RowToLookAt[]): Promise<RowFinding[]> {
   return Promise.all(
     rows.map(async ({ line, steps }) => ({ line, ...(await lookAtRow(looker, steps)) })),
   )

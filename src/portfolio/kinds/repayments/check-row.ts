@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Fields } from '../../../csv/fields.ts'
+import type { CsvFields } from '../../../csv/fields.ts'
 import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { Amount, closed, ExternalId, oneOf, Text } from '../../../http/fields.ts'
 import { receiptOf } from '../../../ledger/repayment.ts'
@@ -29,7 +29,7 @@ const Row = Type.Object(
 )
 const compiled = TypeCompiler.Compile(Row)
 
-export function checkRow(fields: Fields): CheckedRow {
+export function checkRow(fields: CsvFields): CheckedRow {
   const day = dayOf(fields.transaction_date ?? '')
   const errors = [
     ...errorsOf(fields),
@@ -48,7 +48,7 @@ export function checkRow(fields: Fields): CheckedRow {
 const dayError = (text: string | undefined) =>
   `transaction_date ${text === undefined ? 'is required' : DAY_RULE}`
 
-function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: Fields): string[] {
+function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: CsvFields): string[] {
   const row = amount === undefined ? texts : { ...texts, amount: numberOf(amount) }
   if (compiled.Check(row)) return []
   const first = new Map<string, string>()
@@ -60,5 +60,5 @@ function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: Fields)
 }
 
 /** A gateway's payment id is unique, whichever loan the row names. */
-const paymentKeyOf = ({ gateway, payment_reference }: Fields) =>
+const paymentKeyOf = ({ gateway, payment_reference }: CsvFields) =>
   gateway === undefined ? null : `${gateway}\n${payment_reference}`

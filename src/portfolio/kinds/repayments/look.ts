@@ -4,7 +4,7 @@ import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { dayOf } from '../day-text.ts'
-import type { ComingLoan, Found, Looker, RowToLookAt } from '../looker.ts'
+import type { ComingLoan, Looker, RowFinding, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
 /** Reads all the loan's transactions in one call. */
@@ -12,7 +12,7 @@ export async function lookAtRepayments(
   { ledger }: Looker,
   rows: RowToLookAt[],
   loanExternalId: string,
-): Promise<Found[]> {
+): Promise<RowFinding[]> {
   const loan = await findLoanWithTransactions(ledger, loanExternalId)
   return rows.map(({ line, comingLoan, steps }) => {
     const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Fields } from '../../../csv/fields.ts'
+import type { CsvFields } from '../../../csv/fields.ts'
 import { newOperation } from '../../../engine/accept.ts'
 import { repaymentExternalId } from '../../../payments/due-payment.ts'
 import { dayOf } from '../day-text.ts'
-import type { Kind } from '../kind.ts'
+import type { RowKind } from '../kind.ts'
 import { checkRow } from './check-row.ts'
 import { repaymentColumns } from './columns.ts'
 import { lookAtRepayments } from './look.ts'
@@ -12,7 +12,7 @@ import { repaymentRules } from './rules.ts'
 
 const HASH_DIGITS = 32
 
-export const repayments: Kind = {
+export const repayments: RowKind = {
   type: 'repayments',
   columns: repaymentColumns,
   isHeader: columns => columns.includes('payment_reference'),
@@ -26,7 +26,7 @@ export const repayments: Kind = {
   look: lookAtRepayments,
 }
 
-function externalIdOf(fields: Fields): string {
+function externalIdOf(fields: CsvFields): string {
   const { gateway, loan_external_id, payment_reference } = fields
   if (gateway) return repaymentExternalId(gateway, payment_reference as string)
   // Neither part can contain a line break, so no two payments share a key.
@@ -34,7 +34,7 @@ function externalIdOf(fields: Fields): string {
   return `migration-${hash('sha256', key).slice(0, HASH_DIGITS)}`
 }
 
-function dataOf(fields: Fields) {
+function dataOf(fields: CsvFields) {
   const { loan_external_id, transaction_date, amount, payment_reference, note } = fields
   return {
     external_loan_id: loan_external_id as string,
