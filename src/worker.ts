@@ -60,7 +60,6 @@ export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
 export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
 
-/** Every feature's listener, in their order. */
 export function notifyFeatures(metrics: Metrics): OnFinal {
   return {
     origins: FEATURES.flatMap(({ onFinal }) => onFinal?.origins ?? []),

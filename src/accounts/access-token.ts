@@ -15,7 +15,7 @@ const ISSUER = 'loanops'
 /** Pinned: a token with another algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
 
-/** `began` is when the login was, in seconds; only the console's tokens, which are renewed, have it. */
+/** `began`: time of login in seconds, only in the console's tokens, which are renewed. */
 export type Claims = {
   sub: string
   name: string
@@ -25,10 +25,10 @@ export type Claims = {
   began?: number
 }
 
-/** Where tokens are valid, and how they are sent: one for the API does not open the console, nor the reverse. */
+/** A token for the API does not open the console, nor the reverse. */
 type TokenUse = {
   audience: string
-  /** How long a token is valid; by default as the settings say. */
+  /** By default as the settings say. */
   ttlSeconds?: number
   /** By default from the header `Authorization`. */
   extractToken?: (request: FastifyRequest) => string | undefined
@@ -43,7 +43,7 @@ declare module '@fastify/jwt' {
   }
 }
 
-/** Adds `request.jwtVerify()`, which also asks the database whether the token is still valid for its account. */
+/** Adds `request.jwtVerify()`, which also checks in the database whether the token is still valid. */
 export function accessTokens(db: Database, config: Config, use = FOR_API) {
   const { audience, ttlSeconds = config.JWT_TTL_SECONDS, ...extraction } = use
   const { kid, signing, keys } = tokenKeys(config.JWT_SECRET)
@@ -80,7 +80,7 @@ export function issueToken(app: FastifyInstance, account: Account): string {
   return app.jwt.sign({ sub: id, name: username, role, gen: tokenGeneration, jti: newId() })
 }
 
-/** The claims that we issue. Other claims, even if signed, match no account, and PostgreSQL would raise an error on them. */
+/** Only claims we issue: anything else matches no account and would make PostgreSQL raise an error. */
 const OwnClaims = TypeCompiler.Compile(
   Type.Object({
     sub: Type.String({ pattern: UUID }),

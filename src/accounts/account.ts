@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { newId } from '../ids.ts'
 import { Username } from './credentials.ts'
 
-/** A viewer may look at everything but accounts, and change nothing; an administrator also manages accounts. */
+/** Viewers are read-only and cannot see accounts; administrators also manage accounts. */
 export const ROLES = ['admin', 'operator', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 export type Account = {
@@ -22,8 +22,8 @@ const columns = sql`id, username, password_hash as "passwordHash", role, token_g
 const IS_USERNAME = new RegExp(Username.pattern as string)
 
 /**
- * Finds an account by its name, ignoring case. A name that no account can have finds none: failed attempts are counted
- * by the name as JavaScript lowers it, and JavaScript and PostgreSQL lower only ASCII in the same way.
+ * A name that no account can have finds none: failed attempts are counted by the name as JavaScript lowers
+ * it, and JavaScript and PostgreSQL lower only ASCII in the same way.
  */
 export async function findAccount(db: Database, username: string): Promise<Account | undefined> {
   if (!IS_USERNAME.test(username)) return undefined

@@ -16,7 +16,7 @@ const MAX_WAITING_HASHES = 100
 
 type NewAccount = { username: string; password: string; role: Role }
 
-/** What the API and the console do with accounts. All hashes of a process take turns. */
+/** All hashes of a process take turns. */
 export type Accounts = {
   /** Checks a password without logging in. */
   check: Login

@@ -17,14 +17,14 @@ export const Unauthenticated = createError(
 const Forbidden = createError('FORBIDDEN', 'Only an administrator may do this', 403)
 const MayOnlyLook = createError('FORBIDDEN', 'A viewer may only look', 403)
 
-/** Who makes a request that changes something, for the audit. @throws Unauthenticated, MayOnlyLook */
+/** For requests that change something. @throws Unauthenticated, MayOnlyLook */
 export async function askerOf(request: FastifyRequest): Promise<Asker> {
   const account = await accountOf(request)
   refuseViewer(account)
   return askerAs(account?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
 
-/** Who makes a request that any role may make, for the audit. @throws Unauthenticated */
+/** For requests that any role may make. @throws Unauthenticated */
 export async function readerOf(request: FastifyRequest): Promise<Asker> {
   return askerAs((await accountOf(request))?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
@@ -44,7 +44,7 @@ export function askerAs(actor: string, request: FastifyRequest): Asker {
   return { actor, caller: callerOf(request), address: addressOf(request), requestId: request.id }
 }
 
-/** An onRequest hook that requires an account, of this role if one is given. Others are refused before their body is read. */
+/** An onRequest hook: others are refused before their body is read. */
 export function requireAccount(role?: Role) {
   return async (request: FastifyRequest) => {
     requireRole(await verified(request), role)
@@ -55,14 +55,14 @@ export function requireRole(account: Pick<Claims, 'role'>, role?: Role): void {
   if (role !== undefined && account.role !== role) throw new Forbidden()
 }
 
-/** The account that the request's token is for. @throws Unauthenticated */
+/** @throws Unauthenticated */
 export async function verified(request: FastifyRequest): Promise<Claims> {
   try {
     await request.jwtVerify()
     return request.user
   } catch (error) {
-    // Saying what exactly is wrong with a token would only help a forger. Other errors, such as an unreachable database,
-    // are not about the token.
+    // Saying what exactly is wrong with a token would only help a forger. Other errors, such as an
+    // unreachable database, are not about the token.
     if (/^(FST|FAST)_JWT_/.test((error as { code?: string }).code ?? ''))
       throw new Unauthenticated({ cause: error })
     throw error

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** Makes rate-limiter-flexible count in the table that our migration creates, through our own pool. */
+/** Makes rate-limiter-flexible use our own table and pool. */
 export function attemptStore(db: Database) {
   return {
     storeClient: queryable(db),
@@ -12,7 +12,7 @@ export function attemptStore(db: Database) {
   }
 }
 
-/** The part of pg's interface that it uses. */
+/** The part of pg's interface that rate-limiter-flexible uses. */
 function queryable(db: Database) {
   return {
     async query({ text, values }: { text: string; values: unknown[] }) {

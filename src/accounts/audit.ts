@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { newId } from '../ids.ts'
 
-/** Who makes a request, with whose token, and from where; see `askerOf(request)`. */
 export type Asker = {
   actor: string
   caller: string | null
@@ -14,11 +13,11 @@ type AuditEntry = Asker & {
   action: string
   /** What it was done to: a username, a tracking id, `<gateway>/<payment id>`. */
   subject: string
-  /** Further details; never a secret. */
+  /** Never a secret. */
   detail?: object
 }
 
-/** Records who did what, in the transaction that does it: neither exists without the other. */
+/** In the transaction that does it: neither exists without the other. */
 export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
   const { actor, caller, action, subject, address, requestId, detail = {} } = entry
   await sql`
@@ -28,8 +27,8 @@ export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Records an event that changes no other row, such as a login, without waiting for the disk. Only a crash of PostgreSQL
- * within the next second could lose it, together with everything committed after it, such as what that login did.
+ * For an event that changes no other row, such as a login; does not wait for the disk. Only a crash of
+ * PostgreSQL within the next second could lose it, together with everything committed after it.
  */
 export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
   return db.transaction().execute(async trx => {

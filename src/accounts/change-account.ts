@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Account } from './account.ts'
 import { type Asker, audit } from './audit.ts'
 
-/** Stores the same password hashed with new parameters, unless it has changed in the meantime. */
+/** Unless the password has changed meanwhile. */
 export async function rehashAccount(db: Database, { id, passwordHash }: Account, newHash: string) {
   await sql`
     update loanops.account set password_hash = ${newHash}
@@ -11,8 +11,8 @@ export async function rehashAccount(db: Database, { id, passwordHash }: Account,
 }
 
 /**
- * Changes the password, and ends every token of the account except the one that requested the change.
- * @returns false if the password has changed since the account was read
+ * Ends every token of the account except the one that requested the change. @returns false if the password
+ * has changed since the account was read
  */
 export async function changePassword(
   db: Database,

@@ -18,7 +18,7 @@ export const NewPassword = Type.String({
   examples: ['a long pass phrase'],
 })
 
-/** A login attempt's username or password: only what is true of every one is checked, so that a refusal reveals nothing about any account. */
+/** Checks only what is true of every username or password, so that a refusal reveals nothing about any account. */
 export const attemptedText = (example: string) =>
   Type.String({
     minLength: 1,

@@ -4,13 +4,13 @@ import { findAccount } from './account.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount } from './register.ts'
 
-/** Creates the administrator named by the settings. An existing account of that name keeps its password. */
+/** An existing account of that name keeps its password. */
 export async function ensureFirstAdmin(db: Database, config: Config): Promise<void> {
   const { ADMIN_USERNAME: username, ADMIN_PASSWORD: password } = config
   if (username === undefined || password === undefined) return
   if ((await findAccount(db, username)) !== undefined) return
   const passwordHash = await hashPassword(password)
   const asker = { actor: 'setting ADMIN_USERNAME', caller: null, address: null, requestId: null }
-  // If another process that is starting too was faster, this finds the name taken and does nothing.
+  // If another starting process was faster, this finds the name taken and does nothing.
   await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
 }

@@ -6,7 +6,7 @@ import { closeQuery } from '../http/validator.ts'
 import { accessTokens } from './access-token.ts'
 import { requireInternalToken } from './internal-token.ts'
 
-/** Makes a scope one for callers: they need the internal token, and may act for an account. */
+/** Requires the internal token, and accepts access tokens. */
 export async function forCallers(
   scope: FastifyInstance,
   db: Database,

@@ -7,7 +7,7 @@ const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or
 
 const callers = new WeakMap<FastifyRequest, string | null>()
 
-/** An onRequest hook that requires one of the tokens. Other requests are refused before their body is read. */
+/** An onRequest hook: other requests are refused before their body is read. */
 export function requireInternalToken(tokens: InternalToken[]) {
   const known = tokens.map(({ token, caller }) => ({ hash: sha256(token), caller }))
   return async (request: FastifyRequest) => {
@@ -18,7 +18,7 @@ export function requireInternalToken(tokens: InternalToken[]) {
   }
 }
 
-/** The name of the token that the request carries; null if it has none. */
+/** Null if the request's token has no name. */
 export function callerOf(request: FastifyRequest): string | null {
   return callers.get(request) ?? null
 }

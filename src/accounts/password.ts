@@ -7,7 +7,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalized(password), PARAMETERS)
 }
 
-/** @param passwordHash undefined if there is no such account: the result is false, after the same time as any other */
+/** @param passwordHash undefined if there is no such account: false, after the same time as any other */
 export async function isPassword(
   passwordHash: string | undefined,
   password: string,

@@ -6,7 +6,7 @@ import { type Asker, audit } from './audit.ts'
 
 export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is taken', 409)
 
-/** Creates an account. @returns undefined if the name is taken */
+/** @returns undefined if the name is taken */
 export async function registerAccount(
   db: Database,
   asker: Asker,

@@ -1,12 +1,9 @@
 import { Unavailable } from '../database/unavailable.ts'
 
-/** Runs a task when its turn comes. @throws Unavailable if too many are waiting */
+/** @throws Unavailable if too many are waiting */
 export type Turns = <T>(task: () => Promise<T>) => Promise<T>
 
-/**
- * Limits how many costly tasks run in parallel.
- * @param maxWaiting beyond this, callers are asked to retry
- */
+/** @param maxWaiting beyond this, callers are asked to retry */
 export function turns(maxConcurrent: number, maxWaiting: number): Turns {
   let underWay = 0
   const waiting: (() => void)[] = []

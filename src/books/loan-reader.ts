@@ -9,7 +9,6 @@ import { type Finding, readRepayments } from './read-repayments.ts'
 /** After this many failed reads, a loan is left to the next run, provided that the ledger answers otherwise. */
 const TRIES = 3
 const TRY_AGAIN_MS = 250
-/** An outage may last hours; its end is noticed within this time. */
 const MAX_PAUSE_MS = 5_000
 /** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
 const MAX_REST_MS = 60_000

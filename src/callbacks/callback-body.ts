@@ -6,7 +6,6 @@ import { type OperationRow, wholeRecord } from '../operations/record.ts'
 import { findMigration } from '../portfolio/find-migration.ts'
 import { withoutPersonalData } from './without-personal-data.ts'
 
-/** A callback that has its sequence number within its subject, with what it reports. */
 export type NumberedCallback = {
   id: string
   type: CallbackType
@@ -17,7 +16,7 @@ export type NumberedCallback = {
   operation: (OperationRow & { externalId: string; data: object }) | null
 }
 
-/** The text that is signed and sent, the same on each attempt. */
+/** Signed and sent unchanged on each attempt. */
 export async function callbackBody(trx: Trx, callback: NumberedCallback): Promise<string> {
   const { type, occurredAt, sequence } = callback
   const data = await dataOf(trx, callback)

@@ -14,7 +14,7 @@ const Operation = Type.Pick(OperationItem, [
   'processed_at',
   'external_id',
 ])
-/** The columns without those that may hold personal data. */
+/** Without the columns that may hold personal data. */
 const ReportedPayment = Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints'])
 
 const DATA: Record<string, TSchema> = {
@@ -43,7 +43,7 @@ const headers = [
   schema: { type: 'string' },
 }))
 
-/** The calls to the LOS, as the `webhooks` of OpenAPI. */
+/** For the `webhooks` of OpenAPI. */
 export const callbackDocs = Object.fromEntries(
   CALLBACK_TYPES.map(type => [type, { post: callbackOf(type) }]),
 )

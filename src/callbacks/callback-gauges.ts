@@ -9,7 +9,6 @@ type Measured = { pending: number; failed: number; oldest: number; isDown: boole
 /** A higher count would say nothing more, and take longer. */
 const MAX_COUNTED = 100_000
 
-/** How many callbacks wait and for how long, how many were given up, and whether their receiver is up. */
 export function callbackGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
   const pending = gauge(

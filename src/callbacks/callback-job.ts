@@ -4,7 +4,7 @@ import { callbackCounters } from './callback-counters.ts'
 import { chooseTypes } from './choose-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 
-/** Sends callbacks of the types that the settings choose. Its rows are its queue. */
+/** Its rows are its queue. */
 export async function runCallbacks({
   db,
   config,

@@ -7,7 +7,7 @@ const MAX_COUNTED = 1_000
 
 type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }
 
-/** What readyz says of callbacks: null while none are sent, or the database does not answer. */
+/** Null while none are sent, or the database does not answer. */
 export async function callbackReport(ask: Ask): Promise<{ callbacks: Callbacks | null }> {
   return { callbacks: await ask(readCallbacks, null) }
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { CallbackSettings } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 
-/** Copies the wanted types from the settings to the database, whose triggers record callbacks of these types only. */
+/** Copied to the database, whose triggers record callbacks of these types only. */
 export async function chooseTypes(
   db: Database,
   settings: CallbackSettings | undefined,

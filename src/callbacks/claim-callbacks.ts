@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 
-/** A callback that only this process sends until its lease ends. */
 export type ClaimedCallback = {
   id: string
   claim: number
@@ -13,16 +12,14 @@ export type ClaimedCallback = {
   /** How many retries of the schedule have been used. */
   retries: number
   dueAt: Date
-  /** The attempt is a probe ahead of the schedule, which then stays as it is. */
+  /** A probe ahead of the schedule, which then stays as it is. */
   isAhead: boolean
 }
 
 const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 const waiting = sql`state = 'pending' and is_next`
 
-/**
- * Claims callbacks to send: one at a time, as a probe, while the receiver is down, and none after it answered 410.
- */
+/** One at a time, as a probe, while the receiver is down; none after it answered 410. */
 export async function claimCallbacks(db: Database, most: number): Promise<ClaimedCallback[]> {
   const { rows } = await sql<{ state: 'up' | 'down' | 'stopped' }>`
     select loanops.receiver_state(r) as state from loanops.callback_receiver r`.execute(db)
@@ -32,8 +29,8 @@ export async function claimCallbacks(db: Database, most: number): Promise<Claime
 }
 
 /**
- * First attempts before retries, but always a retry too. Half of the first attempts are the newest: after an outage, what
- * happens now does not wait for all that happened during it.
+ * First attempts before retries, but always a retry too. Half of the first attempts are the newest: after
+ * an outage, new callbacks do not wait for the whole backlog.
  */
 function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
   const due = (attempts: '= 0' | '> 0', order: string, limit: RawBuilder<unknown>) => sql`
@@ -50,7 +47,7 @@ function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
   )
 }
 
-/** A due callback first; if none is due, the next one that will be. */
+/** If none is due, the next one that will be. */
 function claimProbe(db: Database): Promise<ClaimedCallback[]> {
   return claim(
     db,
@@ -79,7 +76,6 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
   return rows
 }
 
-/** Renews the leases of callbacks that are being sent, so that nobody else claims them. */
 export async function renewCallbacks(db: Database, claimed: ClaimedCallback[]): Promise<void> {
   if (claimed.length === 0) return
   await sql`

@@ -12,7 +12,7 @@ import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
 import { openCallbackSender, type SentCallback } from './send-callback.ts'
 
-/** Concurrent attempts in one process: enough for a thousand a second if the receiver takes 30 ms. */
+/** Enough for a thousand a second if the receiver takes 30 ms. */
 const MAX_CONCURRENT_ATTEMPTS = 32
 /** While callbacks come in, a first attempt waits half of this on average. */
 const LOOK_EVERY_MS = 40
@@ -29,7 +29,7 @@ type Hooks = {
   onResult(outcome: string): void
 }
 
-/** Numbers new callbacks and sends those that are due, in its own slots and connections, so that it delays no other work. */
+/** Has its own slots and connections, so that it delays no other work. */
 export function deliverCallbacks(
   db: Database,
   settings: CallbackSettings,
@@ -88,7 +88,7 @@ function openRecorder(db: Database) {
   })
 }
 
-/** How long to pause after a look that found so many. */
+/** @returns how long to pause after a look that found this many */
 function openPace(): (found: number) => number {
   let busyAt = performance.now()
   return found => {

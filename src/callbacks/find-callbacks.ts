@@ -18,10 +18,10 @@ export type CallbackFilter = {
 const columns = sql`callback_id, type, subject, state, attempts, next_try_at, last_status, last_error, created_at,
   delivered_at`
 
-/** The conditions on `ops.callback`, or on its table. */
+/** For `ops.callback` or its table. */
 export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
   const where = [sql`true`]
-  // Literals, so that the partial indexes on this state and this type are used.
+  // Literals, for the partial indexes.
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
   if (filter.type !== undefined) where.push(sql`type = ${sql.lit(filter.type)}`)
   if (filter.subject !== undefined) where.push(sql`subject = ${filter.subject}`)
@@ -32,7 +32,7 @@ export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
   return sql.join(where, sql` and `)
 }
 
-/** Newest first; of a period, by the time of creation, so that only that period is read. */
+/** Newest first; for a period, by time of creation, so that only that period is read. */
 export async function listCallbacks(
   db: Database,
   { limit, cursor, ...filter }: CallbackFilter & { limit: number; cursor?: string },

@@ -6,10 +6,7 @@ import { callbackBody, type NumberedCallback } from './callback-body.ts'
 /** Few enough that due callbacks do not wait for it. */
 const CALLBACKS_AT_ONCE = 500
 
-/**
- * Gives new callbacks their sequence number within their subject, and their body.
- * @returns whether there may be more
- */
+/** In sequence within their subject. @returns whether there may be more */
 export async function numberCallbacks(db: Database): Promise<boolean> {
   const { rows } = await sql`select from loanops.callback where body is null limit 1`.execute(db)
   if (rows.length === 0) return false

@@ -11,10 +11,7 @@ const TOLERANCE_SECONDS = 300
 
 type TestReceiver = { url: string; secret: string; close(): Promise<void> }
 
-/**
- * Takes callbacks on this machine and prints each one, for trying them out.
- * @param secrets as in CALLBACK_SECRET; without any, a new one is generated
- */
+/** @param secrets as in CALLBACK_SECRET; without any, a new one is generated */
 export async function receiveCallbacks(
   { port, secrets }: { port: number; secrets: string | undefined },
   print: (line: string) => void,

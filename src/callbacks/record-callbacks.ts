@@ -10,7 +10,7 @@ const PROBE_AFTER_SECONDS = 10
 
 export type CallbackResult = { callback: ClaimedCallback; sent: SentCallback }
 
-/** Records attempts, in one transaction; those whose lease was lost to another process are left out. */
+/** Leaves out those whose lease was lost to another process. */
 export async function recordCallbacks(db: Database, results: CallbackResult[]): Promise<void> {
   await db.transaction().execute(async trx => {
     await sql`select loanops.lock_callbacks()`.execute(trx)
@@ -62,7 +62,7 @@ function row({ callback, sent }: CallbackResult) {
   }
 }
 
-/** What the attempts say about the receiver. Any delivery shows that it is up. */
+/** Any delivery shows that the receiver is up. */
 async function noteReceiver(db: Database, results: CallbackResult[]): Promise<void> {
   const failures = results.filter(({ sent }) => sent.outcome === 'failed').length
   const isUp = results.some(({ sent }) => sent.outcome === 'delivered')

@@ -3,7 +3,7 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
-/** Sends one callback again, whether or not it was delivered. @throws NotFound */
+/** Whether or not it was delivered. @throws NotFound */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback()
@@ -50,7 +50,6 @@ async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number
   return count
 }
 
-/** Resumes callbacks after the receiver answered 410. */
 export function resumeCallbacks(db: Database, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     await sql`

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** How long after the previous attempt each retry follows. */
+/** Counted from the previous attempt. */
 const RETRY_AFTER_MS = [
   5 * SECOND_MS,
   MINUTE_MS,
@@ -17,13 +17,12 @@ const RETRY_AFTER_MS = [
 ]
 /** Keeps callbacks that failed together from being retried together. */
 const JITTER = 0.2
-/** A receiver's Retry-After delays a retry by at most this much beyond the schedule. */
+/** Beyond the schedule. */
 const MAX_EXTENSION_MS = 2 * HOUR_MS
 
 /**
- * When the next retry is due, from now; undefined where the schedule is exhausted.
- * @param retries how many retries have been used
- * @param askedMs the wait that the receiver's Retry-After asks for
+ * @returns undefined if the schedule is exhausted @param retries how many retries have been used @param
+ * askedMs the wait that the receiver's Retry-After asks for
  */
 export function nextRetryMs(
   retries: number,

@@ -4,7 +4,7 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
 
-/** How much of a response is kept, to find the cause of a failure. */
+/** Enough of a response to find the cause of a failure. */
 const MAX_ANSWER_BYTES = 4_096
 const GONE = 410
 
@@ -20,7 +20,7 @@ export type SentCallback = {
 }
 
 type CallbackSender = {
-  /** Makes one attempt. Never throws. */
+  /** Never throws. */
   send(id: string, body: string, traceparent: string | null): Promise<SentCallback>
   close(): Promise<void>
 }
@@ -72,7 +72,10 @@ export function openCallbackSender(
 
 const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('failed' as const))
 
-/** The status has already decided the outcome: of a body that breaks off or never ends, the part that arrived is kept. */
+/**
+ * The status has already decided the outcome: of a body that breaks off or never ends, the part that
+ * arrived is kept.
+ */
 async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -82,11 +85,8 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
       bytes += chunk.length
       if (bytes >= MAX_ANSWER_BYTES) break
     }
-  } catch {
-    // The part that arrived is kept.
-  }
+  } catch {}
   const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString()
-  // PostgreSQL cannot store NUL.
   return text.replaceAll('\0', '�')
 }
 

@@ -6,7 +6,7 @@ type SignedHeaders = {
   'webhook-signature': string
 }
 
-/** Signs one attempt with every secret in rotation, as Standard Webhooks 1.0 specifies. */
+/** With every secret in rotation, as Standard Webhooks 1.0 specifies. */
 export function signedHeaders(
   keys: Buffer[],
   id: string,
@@ -21,7 +21,6 @@ export function signedHeaders(
   }
 }
 
-/** Whether one of the signatures was made with one of the keys. */
 export function isSigned(keys: Buffer[], headers: SignedHeaders, body: string): boolean {
   const given = headers['webhook-signature'].split(' ').map(one => Buffer.from(one))
   const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers

@@ -9,9 +9,8 @@ const SHORTEST_VALUE = 3
 const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
 
 /**
- * A copy of a JSON value without personal data: members that hold it are left out, and wherever a text repeats a value of
- * `data`'s such members, as the ledger's error messages do, it is replaced.
- * @param data the data of the operation that the value answers
+ * Leaves out members that hold personal data, and replaces their values wherever a text repeats them, as
+ * the ledger's error messages do. @param data the operation's data, where such values are found
  */
 export function withoutPersonalData<T>(value: T, data: object): T {
   const values = Object.entries(data)
@@ -24,7 +23,7 @@ export function withoutPersonalData<T>(value: T, data: object): T {
   return cleaned(value, [E_MAIL, ...values]) as T
 }
 
-/** The pattern that a text is searched for. A short value consists of letters, which need no escaping. */
+/** A short value consists of letters, which need no escaping. */
 function patternOf(value: string): string | RegExp {
   if (value.length >= SHORTEST_VALUE) return value
   const partOfWord = String.raw`[\p{L}\p{M}\p{N}_.-]`

@@ -27,7 +27,7 @@ export type NewOperation = {
   idempotencyKey: string | null
   requestSha256: string | null
 } & AskedBy
-/** Who asked for an operation, in which request and trace; nobody for those that features request themselves. */
+/** Null for those that features request themselves. */
 type AskedBy = {
   caller: string | null
   requestId: string | null
@@ -58,10 +58,7 @@ export function newOperation(
   }
 }
 
-/**
- * Saves the operations and their wake-ups in a transaction of its own; whoever calls it wakes the workers then.
- * @returns one result per operation, in order
- */
+/** The caller wakes the workers afterwards. @returns one result per operation, in order */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
@@ -83,7 +80,7 @@ export async function acceptOperations(
   })
 }
 
-/** What an intake locks: operations that share one of these names are numbered and committed one after the other. */
+/** Operations that share one of these names are numbered and committed one after the other. */
 export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation): string[] {
   const names = waitsFor === null ? [subject] : [subject, waitsFor]
   // Transactions that insert the same two keys in different orders would otherwise wait for each other.
@@ -91,8 +88,8 @@ export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation)
 }
 
 /**
- * Adds operations in the caller's transaction, in the order given. Skips those whose key or id is taken.
- * A transaction may call it once: its locks are taken in order, so that no two transactions wait for each other.
+ * Skips those whose key or id is taken. Call it once per transaction: its locks are taken in order, which
+ * prevents deadlocks.
  */
 export async function insertOperations(
   trx: Trx,
@@ -102,9 +99,10 @@ export async function insertOperations(
   insert = insertJobs,
 ) {
   const names = operations.flatMap(lockedNames)
-  // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait for. So the
-  // sequence numbers of each follow the order of the commits, and a claim never overlooks an earlier operation that is not
-  // visible yet. The aggregate holds all locks before the first row is numbered; names with equal hashes share one.
+  // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait
+  // for. So the sequence follows the order of the commits for each of them, and a claim never overlooks an
+  // earlier operation that is not visible yet. The aggregate holds all locks before the first row is
+  // numbered; names with equal hashes share one.
   await sql`
     with hashes as (
       select distinct hashtext(name) as hash from unnest(${names}::text[]) as locked (name) order by hash

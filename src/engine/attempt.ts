@@ -29,7 +29,6 @@ import { LedgerPaused } from './pause.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import { traceAttempt } from './trace-attempt.ts'
 
-/** Makes one attempt: looks first if an earlier one may have arrived, then writes, and decides what happens next. */
 export function runAttempt(
   context: AttemptContext,
   operation: Operation,
@@ -85,8 +84,8 @@ async function afterTheWrite(current: CurrentAttempt, answer: Answer | Refusal):
 /** Believes a refusal only if the ledger does not hold what was requested. */
 async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
   const { operation, claim, calls, attempt } = current
-  // It may be the refusal of a duplicate: an earlier attempt may have arrived after our look, or this write itself may
-  // have arrived twice, which matters only if something was remembered.
+  // It may be the refusal of a duplicate: an earlier attempt may have arrived after our look, or this write
+  // itself may have arrived twice, which matters only if something was remembered.
   const mayHaveComeTwice = attempt.seen !== null && calls.written() !== null
   if (claim.lookFirst || mayHaveComeTwice) {
     const held = await look(current)
@@ -141,7 +140,7 @@ function isPastDeadline(
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || waitingFor === 'ledger_approval') return false
-  // It has only been waiting behind others, which is no reason to fail it while the ledger can be called.
+  // It has only waited behind others, which is no reason to fail it while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
   const wasPausedMs = pauses.pausedSince(acceptedAt)
   return Date.now() - acceptedAt.getTime() - wasPausedMs > deadlineSeconds * 1_000

@@ -7,7 +7,7 @@ import { type Claim, claimHeads } from './claim.ts'
 import type { Leases } from './leases.ts'
 import { laneOf, ORIGINS } from './origin.ts'
 
-/** Claims a subject's oldest operation, if it is due; many subjects share a commit. */
+/** Many subjects share a commit. */
 export type ClaimNext = (subject: string) => Promise<Claim | undefined>
 
 export function openClaimNext(
@@ -26,7 +26,7 @@ export function openClaimNext(
   async function claimEach(subjects: string[]): Promise<(Claim | undefined)[]> {
     const since = performance.now()
     const wanted = [...new Set(subjects)]
-    // Those whose lanes have a slot for every subject; a claim that may have to wait for a slot starts later.
+    // Lanes with a slot for every subject; a claim that may have to wait for a slot starts later.
     const startable = ORIGINS.filter(origin => slots.free(laneOf(origin)) >= wanted.length)
     const made = await claimHeads(db, worker, wanted, startable)
     if (made.length > 0) crashPoint('claim.committed')

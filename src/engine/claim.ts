@@ -14,21 +14,20 @@ export type WaitingFor =
   | 'ledger_approval'
   | 'outcome_unknown'
 
-/** An operation that only this process may work on until the lease ends. */
 export type Claim = {
   id: string
   /** Its place in the order of acceptance, a bigint. */
   seq: string
   operationType: string
   origin: Origin
-  /** Whether it has succeeded if the ledger refuses it but already holds what it asks for. */
+  /** Success if the ledger refuses it but already holds what it asks for. */
   takesEqualAsDone: boolean
   subject: string
   externalId: string
   data: Data
-  /** How often the operation has been claimed: whoever writes under an older number has lost its lease. Column `attempt`. */
+  /** Claim count; a writer with an older number has lost its lease. Column `attempt`. */
   number: number
-  /** Whether the start of its attempt has been recorded; until then nothing may be written. */
+  /** Until the attempt's start is recorded, nothing may be written. */
   isStarted: boolean
   lookFirst: boolean
   /** Whether an earlier attempt has ended. */
@@ -37,25 +36,25 @@ export type Claim = {
   waitingFor: WaitingFor | null
   keyGeneration: number
   seen: unknown
-  /** What an operator has decided since the last attempt. */
+  /** An operator's decision since the last attempt. */
   resolution: Resolution | null
   claimedAt: Date
-  /** Whether the ledger was paused when it was claimed: it may end without a write, but not write. */
+  /** The ledger was paused when it was claimed: it may end without a write, but not write. */
   isPaused: boolean
   acceptedAt: Date
-  /** The place in a trace that it was accepted with; of a payment, its batch's. */
+  /** The trace context it was accepted in; for a payment, its batch's. */
   traceparent: string | null
   /** The key under which the ledger answers "still processing", and since when. */
   tooEarly: { key: string; since: string } | null
 }
 
-/** Distinguishes claims of the same operation: a process may reclaim an operation whose lease it lost. */
+/** A process may reclaim an operation whose lease it lost. */
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
 /**
- * Claims each subject's oldest unfinished operation, if it is due, not claimed, and its client is ready.
- * @param startable the origins whose claims start their attempts at once
+ * Requires that it is due and its client is ready. @param startable origins whose claims start their
+ * attempts at once
  */
 export async function claimHeads(
   db: Database,
@@ -104,7 +103,7 @@ export async function claimHeads(
   return rows
 }
 
-/** Records that these claims start their attempts. @returns those that still may */
+/** @returns those that may still start */
 export async function startClaims(
   db: Database,
   worker: string,
@@ -129,9 +128,9 @@ export async function startClaims(
 }
 
 /**
- * Renews the claims that are still ours. A row that is locked is skipped until the next time: its attempt's start or end
- * is being recorded, and waiting for it would delay the other renewals and could deadlock.
- * @returns the claims that are still ours, and whether each was renewed; the others have been reclaimed and are fenced off
+ * Skips locked rows until the next time: their attempt's start or end is being recorded, and waiting could
+ * deadlock. @returns the claims that are still ours, and whether each was renewed; the others have been
+ * reclaimed
  */
 export async function renewClaims(
   db: Database,
@@ -160,14 +159,14 @@ export async function renewClaims(
   return rows
 }
 
-/** Gives back a claim whose attempt has not started, as if it had never been made. */
+/** As if it had never been claimed, because its attempt has not started. */
 export async function handBack(db: Database, { id, number }: Claim): Promise<void> {
   await sql`
     update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
      where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
 }
 
-/** Saves what an operation saw at the ledger before its write. @returns false when the lease was lost */
+/** @returns false when the lease was lost */
 export async function rememberSeen(
   db: Database,
   { id, number }: Claim,
@@ -181,7 +180,7 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-/** Records why these subjects' operations are waiting, although none of them was tried. */
+/** Although none of them was tried. */
 export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
   await sql`
     with waiting as (

@@ -1,4 +1,4 @@
-/** Where a process can die while it runs an operation, in the order in which an operation passes them. */
+/** In the order in which an operation passes them. */
 export const ENGINE_CRASH_POINTS = [
   'intake.inserted',
   'intake.committed',

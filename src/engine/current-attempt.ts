@@ -20,10 +20,7 @@ export type AttemptContext = {
   reference: Reference
   deadlineSeconds: number
   pauses: Pauses
-  /**
-   * Whether a write may be sent: its start is recorded and the lease covers it. Another worker may have claimed it.
-   * @throws LedgerPaused
-   */
+  /** Its start is recorded and the lease covers it; another worker may have claimed it. @throws LedgerPaused */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   traces: Traces
@@ -38,7 +35,7 @@ export type CurrentAttempt = {
   calls: WatchedLedger
   attempt: Attempt
   isLooking: boolean
-  /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
+  /** The last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn: boolean
 }
 
@@ -74,7 +71,7 @@ export async function look(current: CurrentAttempt): Promise<Held> {
   const held = await operation.find(attempt, claim.data)
   current.isLooking = false
   current.hasMovedOn = held.state === 'moved_on'
-  // The ledger had accepted it for approval: whoever approved it may have taken it further since.
+  // The ledger had queued it for approval; the approver may have progressed it.
   const wasTaken = claim.waitingFor === 'ledger_approval'
   return held.state === 'moved_on' && wasTaken ? there(held.body) : held
 }

@@ -17,7 +17,7 @@ export type Decision =
       wantsNewKey: boolean
       /** False for "not now", which says nothing about the operation. */
       countsAsAttempt: boolean
-      /** Whether what an operator decided before this attempt applies to the next one too. */
+      /** Whether an operator's decision carries over to the next attempt. */
       keepsResolution?: true
     }
 
@@ -28,7 +28,7 @@ const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
 const TOO_EARLY = 425
-/** Work continues this soon after a pause, while unknown outcomes are looked for during it. */
+/** How soon work continues after a pause, while unknown outcomes are looked up during it. */
 const AFTER_PAUSE_MS = 5_000
 
 /** Writing again would send the approver a second request. */
@@ -43,10 +43,7 @@ export const stillUnapproved: Decision = {
   countsAsAttempt: false,
 }
 
-/**
- * What follows from the ledger's answer, or from a refusal of our own.
- * @param key the Idempotency-Key that the write carried
- */
+/** @param key the Idempotency-Key that the write carried */
 export function decide(
   claim: Claim,
   key: string,
@@ -109,8 +106,8 @@ export function decideRefusal(
 }
 
 /**
- * After a look that found `moved_on`, only the key can show whether our write came first: it is given up only for a
- * failure that the ledger has stored under it.
+ * After a look that found `moved_on`, only the key can show whether our write came first: it is given up
+ * only for a failure that the ledger has stored under it.
  */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
   if (decision.status !== 'processing' || isRefusal(answer)) return decision
@@ -120,7 +117,7 @@ export function keepingKey(decision: Decision, answer: Answer | Refusal): Decisi
   return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
-/** For an attempt that failed unexpectedly: a body that is not as declared, or a bug of ours. */
+/** A body that is not as declared, or a bug of ours. */
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
   return {
     ...retryLater(claim, { message }),
@@ -131,7 +128,7 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
   }
 }
 
-/** For an attempt that a pause kept from writing: the operation stays as it was. */
+/** A pause kept it from writing, so it stays as it was. */
 export function heldBack(claim: Claim): Decision {
   return {
     status: 'processing',
@@ -146,10 +143,7 @@ export function heldBack(claim: Claim): Decision {
   }
 }
 
-/**
- * For a look that failed. It was needed because an earlier attempt may have arrived: until a look succeeds, the
- * outcome is unknown, whatever the failure itself was.
- */
+/** The look was needed because an earlier attempt may have arrived: until one succeeds, the outcome is unknown. */
 export function afterFailedLook(decision: Decision): Decision {
   if (decision.status !== 'processing') return decision
   const { waitingFor } = decision
@@ -160,7 +154,7 @@ export function afterFailedLook(decision: Decision): Decision {
     : { ...decision, lookFirst: true }
 }
 
-/** For an operation past its deadline that cannot have had any effect at the ledger. */
+/** For an operation that cannot have had any effect at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not accept it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
@@ -175,14 +169,13 @@ export const operatorsRefusal: Refusal = {
   reason: 'resolved_by_operator',
 }
 
-/** An outcome as `ops.operation_attempt` shows it. */
 export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
   return outcome === 'awaits_approval' ? 'not_now' : outcome
 }
 
 /**
- * A failed look must not end the wait for approval, or the approver would get a second request. Only an operator's
- * `retry` ends it, and the outcome of the first request is then unknown.
+ * A failed look must not end the wait for approval, or the approver would get a second request. Only an
+ * operator's `retry` ends it, and the outcome of the first request is then unknown.
  */
 function keepWaitingForApproval(
   claim: Claim,
@@ -224,10 +217,7 @@ function backOff(claims: number): number {
   return full / 2 + (Math.random() * full) / 2
 }
 
-/**
- * Counted from the first "still processing" under this key: an older unknown outcome says nothing about a new call. An
- * operator's retry does not wait so long.
- */
+/** Counted per key: an older unknown outcome says nothing about a new call. An operator's retry does not wait. */
 function isStuck({ tooEarly, resolution }: Claim, key: string, answer: Answer, now: Date): boolean {
   if (answer.status !== TOO_EARLY) return false
   if (resolution === 'retry') return true

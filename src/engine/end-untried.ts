@@ -10,8 +10,8 @@ import type { Refusal } from './refusal.ts'
 import { readyLoans } from './wake-loans.ts'
 
 /**
- * Ends an operation that no attempt has started on, and wakes what waited for it. A worker may have claimed it: whichever of
- * this and the start of its attempt locks the row first goes ahead, and the other finds that it may not.
+ * A worker may have claimed it: whichever of this and the start of its attempt locks the row first goes
+ * ahead, and the other finds that it may not.
  */
 export async function endUntried(
   trx: Trx,
@@ -43,7 +43,7 @@ export async function endUntried(
   return 'ended'
 }
 
-/** Asked in a statement of its own: the one that waited for the row's lock would not see an attempt recorded meanwhile. */
+/** A statement of its own: the one that waited for the row's lock would not see an attempt recorded meanwhile. */
 async function isUntried(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from loanops.operation o

@@ -6,7 +6,7 @@ import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 import { laneOf, ORIGINS } from './origin.ts'
 
-/** More is as bad, and takes longer to count: this many take some tenths of a second. */
+/** Beyond this the exact number no longer matters, and counting takes tenths of a second. */
 const MAX_COUNTED = 100_000
 const LIVE = ORIGINS.filter(origin => laneOf(origin) === 'live')
 
@@ -19,7 +19,7 @@ type Backlog = {
 }
 type Queued = { queue: string; ready: number; active: number; deferred: number; failed: number }
 
-/** What waits, why, and for how long, in the whole database, whichever process works on it. */
+/** In the whole database, whichever process works on it. */
 export function engineGauges(
   registry: Registry,
   db: Database,
@@ -63,7 +63,7 @@ function openGauges(registers: Registry[]) {
   }
 }
 
-/** By an index of the unfinished, however many are finished. */
+/** Uses the index of the unfinished, however many are finished. */
 async function measureBacklog(db: Database): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
     with unfinished as materialized (

@@ -15,15 +15,12 @@ import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 
 /** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
 const LOOK_EVERY_MS = 1_000
-/** Enough for everything that a few dead processes held; any more is found by the next look, which follows at once. */
+/** Enough for everything that a few dead processes held; the rest is found by the next look, which follows at once. */
 const MAX_SUBJECTS_PER_PAGE = 200
-/** An operation whose claim expires while the ledger is down is tried soon after it is back. */
+/** Soon after the ledger is back. */
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 
-/**
- * Ends the claims of dead workers. It runs separately from the sweep, which waits for its probe for as long as a
- * hanging ledger keeps it waiting, and which looks for nothing while its lanes are full.
- */
+/** Separate from the sweep, which waits for its probe as long as the ledger hangs, and skips full lanes. */
 export function startExpiry(
   db: Database,
   boss: PgBoss,
@@ -53,12 +50,10 @@ type ExpiryContext = {
 }
 
 /**
- * Ends claims whose lease ran out because their worker died. If the start of the attempt is on record, its outcome is
- * unknown; otherwise the operation can be claimed again as if nothing had happened. This needs no call: even while the
- * ledger is down, such an operation must show what it waits for, and an operator must be able to resolve it.
- * @param nextTryMs how long the next try waits
- * @param onLost receives how many ended
- * @returns whether there may be more
+ * If the start of the attempt is on record, its outcome is unknown; otherwise the operation can be claimed
+ * again. Makes no call: even while the ledger is down, an operation must show what it waits for, and an
+ * operator must be able to resolve it. @param onLost receives how many ended @returns whether there may be
+ * more
  */
 export async function endExpiredClaims(
   db: Database,
@@ -99,8 +94,8 @@ async function endExpired(
              attempts = o.attempts + was_started::integer,
              look_first = o.look_first or was_started,
              unknown_since = coalesce(o.unknown_since, case when was_started then o.claimed_at end),
-             -- An operation that is due at once waits for nothing: a batch run waits for its end. And the approver must not
-             -- get a second request.
+             -- An operation that is due at once waits for nothing: a batch run waits for its end. And the
+             -- approver must not get a second request.
              waiting_for = case when not was_started or ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
                                 else 'outcome_unknown' end,
              last_error = case when was_started then 'the worker stopped before it recorded how its attempt ended'

@@ -30,15 +30,14 @@ export type WorkerContext = Databases & {
   pauses: Pauses
   /** The operations that callers may request. */
   catalogue: Catalogue
-  /** The operations of the catalogue, and those that features request themselves. */
+  /** Also those that only features request. */
   runnable: Catalogue
-  /** Every feature's listener, in their order. */
   onFinal: OnFinal
   onPurge(db: Database, keepDays: KeepDays): Promise<object>
   onBatch(run: Run): Promise<number>
 }
 
-/** How long each kind of record is kept; 0 keeps it for ever. */
+/** 0 keeps them indefinitely. */
 export type KeepDays = { operations: number; events: number; attempts: number }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
@@ -50,21 +49,23 @@ export type Feature = {
   operations?(db: Database, config: Config): Operation[]
   jobs?: StartJob[]
   gauges?: StartJob[]
-  /** What it counts itself; shown by every process, whatever its role. */
+  /** Shown by every process, whatever its role. */
   counters?: OpenCounters
   report?: Report
-  /** Where tests may kill a process: every name that it passes to `crashPoint`. */
+  /** Every name that it passes to `crashPoint`. */
   crashPoints?: readonly string[]
   /** For the operations of these origins, among others. */
   onFinal?: {
     origins: readonly Origin[]
-    /** As `OnFinal.record`. */
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   }
-  /** Learns of operations that have become final, for figures. */
+  /** For figures, after the transaction. */
   noteFinal?(final: Final[], metrics: Metrics): void
   /** Deletes what has been kept for its time, once a day. @returns counts for the log */
   onPurge?(db: Database, keepDays: KeepDays): Promise<object>
-  /** Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts once more */
+  /**
+   * Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts
+   * once more
+   */
   onBatch?(context: WorkerContext, run: Run): Promise<number>
 }

@@ -20,12 +20,11 @@ export type Final = {
 export type OnFinal = {
   /** The origins whose operations something else depends on. */
   origins: readonly Origin[]
-  /** Runs in the transaction in which operations become final, so that whatever depends on them changes at the same moment. */
+  /** In the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
   record(trx: Trx, final: Final[]): Promise<void>
   note(final: Final[]): void
 }
 
-/** A finished attempt: its claim, its key, the ledger's answer, and what was decided about the operation. */
 export type Ended = {
   claim: Claim
   key: string
@@ -33,10 +32,7 @@ export type Ended = {
   decision: Decision
 }
 
-/**
- * Records how attempts ended, in one transaction, together with what depends on it.
- * @returns per attempt whether it counted, which it does not if its lease had been lost
- */
+/** In one transaction with what depends on it. @returns whether each counted: not if its lease had been lost */
 export async function finishAttempts(
   db: Database,
   boss: PgBoss,
@@ -80,7 +76,7 @@ const isFinal = ({ status }: Decision) => status !== 'processing'
 const countedFinal = (ended: Ended[], counted: Map<string, Date>): Final[] =>
   ended.filter(({ claim, decision }) => counted.has(claimKey(claim)) && isFinal(decision))
 
-/** @returns when each operation is due again, by the database's own clock, under the claim whose end counted */
+/** @returns when each operation is due again, by the database's clock, under the claim whose end counted */
 export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<string, Date>> {
   const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`${prepared('record_ends')}
     with ended as (
@@ -125,14 +121,14 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
   return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
 }
 
-/** The part of `recordEnds` that keeps how each attempt ended. */
 const attempts = sql`
     attempted as (
       select ended.*, locked.claimed_at as started_at
         from ended join finished using (id, attempt) join locked using (id)
        where outcome is not null
     ), repeated as (
-      -- An attempt that ends like the previous one is only counted: a ledger that fails for hours must not fill the table.
+      -- An attempt that ends like the previous one is only counted: a ledger that fails for hours must not
+      -- fill the table.
       update loanops.operation_attempt last
          set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
         from attempted a

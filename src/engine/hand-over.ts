@@ -1,6 +1,5 @@
 import type { Claim } from './claim.ts'
 
-/** What an operation passes to the next one on its subject. */
 export type HandOver = {
   leave(claim: Claim, value: unknown): void
   /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */

@@ -6,7 +6,6 @@ import type { WorkerContext } from './feature.ts'
 import { bulkQueue, liveQueue, type Wake } from './queue.ts'
 import { type Runner, startRunner } from './runner.ts'
 
-/** Runs what is accepted: each wake-up begins its subject's work. */
 export async function runOperations(context: WorkerContext): Promise<Job> {
   const { db, boss, config, runnable } = context
   const runner = startRunner(db, boss, {

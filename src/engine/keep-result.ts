@@ -7,11 +7,11 @@ import type { Lane } from '../ledger/slots.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 import { laneOf } from './origin.ts'
 
-/** How long we keep trying to record a result while the database is down; then another worker takes over and reconciles. */
+/** While the database is down; then another worker takes over and reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 
-/** Records how an attempt ended, many at a time. @returns whether the operation is final */
+/** @returns whether the operation is final */
 export type KeepResult = (ended: Ended) => Promise<boolean>
 
 export function openKeepResult(
@@ -19,7 +19,8 @@ export function openKeepResult(
   boss: PgBoss,
   { watch, onFinal }: { watch: Watch; onFinal: OnFinal },
 ): KeepResult {
-  // Recording a refused repayment waits for the lock under which payments are settled: no live result may wait behind it.
+  // Recording a refused repayment waits for the lock under which payments are settled: no live result may
+  // wait behind it.
   const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
 
   return async ended => {

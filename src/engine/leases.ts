@@ -3,14 +3,14 @@ import { keepRenewing, LEASE_SECONDS } from '../database/lease.ts'
 import type { Log } from '../log.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
-/** A lease stops covering writes this long before its end, so that a write arrives while the lease still holds. */
+/** A write must arrive while the lease still holds. */
 const MARGIN_MS = 1_000
 
 export type Leases = {
   /** @param since `performance.now()` from before the claims were made */
   add(claims: Claim[], since: number): void
   release(claim: Claim): void
-  /** Whether the lease certainly covers a write, by our own clock: this process may have been suspended meanwhile. */
+  /** By our own clock, because this process may have been suspended meanwhile. */
   covers(claim: Claim): boolean
   stop(): void
 }

@@ -2,16 +2,13 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 
-/**
- * What readyz says of the ledger.
- * @param breakerState for a worker
- */
+/** @param breakerState for a worker */
 export async function ledgerReport(
   ask: Ask,
   breakerState: object | undefined,
 ): Promise<LedgerReport> {
   const [waitingFor, pause] = await Promise.all([
-    // No answer must not look like no trouble.
+    // Silence must not look healthy.
     ask(reasonsToWait, ['not_known']),
     ask(pauseInWords, 'not_known'),
   ])

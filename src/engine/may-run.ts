@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 
-/** While the ledger is paused, an operation is claimed only if it may end without a write; `needsNoWrite` says the same. */
+/** While the ledger is paused, only an operation that may end without a write; `needsNoWrite` says the same. */
 export function mayRun(row: 'o' | 'head') {
   const column = (name: string) => sql.ref(`${row}.${name}`)
   return sql`(not exists (select from ops.ledger_pause)
@@ -10,7 +10,7 @@ export function mayRun(row: 'o' | 'head') {
 
 type Paused = { unknownSince: Date | null; waitingFor: string | null; resolution: string | null }
 
-/** Whether the claimed operation may end without a write: by a look, or because an operator has declared it failed. */
+/** It may end by a look, or because an operator has marked it failed. */
 export function needsNoWrite({ unknownSince, waitingFor, resolution }: Paused): boolean {
   return (
     unknownSince !== null ||

@@ -6,7 +6,6 @@ import type { Held } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Refusal } from './refusal.ts'
 
-/** An operation's data, before its own schema says more. */
 export type Data = Record<string, unknown>
 
 export type Attempt = {
@@ -19,18 +18,17 @@ export type Attempt = {
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>
-  /** What the operation just before this one on the same subject passed on; none of ours came between. */
+  /** What the previous operation on the same subject passed on; none of ours came between. */
   handedOn: unknown
   /** Passes on what is true of the subject once this operation has succeeded. Possibly nobody receives it. */
   handOn(value: unknown): void
 }
 
-/** One kind of change at the ledger: its data, and the calls that make it and recognise it. */
 export type Operation<Schema extends TObject = TObject> = {
   name: string
   summary: string
   schema: Schema
-  /** A rule across fields. @returns the path and message of each breach */
+  /** A rule across fields. @returns the path and message of each violation */
   check?(data: Static<Schema>): { path: string; message: string }[]
   externalId(data: Static<Schema>): string
   /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
@@ -42,8 +40,8 @@ export type Operation<Schema extends TObject = TObject> = {
   /** Looks for the effect of an earlier attempt. @throws LedgerTrouble if the ledger cannot be read */
   find(attempt: Attempt, data: Static<Schema>): Promise<Held>
   /**
-   * What the ledger already holds of this, whoever made it: a migration treats an equal effect as done, and reports any
-   * difference. Defaults to `find`. @throws LedgerTrouble if the ledger cannot be read
+   * What the ledger already holds of this, whoever made it: a migration treats an equal effect as done.
+   * Defaults to `find`. @throws LedgerTrouble if the ledger cannot be read
    */
   holds?(attempt: Attempt, data: Static<Schema>): Promise<Held>
 }
@@ -60,7 +58,6 @@ export function isClientSubject(subject: string): boolean {
   return subject.startsWith(clientSubject(''))
 }
 
-/** How callers name an operation that was accepted. */
 export function trackingId({ operationType, id }: { operationType: string; id: string }): string {
   return `${operationType}|${id}`
 }
@@ -69,7 +66,6 @@ export type Catalogue = ReadonlyMap<string, Operation>
 
 /** Waits that a person ends. */
 const HANGING = ['ledger_approval', 'ledger_credentials']
-/** What an operation waits for when an operator may resolve it. */
 export const RESOLVABLE = ['outcome_unknown', ...HANGING]
 
 /** Whether an operator may resolve `loanops.operation o`. */

@@ -2,11 +2,10 @@ import type { Lane } from '../ledger/slots.ts'
 
 type Rules = {
   lane: Lane
-  /** Whether an operation has succeeded if the ledger refuses it but already holds what it asks for. */
+  /** Success if the ledger refuses it but already holds what it asks for. */
   takesEqualAsDone: boolean
 }
 
-/** Who makes operations, and how each origin is treated. */
 const RULES = {
   /** A caller waits for the result. */
   api: { lane: 'live', takesEqualAsDone: false },

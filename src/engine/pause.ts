@@ -5,16 +5,15 @@ import { startLoop } from '../queue/loop.ts'
 
 /** A pause must keep writes from beginning within two seconds, in every process. */
 const LOOK_EVERY_MS = 1_000
-/** What was read longer ago does not permit a write any more. */
+/** What was read longer ago no longer permits a write. */
 const TRUSTED_FOR_MS = 1_500
 /** Longer than any deadline may be. */
 const REMEMBERED_DAYS = 366
 
-/** What a process knows of the pauses of writes to the ledger. */
 export type Pauses = {
   /** By the last look. */
   isPaused(): boolean
-  /** Whether a write may begin now; not while nobody knows. Looks again only if the last look was long ago. */
+  /** False if unknown. Looks again only if the last look was long ago. */
   mayWrite(): Promise<boolean>
   /** For how many of the milliseconds since then the ledger was paused. */
   pausedSince(time: Date): number

@@ -8,7 +8,7 @@ const ROWS_AT_ONCE = 2_000
 type Place = { id: string; attempt: number }
 const BEFORE_ALL: Place = { id: '00000000-0000-0000-0000-000000000000', attempt: 0 }
 
-/** Deletes the attempts that ended more than this many days ago, of operations that are final. @returns how many */
+/** Only of operations that are final. @returns how many */
 export async function purgeAttempts(db: Database, keepDays: number): Promise<number> {
   let deleted = 0
   await inSteps(BEFORE_ALL, async after => {
@@ -20,8 +20,8 @@ export async function purgeAttempts(db: Database, keepDays: number): Promise<num
 }
 
 /**
- * In the order of their operations' ids, which are as old as they say. Those of migrations are not: they are all looked at,
- * and lie beyond the ids of today.
+ * Ordered by operation id, i.e. by age. Migration ids are not time-ordered and sort after today's, so all
+ * are scanned.
  */
 async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place) {
   const { rows } = await sql<{ deleted: number; last: Place | null }>`

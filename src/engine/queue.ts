@@ -5,8 +5,8 @@ import { laneOf, type Origin } from './origin.ts'
 export type Wake = { subjects: string[] }
 
 /**
- * One wake-up per operation would add a third to the rows that we write. One with more subjects would start all of them on one
- * worker.
+ * A wake-up per operation would add a third to the rows that we write; one with more subjects would start
+ * all on one worker.
  */
 const SUBJECTS_PER_WAKE = 16
 
@@ -39,8 +39,8 @@ export const liveQueue: Queue<Wake> = {
   work: { ...work, localConcurrency: 2 },
 }
 /**
- * For batches and migrations, so that a live operation never waits behind thousands of theirs. One loop is enough: the
- * lane waits for slots anyway.
+ * A live operation never waits behind thousands from batches and migrations. One loop is enough, as the
+ * lane waits for slots.
  */
 export const bulkQueue: Queue<Wake> = { name: 'operation-bulk', options, work }
 

@@ -6,7 +6,7 @@ export type Refusal = {
   outcome: 'refused'
   status: null
   body: LedgerError & { httpStatusCode: string; defaultUserMessage: string }
-  /** Why, for the code that acts on the refusal; callers get the body. */
+  /** For the code that acts on the refusal; callers get the body. */
   reason?: string
 }
 
@@ -31,7 +31,7 @@ export function refusal(
   return { outcome: 'refused', status: null, body }
 }
 
-/** What a caller gets as `failure_response`: the ledger's own body, or one converted to its format. */
+/** The ledger's own body, or one converted to its format. */
 export function failureResponse(answer: Answer | Refusal): object {
   const { body, status } = answer
   if (!isOfLedgerShape(body)) {

@@ -1,7 +1,7 @@
 import type { Lane, Slots } from '../ledger/slots.ts'
 import { laneOf, ORIGINS, type Origin } from './origin.ts'
 
-/** Claims waiting for a slot, per lane: enough that a free slot never waits for the database; other workers get the rest. */
+/** Per lane: enough that a free slot never waits for the database; other workers get the rest. */
 const MAX_CLAIMS_AHEAD = 32
 
 export type Room = {

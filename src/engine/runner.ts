@@ -28,15 +28,14 @@ type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
 
 export type Runner = {
   /**
-   * Runs the subjects' operations, each subject's in order, until nothing more is due. Resolves once that has started
-   * and the lane has room: a call that hangs must not keep others from starting.
+   * Runs each subject's operations in order, until nothing more is due. Resolves once that has started and
+   * the lane has room: a call that hangs must not keep others from starting.
    */
   work(subjects: string[], lane: Lane): Promise<void>
   /** Takes no more work, waits for what is under way, and hands back the rest. */
   stop(): Promise<void>
 }
 
-/** Runs accepted operations on the ledger: claims one, attempts it, records the result and goes on to the subject's next. */
 export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
   const { ledger, slots, log } = options
   const worker = newId()
@@ -74,7 +73,6 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     },
   }
 
-  /** Starts the subjects' oldest operations. */
   function take(subjects: string[]): Promise<void> {
     const taking = subjects.map(async subject => {
       const claim = await work.claimNext(subject)

@@ -13,13 +13,13 @@ const ATTEMPT_MS = 1_000
 
 export type Starts = {
   /**
-   * Runs the task once the claim has a slot of its lane.
-   * @param task receives a function that starts the claim and, once that is recorded, says whether it may still write
+   * Runs the task once the claim has a slot of its lane. @param task its `start` starts the claim and, once
+   * that is recorded, says whether it may still write
    */
   run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
 }
 
-/** Records that attempts start: a claim that expires without such a record cannot have written anything. */
+/** A claim that expires without a recorded start cannot have written anything. */
 export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   const starts = groupCommit(startEach)
   const started = new Map<Claim, Promise<boolean>>()

@@ -9,11 +9,11 @@ const LATE_SECONDS = 2
 
 export type SubjectPage = {
   subjects: string[]
-  /** Where the next page begins; null after the last. */
+  /** Null after the last page. */
   next: string | null
 }
 
-/** Subjects after `after` whose oldest unfinished operation is due although no wake-up came for it. */
+/** Their oldest unfinished operation is due although no wake-up came for it. */
 export function overdueSubjects(
   db: Database,
   origins: Origin[],
@@ -29,14 +29,14 @@ export function overdueSubjects(
   )
 }
 
-/** Subjects after `after` whose oldest unfinished operation is claimed by a worker that has stopped renewing its lease. */
+/** Their oldest unfinished operation is claimed by a worker that has stopped renewing its lease. */
 export function expiredSubjects(db: Database, limit: number, after: string): Promise<SubjectPage> {
   return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
 /**
- * Subjects after `after` whose oldest unfinished operation can end without a call: its deadline has passed with nothing
- * sent, or an operator declared it failed.
+ * Their oldest unfinished operation can end without a call: past its deadline with nothing sent, or marked
+ * failed by an operator.
  */
 export function endableSubjects(
   db: Database,

@@ -17,7 +17,7 @@ const START: SubjectPage = { subjects: [], next: '' }
 /** A sweep that found more than there was room for continues as soon as a slot may be free. */
 const ROOM_EVERY_MS = 20
 
-/** Finds operations that are due without a wake-up: it was lost, their deadline has passed, or the ledger is back. */
+/** Their wake-up was lost, their deadline has passed, or the ledger is back. */
 export function startSweep(
   db: Database,
   options: {
@@ -36,8 +36,8 @@ export function startSweep(
   return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
   async function probeAndSweep(stopping: AbortSignal): Promise<number> {
-    // Not timed: a probe of a ledger that hangs takes as long as a call may. Without a free slot, the answers to the calls
-    // under way tell as much.
+    // Not timed: a probe of a ledger that hangs takes as long as a call may. Without a free slot, the
+    // answers to the calls under way tell as much.
     if (ledger.breaker.isOpen() && slots.free('live') > 0)
       await slots.run('live', ledger.probe).catch(onError)
     const startedAt = performance.now()

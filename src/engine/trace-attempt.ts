@@ -3,7 +3,7 @@ import type { Claim } from './claim.ts'
 import type { Ended } from './finish.ts'
 import { trackingId } from './operation.ts'
 
-/** Traces an attempt, and before an operation's first one its wait in the queue. */
+/** Before an operation's first attempt, also its wait in the queue. */
 export function traceAttempt(
   traces: Traces,
   claim: Claim,

@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts'
 import type { Origin } from './origin.ts'
 import { overdueSubjects } from './subject-pages.ts'
 
-/** How many operations test whether a failing ledger has recovered: enough that one of them can succeed. */
+/** Enough operations that one of them can succeed if the ledger has recovered. */
 const PER_TRIAL = 5
 
 /** @returns the subjects to try next: in turn, so that those that fail every time do not block the others */

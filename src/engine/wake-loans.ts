@@ -8,7 +8,7 @@ import type { Watch } from '../database/watch.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { liveQueue, wakesOf } from './queue.ts'
 
-/** Wakes the loans that were waiting for an operation on this client to end; many clients share a commit. */
+/** Many clients share a commit. */
 export type WakeLoans = (client: string) => Promise<unknown>
 
 export function openWakeLoans(db: Database, boss: PgBoss, { watch }: { watch: Watch }): WakeLoans {
@@ -27,7 +27,7 @@ async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Pr
   await db.transaction().execute(trx => insertJobs(boss, trx, liveQueue, wakesOf(subjects)))
 }
 
-/** The loans accepted before their client's next unfinished operation; the others wait for that one. */
+/** Only those accepted before their client's next unfinished operation; the others wait for that one. */
 export async function readyLoans(db: Database, clients: string[]): Promise<string[]> {
   const { rows } = await sql<{ subject: string }>`${prepared('ready_loans')}
     select distinct o.subject

@@ -3,12 +3,10 @@ import type { Answer } from '../ledger/answer.ts'
 import type { Ledger, Write } from '../ledger/client.ts'
 import type { Trace } from '../ops/traces.ts'
 
-/** The ledger as one attempt sees it, with what the attempt has read and sent so far. */
 export type WatchedLedger = {
   ledger: Ledger
-  /** The answer to the last read, which decides the attempt if it shows the effect. */
+  /** Decides the attempt if it shows the effect. */
   lastRead(): Answer | null
-  /** The answer to the write; null if there is none. */
   written(): Answer | null
   mayHaveArrived(): boolean
 }

@@ -29,7 +29,7 @@ export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   isStopping(): boolean
 }
 
-/** Runs the subject's operations one after the other, for as long as one can be claimed. */
+/** For as long as one can be claimed. */
 export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
   const handOver = openHandOver()
   try {

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyRequest } from 'fastify'
 import { nullable } from './fields.ts'
 import { problemOf } from './problem.ts'
 
-/** Code and detail only where the item was refused. */
+/** Code and detail only if the item was refused. */
 export const itemAnswer = {
   status: Type.Integer({ description: 'the status that a call of its own would get' }),
   code: nullable(Type.String()),
@@ -12,8 +12,8 @@ export const itemAnswer = {
 type ItemAnswer = { status: number; code: string | null; detail: string | null }
 
 /**
- * Makes one call per item, in order. Once the service is unavailable, the remaining items fail at once, because each of
- * them would only wait for the same time-out.
+ * One item after the other. Once the service is unavailable, the rest fail at once, because each would only
+ * wait for the same time-out.
  */
 export async function answerEach<Item>(
   request: FastifyRequest,

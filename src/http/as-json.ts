@@ -1,4 +1,4 @@
-/** Converts a row for an answer: dates become ISO 8601 strings in UTC. */
+/** Dates become ISO 8601 strings in UTC. */
 export function asJson<T>(row: object): T {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [

@@ -22,12 +22,12 @@ const REFUSALS: Record<string, Refusal> = {
 
 const takingLong = new WeakSet<Socket>()
 
-/** How late a caller's silence may be noticed, as a fraction of the allowed silence. */
+/** As a fraction of the allowed silence. */
 const CHECK_INTERVAL = 0.1
 
 /**
- * Exempts a request, such as an upload that may take hours, from the server's limit on the time for a whole request. Only
- * the caller's silence ends it; a caller whose bytes we have not read yet is not silent.
+ * Exempts an upload that may take hours from the server's limit on a whole request. Only the caller's
+ * silence ends it; a caller whose bytes we have not read yet is not silent.
  */
 export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const { socket } = request
@@ -40,7 +40,8 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
     else if (Date.now() - heardAt >= silenceMs) request.destroy()
     bytesRead = socket.bytesRead
   }, silenceMs * CHECK_INTERVAL)
-  // If the caller leaves after an early answer, the request emits neither event, and a stop must not wait for the silence.
+  // If the caller leaves after an early answer, the request emits neither event, and a stop must not wait
+  // for the silence.
   watch.unref()
   const stop = () => {
     takingLong.delete(socket)
@@ -52,7 +53,7 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   socket.once('close', stop)
 }
 
-/** Answers bytes that Node cannot parse as a request, and closes the connection, because what follows cannot be parsed either. */
+/** Closes the connection, because what follows unparsable bytes cannot be parsed either. */
 export function clientError(error: Error & { code?: string }, socket: Socket): void {
   if (socket.destroyed || error.code === 'ECONNRESET') return
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && takingLong.has(socket)) return

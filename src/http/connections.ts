@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { Unavailable } from '../database/unavailable.ts'
 
-/** Closes connections beyond the limit at once, and keeps idle ones from reaching it. */
+/** Keeps idle connections from reaching the limit, beyond which new ones are closed at once. */
 export function limitConnections(
   app: FastifyInstance,
   { connections, keptAlive }: { connections: number; keptAlive: number },
@@ -18,7 +18,10 @@ export function limitConnections(
   })
 }
 
-/** For routes that may hold a connection for a long time: beyond `max` concurrent requests, callers are asked to retry. */
+/**
+ * For routes that may hold a connection for a long time: beyond `max` concurrent requests, callers are
+ * asked to retry.
+ */
 export function limitConcurrent(max: number, what: string): onRequestAsyncHookHandler {
   let underWay = 0
   return async (_, reply) => {

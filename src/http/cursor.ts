@@ -11,15 +11,12 @@ const SHAPES = {
 }
 export type Shape = keyof typeof SHAPES
 
-/** The pattern of a list's cursors: the sort values of a page's last row. @param shapes of the sort values */
+/** A cursor holds the sort values of a page's last row. */
 export function cursorPattern(shapes: Shape[]): string {
   return `^${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
 
-/**
- * @param rows up to one more than `limit`; the extra row shows that there is a next page
- * @returns the page, and the cursor of the next one
- */
+/** @param rows up to one more than `limit`; the extra row shows that there is a next page */
 export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) => string[]) {
   const page = rows.slice(0, limit)
   const last = page.at(-1)

@@ -16,7 +16,7 @@ const ISO_TIME = new RegExp(
   `^(${ISO_DAYS})T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?(Z|[+-](0[0-9]|1[0-5]):[0-5][0-9])$`,
 )
 
-/** The pattern of a text that PostgreSQL can store. */
+/** PostgreSQL cannot store NUL. */
 export const WITHOUT_NUL = '^[^\\u0000]*$'
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
@@ -83,7 +83,7 @@ export const Rate = Type.Unsafe<number>({
   examples: [18],
 })
 
-/** The largest whole number that JSON bodies may hold: one with more digits may be read as another number. */
+/** An integer with more digits may be read as another number. */
 export const MAX_WHOLE = 10 ** SIGNIFICANT_DIGITS - 1
 
 export const Count = Type.Integer({
@@ -104,7 +104,7 @@ export const ExternalId = Type.String({
 
 export const ClientId = { ...ExternalId, examples: ['C-1001'] }
 
-/** A text whose form is only described here: the handler answers any other text like an unknown one. */
+/** Described only: the handler answers a text of another form like an unknown one. */
 export const described = (pattern: string, description: string, example: string) =>
   Type.Unsafe<string>({
     [Kind]: 'Described',
@@ -116,12 +116,12 @@ export const described = (pattern: string, description: string, example: string)
 
 export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
 
-/** A text that is not blank: Fineract treats a blank text as absent. */
+/** Not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
     maxLength,
-    // Control characters have no place in a name or a reference, and PostgreSQL cannot store NUL.
-    // The pattern is blanks, one non-blank, then anything: it never backtracks, so a long text is read only once.
+    // Without control characters, which no name or reference needs. The pattern is blanks, one non-blank,
+    // then anything: it never backtracks, so a long text is read only once.
     pattern:
       '^[^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
     description: `a text of 1 to ${maxLength} characters`,
@@ -136,7 +136,7 @@ export const Note = Type.String({
   examples: ['Agreed with the borrower by telephone'],
 })
 
-// `enum` and a list of types instead of a union: a union's branches are tried one by one, for each value and each answer.
+// `enum` and a list of types instead of a union, whose branches are tried one by one for each value and each answer.
 
 export const oneOf = <T extends string>(
   names: readonly T[],

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { breachesOf } from './json-strictness.ts'
 import { FieldErrors } from './problem.ts'
 
-/** Accepts only JSON bodies, parsed more strictly than by Fastify: whatever two parsers could read differently is refused. */
+/** Stricter than Fastify: whatever two parsers could read differently is refused. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(

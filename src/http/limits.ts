@@ -2,19 +2,19 @@
 const MAX_CONNECTIONS = 2_048
 
 /**
- * How many connections may wait to be accepted. With Node's default of 511, the kernel drops further ones in a burst after
- * some seconds, without an answer. The kernel's own limit, net.core.somaxconn, takes precedence.
+ * How many connections may wait to be accepted. With Node's default of 511, the kernel silently drops more
+ * in a burst. The kernel's own limit, net.core.somaxconn, takes precedence.
  */
 export const backlog = MAX_CONNECTIONS
 
-/** What one process accepts from callers, so that no caller can starve the others. */
+/** No caller can starve the others. */
 export const httpLimits = {
   connections: MAX_CONNECTIONS,
   /** With more connections open than this, each answer closes its own, so that idle ones leave room for others. */
   keptAlive: MAX_CONNECTIONS / 2,
-  /** How many callers may wait for operations to end at the same time; further ones get the record as it is. */
+  /** For operations to end; further callers get the record as it is. */
   waiting: MAX_CONNECTIONS / 4,
-  /** Concurrent uploads, downloads and retries of whole files: each may take minutes or hours. */
+  /** Uploads, downloads and retries of whole files: each may take minutes or hours. */
   longCalls: 64,
   /** For JSON calls; the routes of webhooks and uploads set larger limits. */
   bodyLimit: 256 * 1024,

@@ -1,7 +1,7 @@
 import { type TInteger, Type } from '@sinclair/typebox'
 import { cursorPattern, type Shape } from './cursor.ts'
 
-/** The query parameters of every list, in addition to its own filters. @param shapes of what its rows are sorted by */
+/** @param shapes of what the list's rows are sorted by */
 export const listQuery = (...shapes: Shape[]) => ({
   // Optional for callers, but always present in handlers, because validation fills in the default.
   limit: Type.Optional(

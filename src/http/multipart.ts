@@ -9,19 +9,15 @@ const MAX_FILE_BYTES = 1024 * 1024 * 1024
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 
-/** Lets the routes of a scope take files. */
 export const acceptFiles = fastifyPlugin(async app => {
   // If the plugin threw here, the caller would never receive our answer that the file is too large.
   await app.register(fastifyMultipart, { throwFileSizeLimit: false })
 })
 
-/** The parts of an upload, in the order in which they arrive. */
+/** In the order in which they arrive. */
 export type Parts = AsyncGenerator<Multipart>
 
-/**
- * Reads an upload part by part, and passes the parts on while they arrive.
- * @throws FieldErrors, PayloadTooLarge
- */
+/** Passes the parts on while they arrive. @throws FieldErrors, PayloadTooLarge */
 export async function readParts<T>(
   request: FastifyRequest,
   read: (parts: Parts) => Promise<T>,
@@ -39,10 +35,7 @@ export async function readParts<T>(
   }
 }
 
-/**
- * Reads an upload whose only part is `file`, which is passed on while it arrives.
- * @throws FieldErrors, PayloadTooLarge
- */
+/** For an upload whose only part is `file`. @throws FieldErrors, PayloadTooLarge */
 export async function takeFile<T>(
   request: FastifyRequest,
   take: (file: AsyncIterable<Buffer>) => Promise<T>,
@@ -56,10 +49,7 @@ export async function takeFile<T>(
   })
 }
 
-/**
- * Reads an upload whose fields of these names come before its `file`, as a form of a page sends them.
- * @throws FieldErrors, PayloadTooLarge
- */
+/** For an upload whose fields of these names come before its `file`. @throws FieldErrors, PayloadTooLarge */
 export async function takeFileAfter<T>(
   request: FastifyRequest,
   names: string[],

@@ -10,7 +10,7 @@ const MethodNotAllowed = createError('METHOD_NOT_ALLOWED', '%s', 405)
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The methods that a path has, as `Allow` lists them; undefined for an unknown path. */
+    /** As in `Allow`; undefined for an unknown path. */
     methodsOf?: (path: string) => string | undefined
   }
 }
@@ -18,9 +18,8 @@ declare module 'fastify' {
 type Refuse = (scope: FastifyInstance, methods?: Iterable<string>) => void
 
 /**
- * Answers 405 with `Allow` to the methods that a path does not have, instead of treating its last segment as an id. Call the
- * result after the routes of a scope are registered, in that scope: its hooks, such as the one that requires the token,
- * come first.
+ * Instead of treating a path's last segment as an id. Call the result in the scope whose routes are
+ * registered, after them: its hooks, such as the one that requires the token, come first.
  */
 export function otherMethods(app: FastifyInstance): Refuse {
   for (const method of EVERY_METHOD)
@@ -34,8 +33,8 @@ export function otherMethods(app: FastifyInstance): Refuse {
 
   return (scope, refused) => {
     const routes = [...added].filter(([url]) => url.startsWith(scope.prefix))
-    // Only these could take a path's last segment for an id. The others, 30 for each path, are left to `notFound`.
-    // And Fastify refuses a QUERY without a content type with 400 before it calls `notFound`.
+    // Only these could take a path's last segment for an id; the others, 30 per path, are left to
+    // `notFound`. And Fastify refuses a QUERY without a content type with 400 before it calls `notFound`.
     const used = new Set(refused ?? ['QUERY', ...routes.flatMap(([, methods]) => [...methods])])
     for (const [url, methods] of routes) {
       const allow = [...methods].sort().join(', ')
@@ -57,7 +56,7 @@ export function otherMethods(app: FastifyInstance): Refuse {
   }
 }
 
-/** For a request without a route: refuses it with `Allow` if only its method is unknown there. */
+/** For a request without a route, if the path has routes for other methods. */
 export function refuseOtherMethod(request: FastifyRequest, reply: FastifyReply): void {
   const allow = request.server.methodsOf?.(request.url.split('?', 1)[0] as string)
   if (allow !== undefined) refuse(request, reply, allow)

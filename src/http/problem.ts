@@ -6,7 +6,7 @@ import { isTransient } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 
-/** The body of every error answer (RFC 9457). */
+/** RFC 9457. */
 export const Problem = Type.Object(
   {
     type: Type.String(),
@@ -56,7 +56,7 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
   )
 }
 
-/** Handles every thrown error. Details of a 5xx go only to the log. */
+/** Details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, code, detail, fields } = problemOf(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')

@@ -1,7 +1,7 @@
-/** Thirty years: no caller waits that long, and a time so far away is still one. */
+/** Thirty years: no caller waits that long, and a time so far away still fits a date. */
 const MAX_SECONDS = 1_000_000_000
 
-/** A Retry-After header, in seconds or as a date, as milliseconds from now; 0 where there is none that can be read. */
+/** In seconds or as a date; 0 if there is none that can be read. */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number {
   if (header === undefined) return 0
   if (/^\d+$/.test(header.trim())) return Math.min(Number(header), MAX_SECONDS) * 1_000

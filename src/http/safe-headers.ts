@@ -4,7 +4,6 @@ import { type FastifyInstance, fastify } from 'fastify'
 /** Every answer has these, with or without helmet. */
 const OWN_HEADERS = ['content-type', 'content-length', 'connection', 'date']
 
-/** Sends the headers by which browsers protect a page and its reader. */
 export async function sendSafeHeaders(app: FastifyInstance): Promise<void> {
   const headers = await helmetsHeaders()
   app.addHook('onRequest', (_, reply, done) => {

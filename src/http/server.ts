@@ -20,7 +20,7 @@ type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
   trustProxy: string[]
 }
 
-/** A server without routes, which answers every refusal as a problem. */
+/** Answers every refusal as a problem. */
 export function openServer(
   { log, trustProxy, ...options }: Options,
   limits: typeof httpLimits,

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorHandler, notFound } from './problem.ts'
 
-/** Answers a path that the router cannot decode (`%zz`) or that is too long like any other unknown path. */
+/** Answers a path that is too long or cannot be decoded (`%zz`) like any other unknown path. */
 export function unreadablePath(
   requireToken: (request: FastifyRequest) => Promise<void>,
   refusalOf: (path: string) => Error | undefined,

@@ -5,14 +5,14 @@ import type { RouteOptions } from 'fastify'
 import { closed } from './fields.ts'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
 
-/** Whole numbers in a query, as documented: not 1e1 or true, and none that a double would round. */
+/** As documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/
 
 const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
 
 type Part = { schema: unknown; httpPart?: string }
 
-/** Validates a part of a request. A query's numbers are converted from text and its defaults filled in; a body is not changed. */
+/** A query's numbers are converted from text and its defaults filled in; a body is not changed. */
 export function validator({ schema: unknownSchema, httpPart }: Part) {
   const schema = unknownSchema as TSchema
   const check = TypeCompiler.Compile(schema)
@@ -34,7 +34,7 @@ export function closeQuery(route: RouteOptions): void {
   route.schema = { querystring: NO_QUERY, ...route.schema }
 }
 
-/** The first error of each field; further errors of a field mostly follow from its first. */
+/** Further errors of a field mostly follow from its first. */
 export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   const first = new Map<string, FieldError>()
   for (const { path, message } of errors) {

@@ -1,4 +1,3 @@
-/** What an answer from the ledger means; `engine/decide.ts` says what follows from it. */
 export type Outcome =
   | 'done'
   | 'refused'
@@ -6,23 +5,23 @@ export type Outcome =
   | 'not_arrived'
   | 'unknown'
   | 'misconfigured'
-  /** Accepted, but a second person must approve it at the ledger first (maker-checker). */
+  /** A second person must approve it at the ledger first (maker-checker). */
   | 'awaits_approval'
 
-/** One call to the ledger and its answer. `status` is null if no answer came. */
+/** `status` is null if no answer came. */
 export type Answer = {
   method: string
   path: string
   status: number | null
   body: unknown
   outcome: Outcome
-  /** The ledger's own error code, if the answer is in its format. */
+  /** Null unless the answer is in the ledger's format. */
   code: string | null
   /** One sentence for people. */
   message: string
-  /** The ledger repeats this answer for this key for ever: the next try needs a new key. */
+  /** The ledger repeats this answer for this key forever: the next try needs a new key. */
   isRecorded: boolean
-  /** The ledger replayed the answer that it had stored for the key. */
+  /** Replayed by the ledger from what it had stored for the key. */
   isFromStore: boolean
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
@@ -39,7 +38,7 @@ export class LedgerTrouble extends Error {
   }
 }
 
-/** Whether the ledger as a whole is down: no answer came, or a proxy in front of it answered. */
+/** No answer came, or a proxy in front of the ledger answered. */
 export function isDown({ status, outcome }: Answer): boolean {
   return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }
@@ -53,7 +52,7 @@ export type Received = {
 
 export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
-/** Classifies the answer to a read: an answer that is not the ledger's own says nothing about what it holds. */
+/** An answer that is not the ledger's own says nothing about what it holds. */
 export function classifyRead({ status, body }: Received): Verdict {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
@@ -66,7 +65,7 @@ function isReading(body: unknown): boolean {
   return Array.isArray(body) || typeof (body as { id?: unknown } | null)?.id === 'number'
 }
 
-/** Classifies the answer to a write. `promisedId` is the member that a 200 has if, and only if, the write was applied. */
+/** `promisedId` is the member that a 200 has if, and only if, the write was applied. */
 export function classifyWrite(
   { status, body, isFromStore }: Received,
   promisedId: string,
@@ -84,12 +83,13 @@ export function classifyWrite(
   // The close of business locks the loan before any command; any other 409 is a conflict, perhaps with a call of ours.
   if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
     return { outcome: 'not_now', isRecorded, leftNothing: true }
-  // The ledger repeats its 409 or 500 for ever. One that something else sent says nothing about the call, which may
-  // still run under that key; if the ledger stored it too, its next answer says that it is a stored one.
+  // The ledger repeats its 409 or 500 forever. One that something else sent says nothing about the call,
+  // which may still run under that key; if the ledger stored it too, its next answer says that it is a
+  // stored one.
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
-/** The error code: that of the first error if there is one, otherwise that of the whole answer. */
+/** That of the first error if there is one, otherwise that of the whole answer. */
 export function codeOf(body: unknown): string | null {
   if (!isOfLedgerShape(body)) return null
   return body.errors?.[0]?.userMessageGlobalisationCode ?? body.userMessageGlobalisationCode
@@ -102,7 +102,7 @@ export type LedgerError = {
   errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
 }
 
-/** Only a body in this format is the ledger's own; a container's `{timestamp, status, error, path}` or HTML is not. */
+/** A container's `{timestamp, status, error, path}` or HTML is not the ledger's own. */
 export function isOfLedgerShape(body: unknown): body is LedgerError {
   const code = (body as LedgerError | null)?.userMessageGlobalisationCode
   return typeof code === 'string'
@@ -131,7 +131,10 @@ function classify200(body: unknown, promisedId: string): Outcome {
     : 'unknown'
 }
 
-/** Every result of a command has at least one of these; any other 200 comes from something between us and the ledger. */
+/**
+ * Every result of a command has at least one of these; any other 200 comes from something between us and
+ * the ledger.
+ */
 const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
 
 /** Fineract's codes for problems with our own user: a missing permission, an outdated password. */

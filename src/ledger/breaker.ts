@@ -12,21 +12,20 @@ import { openFailures } from './failures.ts'
 /** One lost answer is an accident; this many in a row, across all loans, are an outage. */
 const FAILURES_TO_OPEN = 5
 const FIRST_PROBE_MS = 500
-/** An outage may last for hours; its end is noticed within this time. */
 const MAX_BETWEEN_PROBES_MS = 5_000
 
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
-  /** Makes the call or, while the ledger is down, answers at once that nothing was sent. */
+  /** While the ledger is down, answers at once that nothing was sent. */
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
   /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
   orReached(call: Promise<Answer>): Promise<Answer>
-  /** Notes that the ledger answers, for those that wait behind a hung call. */
+  /** Tells those that wait behind a hung call that the ledger answers. */
   reached(): void
-  /** Records the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
+  /** The answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void
   isOpen(): boolean
-  /** Whether to try some operations anyway: a probe cannot tell whether they would fail. */
+  /** A probe cannot tell whether operations would fail, so a few are tried anyway. */
   isTrialDue(): boolean
   state(): { circuit: 'closed' | 'open' | 'half_open'; last_error: string | null }
 }

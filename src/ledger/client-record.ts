@@ -4,7 +4,7 @@ import { isSameDay } from './day-format.ts'
 import { dayThere, difference } from './held.ts'
 import { lookUp } from './look-up.ts'
 
-/** The fields that we use of a client at the ledger. One with a full name has neither first nor last name. */
+/** A client with a full name has neither first nor last name. */
 export type LedgerClient = {
   id: number
   officeId: number
@@ -52,7 +52,7 @@ export function hasClientFields(client: LedgerClient, fields: ClientFields): boo
   return clientDifferences(client, fields).length === 0
 }
 
-/** One clause per field in which the client differs. The ledger trims names. */
+/** One clause per difference. The ledger trims names. */
 export function clientDifferences(client: LedgerClient, fields: ClientFields): string[] {
   const texts = ['firstname', 'lastname', 'mobileNo', 'emailAddress'] as const
   const differences = texts

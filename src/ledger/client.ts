@@ -28,30 +28,31 @@ export type Write = {
 }
 
 export type Done<Body> = Answer & { outcome: 'done'; body: Body }
-/** What a read found, or the ledger's refusal (404: it is not there). */
+/** A refusal with 404 means that it is not there. */
 export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
 
-/** The ledger as the rest of the code sees it: a read returns or throws, a write always returns an answer. */
+/** A read returns or throws, a write always returns an answer. */
 export type Ledger = {
   /** @throws LedgerTrouble if the ledger cannot be read */
   read<Body>(path: string, trace?: Trace): Promise<Reading<Body>>
   write(write: Write, trace?: Trace): Promise<Answer>
-  /** Makes a minimal call, to learn whether a ledger that was down is back. @returns whether it answers */
+  /** @returns whether the ledger answers a minimal call */
   probe(): Promise<boolean>
   /**
-   * If a call has been without an answer for that long, asks on a new connection. If the ledger answers there, later calls
-   * are made on new connections too, and nobody waits any more for those that hang; they go on. @returns whether it did
+   * If a call has been unanswered for this long, tries a new connection. If the ledger answers there, later
+   * calls use new connections too, and nobody waits any more for those that hang; they go on. @returns
+   * whether it did
    */
   leaveHung(ms: number): Promise<boolean>
   breaker: Breaker
-  /** Calls the listener with every answer, for metrics. */
+  /** For metrics. */
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
-  /** Aborts the calls under way; their outcome at the ledger is then unknown. */
+  /** Their outcome at the ledger is then unknown. */
   cutOff(): Promise<void>
 }
 
-/** What a write needs: the ledger applies only one write per key. */
+/** The ledger applies only one write per key. */
 export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
 
 /** @param during follows each call from its beginning to its end */

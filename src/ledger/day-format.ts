@@ -1,6 +1,6 @@
 import { DATE_FORMAT, type Day, dayText, isoDay, namedDay } from '../day.ts'
 
-/** What every body that contains a day must also carry. */
+/** Fineract requires these in every body that contains a day. */
 export const dayFormat = { dateFormat: DATE_FORMAT, locale: 'en' } as const
 
 /** @param text as `dd MMMM yyyy` */
@@ -8,7 +8,6 @@ export function isSameDay(day: Day | undefined, text: string): boolean {
   return day !== undefined && dayText(day) === text
 }
 
-/** The later of two days, both as `dd MMMM yyyy`. */
 export function laterDay(one: string, other: string): string {
   return sortable(one) >= sortable(other) ? one : other
 }

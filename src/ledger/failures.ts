@@ -1,14 +1,17 @@
 import { type Answer, isDown, isOfLedgerShape } from './answer.ts'
 
-/** A single loan may make the ledger fail every time; this many different ones without a success in between are an outage. */
+/**
+ * A single loan may make the ledger fail every time; this many different ones without a success in between
+ * are an outage.
+ */
 const SUBJECTS_TO_OPEN = 5
 const FIRST_TRIAL_MS = 1_000
-/** An outage may last for hours; its end is noticed within this time. */
 const MAX_BETWEEN_TRIALS_MS = 5_000
 
 /**
- * Longer than a call, its back-off and the pause between trials together. If nothing has failed for that long,
- * nothing is waiting (an operator may have ended it), and no operation would ever show that the outage is over.
+ * Longer than a call, its back-off and the pause between trials together. If nothing has failed for that
+ * long, nothing is waiting (an operator may have ended it), and no operation would ever show that the
+ * outage is over.
  */
 const FORGET_AFTER_MS = 120_000
 
@@ -59,7 +62,7 @@ export function openFailures(now = Date.now): Failures {
   }
 }
 
-/** A 500, or a page from something that is not the ledger: an answer, but not a useful one. */
+/** A 500, or a page from something that is not the ledger. */
 function isFailure(answer: Answer): boolean {
   const { status, body, outcome } = answer
   if (status === null || isDown(answer) || status === 409 || status === 425) return false

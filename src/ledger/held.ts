@@ -1,17 +1,16 @@
 import { type Day, dayText } from '../day.ts'
 
-/** What the ledger holds of an operation. */
 export type Held =
-  /** It is there as our write would have left it; `body` has the fields of the ledger's answer to the write. */
+  /** As our write would have left it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
   /**
-   * It is there, but in a state that our write does not leave: someone has taken it further, or it already was. Under
-   * the same key the ledger repeats its answer to an update that it applied, and refuses one that comes too late.
+   * In a state that our write does not leave: someone has taken it further, or it already was. Under the
+   * same key the ledger repeats its answer to an update that it applied, and refuses one that comes too
+   * late.
    */
   | { state: 'moved_on'; body: object }
-  /** It is not there, or what is there is not ours: the ledger's answer to the next attempt will show. */
+  /** Not there, or not ours: the ledger's answer to the next attempt will show. */
   | { state: 'absent' }
-  /** Something else is in its place. */
   | { state: 'differs'; how: string }
 
 export const absent: Held = { state: 'absent' }
@@ -27,7 +26,6 @@ export function compared(body: object, differences: string[]): Held {
       }
 }
 
-/** One clause that says what the ledger holds instead of what was requested. */
 export function difference(name: string, there: unknown, wanted: unknown): string {
   return `${name} is ${there ?? 'empty'} there, not ${wanted}`
 }

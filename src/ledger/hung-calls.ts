@@ -9,8 +9,8 @@ const HUNG_AFTER_MS = 8_000
 const LOOKS_UNTIL_THEN = 8
 
 /**
- * Lets work go on beside calls whose connections have died silently. Until they are given up, nothing tells them apart from
- * slow ones, but a ledger that answers on a new connection can take other calls.
+ * Until calls on dead connections time out, nothing tells them from slow ones, but a ledger that answers on
+ * a new connection can take other calls.
  */
 export function passHungCalls(
   ledger: Ledger,

@@ -45,7 +45,7 @@ export function findLoanWithTransactions(ledger: Reader, externalId: string) {
   return lookUp<LoanWithTransactions>(ledger, loanPath(externalId, WITH_TRANSACTIONS))
 }
 
-/** A transaction that was undone is found too. */
+/** Also finds a transaction that was undone. */
 export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(
   ledger: Reader,
   loanExternalId: string,

@@ -7,7 +7,6 @@ type Option = { id: number }
 /** The ledger rounds amounts to its decimals or, if it has none, to its multiples. */
 export type LedgerCurrency = { code: string; decimalPlaces: number; inMultiplesOf?: number }
 
-/** The fields that we use of a loan at the ledger. */
 export type LedgerLoan = {
   id: number
   externalId: string
@@ -53,14 +52,13 @@ export type LedgerCharge = {
 export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
 export type Frequency = keyof typeof FREQUENCIES
 
-/** The values of Fineract's LoanStatus that we tell apart. */
 export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
 /** Fineract silently takes repayments on closed and overpaid loans too, but on no others. */
 export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
 
-/** Whether the ledger books exactly this amount: any other it silently rounds. */
+/** Any other amount, the ledger rounds silently. */
 export function isExactIn(
   { decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,
   amount: number | string,

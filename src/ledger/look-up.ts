@@ -4,9 +4,8 @@ import type { Done, Ledger } from './client.ts'
 const NOT_FOUND = 404
 
 /**
- * What the ledger holds under an external id.
- * @returns the body, or undefined if the ledger says that it does not exist
- * @throws LedgerTrouble if it cannot be read: a refusal of the read, or of our user, says nothing about what is there
+ * @returns undefined if the ledger says that it does not exist @throws LedgerTrouble if it cannot be read:
+ * a refusal of the read, or of our user, says nothing about what is there
  */
 export async function lookUp<T>(
   ledger: Pick<Ledger, 'read'>,
@@ -16,7 +15,7 @@ export async function lookUp<T>(
   return answer?.body
 }
 
-/** The whole answer of a look-up by external id; undefined if the ledger says that there is no such record. */
+/** @returns the whole answer; undefined if the ledger says that there is no such record */
 export async function lookUpAnswer<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,

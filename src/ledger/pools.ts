@@ -5,9 +5,8 @@ export type Pools = {
   use<T>(call: (pool: Pool) => Promise<T>): Promise<T>
   /** Whether a call on the current connections has waited that long for its answer. */
   hasHung(ms: number): boolean
-  /** Makes later calls on new connections; calls in flight continue. */
   reconnect(): void
-  /** Once the calls under way have ended. */
+  /** Waits for calls in flight. */
   close(): Promise<void>
   cutOff(): Promise<void>
 }

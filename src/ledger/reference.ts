@@ -16,20 +16,20 @@ export type LoanProduct = {
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = '/paymenttypes'
 
-/** Lists at the ledger that rarely change. Neither can be queried by name, so each is read as a whole and cached. */
+/** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
 export type Reference = {
   officeId: number
   product(name: string): Promise<LoanProduct | undefined>
   /**
-   * The payment type that goes with a receipt number: without one, Fineract drops the number.
-   * @throws LedgerTrouble if the ledger does not have it: our setting is wrong, not the payment
+   * Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks
+   * it: our setting is wrong, not the payment
    */
   paymentTypeId(): Promise<number>
 }
 
 /** A changed product is noticed after this time; a name that is not in the list causes a new read at once. */
 const KEPT_MS = 5 * 60_000
-/** But no more often than this, so that a wrong product name does not cause a read of the list for each operation. */
+/** So that a wrong product name does not cause a read of the list for each operation. */
 const MIN_AGE_MS = 5_000
 
 export function openReference(
@@ -66,7 +66,7 @@ function lacks(what: string): Answer {
   }
 }
 
-/** A list that is queried by name. For a name that it has, it answers at once while it reads a newer list. */
+/** For a name that it has, it answers at once while it reads a newer list. */
 function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
   let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined

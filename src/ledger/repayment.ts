@@ -6,7 +6,7 @@ import { findTransaction, repayLoan } from './loan-calls.ts'
 import type { Reference } from './reference.ts'
 import { isStanding, type LedgerTransaction } from './transaction.ts'
 
-/** A repayment at the ledger. The amount is a decimal string, sent as it is. */
+/** The amount is a decimal string, sent as it is. */
 export type LedgerRepayment = {
   loanExternalId: string
   externalId: string
@@ -37,7 +37,6 @@ export async function postRepayment(
   })
 }
 
-/** What the ledger holds under the repayment's external id. */
 export async function heldRepayment(
   { ledger }: { ledger: Ledger },
   wanted: LedgerRepayment,
@@ -48,8 +47,8 @@ export async function heldRepayment(
 }
 
 /**
- * Looks for the repayment among a loan's transactions. One that was not undone and has its receipt number is the same
- * payment, no matter who booked it or under which external id.
+ * One with its receipt number that was not undone is the same payment, whoever booked it and under which
+ * external id.
  */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)
@@ -59,12 +58,10 @@ export function repaymentAmong(transactions: LedgerTransaction[], wanted: Ledger
   return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
 }
 
-/** The receipt numbers of the repayments that were not undone. */
 export function standingReceipts(transactions: LedgerTransaction[]): Set<string> {
   return new Set(transactions.map(standingReceipt).filter(receipt => receipt !== undefined))
 }
 
-/** The receipt number of a repayment that was not undone. */
 export function standingReceipt(transaction: LedgerTransaction): string | undefined {
   const isRepayment = transaction.type?.repayment === true && isStanding(transaction)
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined

@@ -8,11 +8,17 @@ import { openPools, type Pools } from './pools.ts'
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
-/** Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write meets a closing one. */
+/**
+ * Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write
+ * meets a closing one.
+ */
 const KEEP_ALIVE_MS = 20_000
-/** No answer of a ledger is nested deeper than eight levels. What is nested thousands deep cannot be stored, or read again. */
+/**
+ * No answer of a ledger is nested deeper than eight levels. What is nested thousands deep cannot be stored,
+ * or read again.
+ */
 const MAX_LEVELS = 100
-/** A day: a longer Retry-After must be the sender's mistake. */
+/** A longer Retry-After must be the sender's mistake. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000
 
 export type LedgerSettings = Pick<
@@ -35,7 +41,6 @@ export type Request = {
   traceparent?: string | null
 }
 
-/** The connections to the ledger, which know nothing about the meaning of a call. */
 type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
 
 export function openSender(settings: LedgerSettings): Sender {
@@ -123,7 +128,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some(inner => isDeeperThan(levels - 1, inner))
 }
 
-/** No answer came. Only if no connection was made is it certain that nothing was sent. */
+/** Only if no connection was made is it certain that nothing was sent. */
 export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
   const { code } = error as NodeJS.ErrnoException
   const leftNothing = isUnconnected(error) || method === 'GET'

@@ -15,18 +15,18 @@ const ASK_EVERY_MS = 250
 const MARGIN_MS = 1_000
 
 type Options = {
-  /** The most calls of this process, whatever the others do. */
+  /** Maximum for this process. */
   most: number
-  /** The most calls of all processes. */
+  /** Maximum for all processes. */
   total: number
   log: Pick<Log, 'warn'>
 }
 type Share = { live: number; bulk: number }
 
 /**
- * Limits the calls of all processes together: each leases a share of them in the database, according to what it has to do.
- * Until the first lease, and while the database cannot be reached for as long as a lease, this process makes no calls.
- * Stop it only once the calls have ended.
+ * Each process leases a share in the database, according to its load. Until the first lease, and once the
+ * database has been unreachable for as long as a lease, this process makes no calls. Stop it only once the
+ * calls have ended.
  */
 export function shareSlots(db: Database, slots: Slots, { most, total, log }: Options): Job {
   const me = newId()
@@ -42,7 +42,7 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
     async stop() {
       await loop.stop()
       clearTimeout(ending)
-      // Otherwise its slots are free when its lease ends.
+      // If this fails, the lease frees them.
       await giveBack(db, me).catch(() => undefined)
     },
   }
@@ -81,7 +81,7 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
 
 function wantedOf(slots: Slots, share: Share): Share {
   const wanted = (lane: Lane) => slots.busy(lane) + slots.waiting(lane)
-  // Where the live half is used up, live operations compete for the other one too.
+  // Once the live half is used up, live operations compete for the other one too.
   return {
     live: wanted('live'),
     bulk: wanted('bulk') + Math.max(0, wanted('live') - share.live),

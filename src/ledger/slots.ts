@@ -1,27 +1,25 @@
 export type Lane = 'live' | 'bulk'
 
-/** Limits the number of ledger calls that one process makes at a time. */
 export type Slots = {
-  /** Waits for a slot of its lane, and holds it until the task ends. */
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
   /**
-   * Gives the slots of tasks that have run for that long to others, while those tasks go on; never of more tasks than this
-   * process may run at once.
+   * Gives the slots of tasks that have run for that long to others, while those tasks go on; never of more
+   * tasks than this process may run at once.
    */
   replace(afterMs: number): void
   /** How many more tasks could start without waiting. */
   free(lane: Lane): number
   waiting(lane: Lane): number
   busy(lane: Lane): number
-  /** Changes how many tasks may run at once. Those that are already running continue, even if they are more. */
+  /** Those that are already running continue, even if they are more. */
   resize(limits: SlotLimits): void
-  /** The most tasks of the lane that may run at once. */
+  /** The most tasks of each lane that may run at once. */
   most: Readonly<Record<Lane, number>>
 }
 
 /**
- * While both lanes wait, this many live tasks start for each bulk one: with none, a stream of live operations would keep
- * payments from being posted for as long as it lasts.
+ * While both lanes wait, seven live tasks start per bulk task; otherwise a steady live stream would starve
+ * payments.
  */
 const LIVE_PER_BULK = 7
 
@@ -31,8 +29,8 @@ type Running = { lane: Lane; since: number; isReplaced: boolean }
 type SlotLimits = { total: number; bulk: number }
 
 /**
- * @param total calls of both lanes; batches and migrations get at most half of them, so that live operations continue
- * even if every other call hangs
+ * @param total for both lanes; bulk gets at most half, so that live operations continue even if every other
+ * call hangs
  */
 export function openSlots(total: number): Slots {
   const most = { live: total, bulk: bulkOf(total) }
@@ -102,7 +100,6 @@ function replaceHung(running: Running[], most: number, afterMs: number): Running
   return hung
 }
 
-/** How many of these slots batches and migrations may use. */
 export function bulkOf(total: number): number {
   return Math.max(1, Math.floor(total / 2))
 }

@@ -2,7 +2,7 @@ import type { Trace } from '../ops/traces.ts'
 import type { Answer } from './answer.ts'
 import type { Request } from './send.ts'
 
-/** Traces a call. Only the resource in its path is recorded: the rest are ids. */
+/** Records only the resource in the path: the rest are ids. */
 export function traced(
   trace: Trace | undefined,
   { method, path }: Request,

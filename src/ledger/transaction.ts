@@ -1,6 +1,5 @@
 import type { Day } from '../day.ts'
 
-/** The fields that we use of a loan's transaction at the ledger. */
 export type LedgerTransaction = {
   id: number
   /** A transaction booked by hand may have none. */

@@ -7,15 +7,14 @@ import type { Database } from '../database/database.ts'
 const ASK_EVERY_MS = 25
 
 type AwaitFinal = {
-  /** Whether too many callers are waiting: each of them holds a connection. */
+  /** Each waiting caller holds a connection. */
   isFull(): boolean
   /** @param response closes when the caller has gone, which ends the wait */
   wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void>
-  /** Ends all waits: they must not delay a stop. */
+  /** Waits must not delay a stop. */
   release(): void
 }
 
-/** Resolves when an operation is final, or the time is up. */
 export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
   const waiting = new Map<string, Set<() => void>>()
   let callers = 0

@@ -16,7 +16,7 @@ const cancelled = {
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 
-/** Ends an operation that was never attempted. @throws UnknownTrackingId, Conflict */
+/** @throws UnknownTrackingId, Conflict */
 export async function cancelOperation(
   { db, boss, onFinal }: Context,
   tracked: { operationType: string; id: string },

@@ -8,7 +8,7 @@ import { loanDelete } from './loan-delete.ts'
 import { loanDisburse } from './loan-disburse.ts'
 import { loanUpdate } from './loan-update.ts'
 
-/** The operations that callers may request, in the order of a loan's life. */
+/** In the order of a loan's life. */
 export function operationCatalogue(lenders: ReadonlyMap<string, Lender>): Catalogue {
   const operations = [
     clientCreate,

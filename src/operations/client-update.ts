@@ -47,8 +47,8 @@ export const clientUpdate = operation({
 })
 
 /**
- * The current names, which accompany every update: Fineract wants both names if one is sent, and treats an e-mail
- * address or an activation date alone as no change at all. It accepts a full name only without the other two.
+ * Sent with every update: Fineract wants both names if one is sent, treats an e-mail address or activation
+ * date alone as no change, and accepts a full name only without the other two.
  */
 function namesOf(client: LedgerClient, changes: ClientFields): object {
   const { firstname, lastname, fullname, displayName } = client

@@ -76,7 +76,6 @@ const cancelSchema = {
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 
-/** What operators see of single operations, and what they decide about them. */
 export function operationControlRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, boss, onFinal } = context
 

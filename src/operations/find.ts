@@ -48,7 +48,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
   return { operations: page.map(listItem), next_cursor }
 }
 
-/** What matches, at most so many of each part of it, to be counted. */
+/** At most `limit` matches per part, for counting. */
 export function someMatching(filter: OperationFilter, limit: number): RawBuilder<unknown> {
   const some = partsOf(filter).map(
     part =>
@@ -59,8 +59,8 @@ export function someMatching(filter: OperationFilter, limit: number): RawBuilder
 }
 
 /**
- * Each origin by itself, because its own indexes have its order. What is unfinished or failed, and what one loan or client
- * has, is in indexes of its own, whatever its origin; and what succeeded is nearly everything.
+ * One query per origin, because each origin's own indexes have the order. The unfinished, the failed, and
+ * those of one loan or client have indexes across origins; the successful are nearly everything.
  */
 function partsOf(filter: OperationFilter): OperationFilter[] {
   const { origin, external_id, status, operation_type } = filter
@@ -71,7 +71,7 @@ function partsOf(filter: OperationFilter): OperationFilter[] {
   return ORIGINS.map(origin => ({ ...filter, origin }))
 }
 
-/** The whole operation, of any origin. @throws UnknownTrackingId */
+/** @throws UnknownTrackingId */
 export async function operationWithAttempts(db: Database, tracked: Tracked) {
   type Row = OperationRow & ListColumns & Pick<Whole, 'data' | 'origin' | 'predecessor'>
   const { rows } = await sql<Row>`
@@ -87,7 +87,7 @@ export async function operationWithAttempts(db: Database, tracked: Tracked) {
   return { ...listItem(row), data, origin, predecessor, attempts: await attemptsOf(db, tracked) }
 }
 
-/** Consecutive attempts that ended alike, as one. A row stands for several already, but only under one key where that matters. */
+/** Merges consecutive attempts that ended alike. A row may already stand for several, of one key where that matters. */
 async function attemptsOf(db: Database, tracked: Tracked) {
   const { rows } = await sql<object>`
     with attempt as (

@@ -20,7 +20,7 @@ import { roundingRefusal } from './rounding-refusal.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
-/** Each lender's loans use that lender's own product. */
+/** Each lender has its own loan product. */
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   const productOf = ({ lenderConfig }: Application) =>
     lenders.get(lenderConfig)?.product ?? lenderConfig

@@ -64,9 +64,9 @@ export const loanUpdate = operation({
 })
 
 /**
- * The whole loan: Fineract rebuilds the schedule from the body alone, so a missing field leads to a refusal or,
- * worse, to a loan whose schedule is empty or has no interest. Missing charges are dropped, and charges without
- * their id are replaced by new ones.
+ * Fineract rebuilds the schedule from the body alone: a missing field leads to a refusal or, worse, to an
+ * empty schedule or one without interest. Missing charges are dropped, and charges without their id
+ * replaced.
  */
 function merged(loan: LedgerLoan, changes: Changes) {
   const submittedOnDate = changes.submittedOnDate ?? dayText(loan.timeline.submittedOnDate)
@@ -111,7 +111,7 @@ function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCha
 }
 
 /**
- * The changes as the ledger would report them. Which fields differed before can no longer be read: what was requested,
+ * As the ledger would report them. Which fields differed before can no longer be read: what was requested,
  * and what follows from it, counts as changed.
  */
 function asChanges(loan: LedgerLoan, asked: Changes): object {

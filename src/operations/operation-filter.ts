@@ -12,7 +12,7 @@ export const WAITING_REASONS = [
   'outcome_unknown',
 ] as const
 
-/** The only one that payments become. */
+/** The only operation type payments produce. */
 const OF_PAYMENTS = 'REPAYMENT'
 
 export type OperationFilter = {
@@ -33,28 +33,27 @@ export const wantsUnfinished = ({ status, waiting_for }: OperationFilter) =>
 export const wantsFailed = ({ status, error_code, failed_on }: OperationFilter) =>
   status === 'failed' || error_code !== undefined || failed_on !== undefined
 
-/** What only the index of failures by type has. */
+/** What only the failures-by-type index covers. */
 export const wantsFailedOfType = (filter: OperationFilter) =>
   wantsFailed(filter) &&
   filter.operation_type !== undefined &&
   [filter.error_code, filter.failed_on, filter.external_id].every(other => other === undefined)
 
 /**
- * By what the newest that match come first. An index of the unfinished is not in this order: without the sum, PostgreSQL would
- * search all operations for them. The type is there for the index of failures by type, and compared as an array because a
- * constant would not count as an order: by the sequence alone, PostgreSQL would search all failures for a type that has none.
+ * Newest first. `+ 0` keeps PostgreSQL off the full-table index; the type, which serves the failures-by-
+ * type index, is compared as an array because a constant would not count as part of an order.
  */
 export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
   if (filter.origin !== 'api' && wantsUnfinished(filter)) return sql`o.seq + 0`
   return wantsFailedOfType(filter) ? sql`o.operation_type desc, o.seq` : sql`o.seq`
 }
 
-/** A condition on the rows of `loanops.operation o`. */
+/** For `loanops.operation o`. */
 export function matchingOperations(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
   const where: RawBuilder<unknown>[] = [sql`true`]
-  // Literals, so that PostgreSQL sees which partial index holds them. Where few are left anyway, an index of all that have
-  // another origin than `api` would only be in the way.
+  // Literals, for the partial indexes. Once few rows are left, the index on other origins than `api` would
+  // only be in the way.
   const isOfFew = wantsUnfinished(filter) || wantsFailed(filter)
   if (origin !== undefined)
     where.push(
@@ -89,14 +88,14 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
   return sql.join(where, sql` and `)
 }
 
-/** Without statistics of the status, PostgreSQL takes each for rare, and nearly all operations end in this one. */
+/** Without statistics PostgreSQL thinks every status is rare, but nearly all rows succeeded. */
 function inStatus(status: string): RawBuilder<unknown> {
   return status === 'success'
     ? sql`o.status not in ('processing', 'failed')`
     : sql`o.status = ${sql.lit(status)}`
 }
 
-/** What the view's answer takes for granted, and costs far less to find out of each row. */
+/** A cheap necessary condition, checked before the view's expensive one. */
 function mayWaitFor(reason: string): RawBuilder<unknown> {
   switch (reason) {
     case 'outcome_unknown':
@@ -104,7 +103,7 @@ function mayWaitFor(reason: string): RawBuilder<unknown> {
     case 'paused':
       return sql`exists (select from ops.ledger_pause)`
     case 'predecessor':
-      // Without the offset it would become a join, which comes after what the view finds out of each row.
+      // Without the offset it would become a join, after the view's expensive conditions.
       return sql`exists (select from loanops.operation earlier
                           where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq
                          offset 0)`

@@ -4,7 +4,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 
-/** Times are null, and so is the reason, while the ledger is not paused. */
+/** All null while the ledger is not paused. */
 export type PauseState = {
   paused: boolean
   reason: string | null
@@ -12,10 +12,7 @@ export type PauseState = {
   until: Date | null
 }
 
-/**
- * Keeps every process from beginning a write at the ledger; if it is paused already, changes why and until when.
- * @throws FieldErrors if it would end in the past
- */
+/** If it is paused already, changes why and until when. @throws FieldErrors if it would end in the past */
 export async function pauseLedger(
   db: Database,
   { reason, until }: { reason: string; until: Date | null },
@@ -40,7 +37,7 @@ export async function pauseLedger(
   })
 }
 
-/** Ends the pause, if there is one. The sweep of each worker then finds what is due. */
+/** The sweep of each worker then finds what is due. */
 export function resumeLedger(db: Database, asker: Asker): Promise<PauseState> {
   return alone(db, async trx => {
     await changePause(trx, sql`until = clock_timestamp()`)
@@ -59,7 +56,7 @@ function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
   })
 }
 
-/** @returns the pause under way, changed; undefined if there is none */
+/** @returns the changed pause; undefined if none is under way */
 async function changePause(trx: Trx, change: RawBuilder<unknown>): Promise<Pause | undefined> {
   const { rows } = await sql<Pause>`
     update loanops.ledger_pause set ${change}

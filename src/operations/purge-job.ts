@@ -3,7 +3,6 @@ import type { Job } from '../queue/job.ts'
 import { work } from '../queue/queue.ts'
 import { keepDaysOf, purgeQueue, schedulePurge } from './purge-queue.ts'
 
-/** Deletes what has been kept for its time, on the schedule. */
 export async function runPurges(context: WorkerContext): Promise<Job> {
   const { patient, boss, config, log } = context
   await schedulePurge(boss, config)

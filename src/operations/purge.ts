@@ -3,13 +3,11 @@ import type { Database } from '../database/database.ts'
 
 /** Few enough that nobody has to wait for their locks. */
 const ROWS_PER_STATEMENT = 500
-/** The personal data in an operation's data. */
 const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
 
 /**
- * Removes the personal data of operations that ended more than this many days ago. What is needed to reconcile with
- * the ledger stays: the row with its ids, amounts, dates, result and attempts, and the ids that the ledger returned.
- * @returns how many operations were purged
+ * Removes only personal data. What is needed to reconcile with the ledger stays: ids, amounts, dates,
+ * result and attempts. @returns how many operations were purged
  */
 export async function purgeOperations(db: Database, retentionDays: number): Promise<number> {
   for (let purged = 0; ; ) {

@@ -21,7 +21,7 @@ export const Processing = Type.Object(
   { additionalProperties: false },
 )
 
-/** What a caller polls: two members while processing, all of them afterwards. */
+/** Two members while processing, all of them afterwards. */
 export const TrackingRecord = Type.Union([Processing, Type.Object(recordFields)])
 
 const text = nullable(Type.String())

@@ -20,9 +20,8 @@ import { UnknownTrackingId } from './tracking-id.ts'
 export const ResolvedAs = oneOf(RESOLUTIONS)
 
 /**
- * Records what an operator decided about a stuck operation. The next attempt looks at the ledger first, and what it
- * finds there takes precedence: an effect that was applied has not failed and is not applied again.
- * @throws UnknownTrackingId, Conflict
+ * The next attempt looks at the ledger first, and what it finds takes precedence: an effect that was
+ * applied has not failed and is not applied again. @throws UnknownTrackingId, Conflict
  */
 export async function resolveOperation(
   db: Database,
@@ -44,8 +43,9 @@ export async function resolveOperation(
         `Only an operation that waits for ${RESOLVABLE.slice(0, -1).join(', ')} or ${RESOLVABLE.at(-1)} can be resolved`,
       )
     }
-    // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt gives the key up
-    // if the ledger's answer shows that it is useless. The key of a request that awaits approval belongs to that request.
+    // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt
+    // gives the key up if that answer shows that it is useless. The key of a request that awaits approval
+    // belongs to that request.
     await sql`
       update loanops.operation
          set resolution = ${outcome}, look_first = true, next_try_at = now(),

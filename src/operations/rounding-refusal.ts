@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isExactIn, type LedgerCurrency } from '../ledger/loan.ts'
 
-/** A refusal if the ledger would round this amount: it would book the rounded one and report success. */
+/** The ledger would book the rounded amount and report success. */
 export function roundingRefusal(
   currency: LedgerCurrency,
   amount: number | string | undefined,

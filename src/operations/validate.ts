@@ -8,7 +8,6 @@ import { firstPerPath } from '../http/validator.ts'
 
 type OperateRequest = { operation: Operation; data: Data }
 
-/** The body of operate as OpenAPI shows it: one of the operations, distinguished by `status`. */
 export function operateBody(catalogue: Catalogue) {
   return Type.Union(
     [...catalogue.values()].map(({ name, summary, schema }) =>
@@ -20,7 +19,7 @@ export function operateBody(catalogue: Catalogue) {
   )
 }
 
-/** Checks a body against the one operation that it names, so that every error is about that one. */
+/** Checks only against the operation that the body names, so that every error is about that one. */
 export function operateValidator(catalogue: Catalogue): (body: unknown) => OperateRequest {
   const names = [...catalogue.keys()].join(', ')
   const UnknownOperation = createError('UNKNOWN_OPERATION', `status must be one of ${names}`, 400)

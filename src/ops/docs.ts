@@ -10,10 +10,7 @@ import { type Call, refusalsOf } from './refusals.ts'
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 32"><text y="24" font-family="sans-serif" font-size="24" fill="white">LoanOps</text></svg>'
 
-/**
- * Serves `/openapi.json`, generated from the routes' schemas, and `/docs`, to read it and try it out in a browser.
- * @param webhooks the calls that the service makes itself
- */
+/** @param webhooks the calls that the service makes itself */
 export const docsRoutes = (webhooks: object) =>
   fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(fastifySwagger, {
@@ -45,7 +42,7 @@ export const docsRoutes = (webhooks: object) =>
     app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   })
 
-/** Adds what the routes' schemas do not say themselves: tokens, refusals, examples, and the calls that we make. */
+/** Adds what the routes' schemas lack: tokens, refusals, examples, and the calls that we make. */
 function completed<T extends { paths?: object; components?: object }>(
   document: T,
   webhooks: object,

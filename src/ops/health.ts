@@ -10,37 +10,33 @@ export type Readiness = {
   /** Tasks that this process has been retrying for too long. */
   stuck: string[]
   ledger: LedgerReport
-  /** What features report, by name. */
+  /** Reports of features, by name. */
   [part: string]: unknown
 }
 export type LedgerReport = {
   /** Why operations wait for the ledger, whichever process noticed, or `not_known`. */
   waiting_for: string[]
-  /** Whether an operator has paused writes there, in words; null if not. */
+  /** In words; null if not paused. */
   pause: string | null
 }
 export type Health = () => Promise<Readiness>
 
-/** Asks the database. Answers `otherwise` if the database does not answer in time. */
+/** Returns `otherwise` if the database does not answer in time. */
 export type Ask = <T>(question: (db: Database) => Promise<T>, otherwise: T) => Promise<T>
-/** What a feature adds to readyz, by name. It never makes a process unready. */
+/** A feature's contribution to readyz; never affects readiness. */
 export type Report = (ask: Ask) => Promise<Record<string, unknown>>
 
 /** A readiness probe must answer before its caller gives up. */
 const PATIENCE_MS = 2_000
 
 type Checks = {
-  /** Whether this version's tables exist. */
   isMigrated(db: Database): Promise<boolean>
   watch: Watch
   ledger(ask: Ask): Promise<LedgerReport>
   reports: Report[]
 }
 
-/**
- * Ready while database, migrations and queue are fine and nothing is stuck. Problems with the ledger are reported, but do
- * not stop intake.
- */
+/** Problems with the ledger are reported, but do not stop intake. */
 export function health(db: Database, { isMigrated, watch, ...checks }: Checks): Health {
   const ask: Ask = (question, otherwise) =>
     within(PATIENCE_MS, question(db), 'the database does not answer in time').catch(() => otherwise)

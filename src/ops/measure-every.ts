@@ -7,7 +7,7 @@ const EVERY_MS = 15_000
 /** A process that starts has more urgent work than to count a backlog. */
 const FIRST_AFTER_MS = 2_000
 
-/** Refreshes gauges at intervals; while the database is unavailable, they keep their last values. */
+/** While the database is unavailable, gauges keep their last values. */
 export function measureEvery(
   refresh: () => Promise<void>,
   log: Pick<Log, 'warn'>,

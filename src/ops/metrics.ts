@@ -6,8 +6,8 @@ export type OpenCounters<Counters extends object = object> = (registers: Registr
 export type Metrics = ReturnType<typeof openMetrics>
 
 /**
- * The metrics of one process. Labels never contain ids, names or any other text from a caller.
- * @param features those of each feature, which /metrics shows from the start, before anything is counted
+ * Labels never contain ids, names or any other text from a caller. @param features shown on /metrics from
+ * the start, before anything is counted
  */
 export function openMetrics(features: OpenCounters[] = []) {
   const registry = new Registry()
@@ -28,7 +28,7 @@ export function openMetrics(features: OpenCounters[] = []) {
     }),
   }
 
-  /** The feature's counters: registered by the first call, the same for every later one. */
+  /** Registered by the first call, and the same for every later one. */
   function of<Counters extends object>(open: OpenCounters<Counters>): Counters {
     const counters = opened.get(open) ?? open(registers)
     opened.set(open, counters)

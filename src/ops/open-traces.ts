@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { callersTraceparent } from './traceparent.ts'
 import type { Trace, Traces } from './traces.ts'
 
-/** Opens the traces; the SDK is loaded only where they are sent somewhere. */
+/** Loads the SDK only if traces are sent somewhere. */
 export async function openTraces(
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ROLE }: Config,
   log: Pick<Log, 'warn'>,

@@ -18,13 +18,13 @@ import type { Log } from '../log.ts'
 import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
 import type { Part, Trace, Traces } from './traces.ts'
 
-/** While the receiver hangs, the traces of this long are lost, and no request waits. */
+/** While the collector hangs, at most this much tracing is lost; requests never wait. */
 const EXPORT_TIMEOUT_MS = 5_000
-/** Out of the 25 s that a stop may take. */
+/** Part of the 25 s that a stop may take. */
 const FLUSH_MS = 2_000
 const FAILED_FROM = 500
 
-/** Traces that are exported by OTLP over HTTP, in the background: what the receiver does not take in time is dropped. */
+/** Exports in the background: what the collector does not take in time is dropped. */
 export function openOtlpTraces(
   endpoint: string,
   serviceName: string,

@@ -1,4 +1,3 @@
-/** Every code of a refusal, with its status and its cause. */
 const REFUSALS: Record<string, { status: number; cause: string }> = {
   INVALID_PAYLOAD: { status: 400, cause: 'The body is invalid' },
   INVALID_QUERY: { status: 400, cause: 'A parameter is unknown or invalid' },
@@ -27,7 +26,7 @@ export type Call = {
   requestBody?: { content: Record<string, object> }
   responses: Record<string, { description: string }>
   security?: object[]
-  /** What a route's schema adds: codes that do not follow from its parts. */
+  /** Codes that do not follow from the other parts of a route's schema. */
   'x-refusals'?: string[]
 }
 
@@ -36,7 +35,7 @@ const RETRY_AFTER = {
 }
 const WITH_RETRY_AFTER = [429, 503]
 
-/** The refusals of a call under /api, by status. */
+/** By status, for a call under /api. */
 export function refusalsOf(method: string, call: Call): Call['responses'] {
   const codes = [...codesOf(method, call), ...(call['x-refusals'] ?? [])]
   const byStatus = Map.groupBy(

@@ -4,9 +4,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 type Attributes = Record<string, string | number>
 
 export type Trace = {
-  /** The header that calls made from here carry; null if traces are off. */
+  /** The header for calls made from here; null if traces are off. */
   traceparent: string | null
-  /** Runs the task in a span of its own. `note` adds attributes to that span. */
+  /** `note` adds attributes to the task's span. */
   span<T>(
     part: Part,
     task: (inside: Trace, note: (more: Attributes) => void) => Promise<T>,

@@ -1,6 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** Which services that we call have not answered yet, and for how long. */
 type Unanswered = {
   during<T>(of: string, call: () => Promise<T>): Promise<T>
 }

@@ -141,7 +141,6 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
   })
 }
 
-/** PostgreSQL cannot store NUL. */
 const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
 
 /** Otherwise the planner assumes that there are no new rows, and there may be a million. */
