@@ -40,7 +40,6 @@ export type Context = Services & {
 
 export type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
-/** Everything that routes are given. */
 export function apiContext(
   services: Services,
   config: Config,

@@ -34,7 +34,7 @@ import { runRoutes } from './portfolio/run/routes.ts'
 import { downloadRoutes } from './portfolio/upload/download-routes.ts'
 import { uploadRoutes } from './portfolio/upload/routes.ts'
 
-/** Every route, by who may call it and by feature, in the order of the OpenAPI document. The console lists its own. */
+/** By who may call it and by feature, in the order of the OpenAPI document. The console lists its own. */
 const ROUTES = {
   /** Served by role `worker` too. */
   anybody: { ops: [opsRoutes] },
@@ -89,7 +89,7 @@ export async function buildApi(
   return app
 }
 
-/** Each feature in its own scope, so that what one accepts, such as files, no other accepts. */
+/** In its own scope, so that what one feature accepts, such as files, no other accepts. */
 async function register(
   app: FastifyInstance,
   features: Record<string, Routes[]>,

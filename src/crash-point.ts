@@ -2,15 +2,15 @@ import { writeSync } from 'node:fs'
 
 let pass: ((point: string) => void) | undefined
 
-/** Kills this process if it was armed to die here; otherwise does nothing. */
+/** Kills this process if a test armed the point. */
 export function crashPoint(point: string): void {
   pass?.(point)
 }
 
 /**
- * Sets where this process dies, for tests: `claim.committed:3` on the third pass; several, separated by commas.
- * With `:SIGSTOP` appended the process freezes instead, as on an overloaded machine.
- * @param points every place where a process can die between two effects
+ * `claim.committed:3` kills on the third pass; several are separated by commas. With `:SIGSTOP` the process
+ * freezes instead, as on an overloaded machine. @param points every place where a process can die between
+ * two effects
  */
 export function armCrashPoints(text: string | undefined, points: readonly string[]): void {
   if (!text) return

@@ -1,4 +1,4 @@
-/** How callers write a day. It is passed on to the ledger unchanged, with `locale: en`. */
+/** Passed on to the ledger unchanged, with `locale: en`. */
 export const DATE_FORMAT = 'dd MMMM yyyy'
 
 export const DAY_MS = 86_400_000
@@ -14,10 +14,10 @@ const NAMES = {
 const YEAR = '(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})'
 const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)'
 
-/** The days that exist, for programs that read our contract. */
+/** Exactly the days that exist, for programs that read our contract. */
 export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 February ${LEAP_YEAR})$`
 
-/** Every `yyyy-MM-dd` that exists, to be anchored. */
+/** Every valid `yyyy-MM-dd`, unanchored. */
 export const ISO_DAYS = [
   `${YEAR}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])`,
   `${YEAR}-(0[13-9]|1[0-2])-(29|30)`,
@@ -30,13 +30,13 @@ const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 /** In Fineract's own form: `[2026, 3, 5]`. */
 export type Day = [year: number, month: number, day: number]
 
-/** Parses `dd MMMM yyyy`. @returns undefined for any other text, or a day that does not exist */
+/** Parses `dd MMMM yyyy`; undefined for a day that does not exist. */
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
   return existing([Number(year), MONTHS.indexOf(name) + 1, Number(date)])
 }
 
-/** Parses `yyyy-MM-dd`. @returns undefined for any other text, or a day that does not exist */
+/** Parses `yyyy-MM-dd`; undefined for a day that does not exist. */
 export function dayOfIso(text: string): Day | undefined {
   const [, year, month, date] = ISO_SHAPE.exec(text) ?? []
   return existing([Number(year), Number(month), Number(date)])
@@ -51,12 +51,12 @@ function existing(day: Day): Day | undefined {
   return found.getUTCMonth() === month - 1 && found.getUTCDate() === date ? day : undefined
 }
 
-/** @returns the day as `dd MMMM yyyy` */
+/** As `dd MMMM yyyy`. */
 export function dayText([year, month, day]: Day): string {
   return `${digits(day, 2)} ${MONTHS[month - 1]} ${digits(year, 4)}`
 }
 
-/** @returns the day as `yyyy-MM-dd`, which sorts by date */
+/** As `yyyy-MM-dd`, which sorts by date. */
 export function isoDay([year, month, day]: Day): string {
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`
 }

@@ -6,14 +6,14 @@ const VARIANT = 0x80
 /** LoanOps's namespace for UUIDv5; any fixed UUID would do. */
 const NAMESPACE = Buffer.from('0d9a6c1e5f4b4c0a9b7e3a8d2f61c054', 'hex')
 
-/** The pattern of a UUID of any version, in lower case, for schemas. */
+/** Of any version, in lower case. */
 export const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 /** Random bytes are fetched for 256 ids at a time: fetching them for each id costs as much as parsing the request. */
 const POOL_BYTES = 256 * 16
 let pool = Buffer.alloc(0)
 
-/** A new UUIDv7. It begins with the time, so that indexes grow at one end. */
+/** A UUIDv7: it begins with the time, so that indexes grow at one end. */
 export function newId(): string {
   if (pool.length === 0) pool = randomBytes(POOL_BYTES)
   const bytes = pool.subarray(0, 16)
@@ -22,7 +22,7 @@ export function newId(): string {
   return uuid(bytes, VERSION_7)
 }
 
-/** The UUIDv5 of a name: the same for ever, on every machine. */
+/** A UUIDv5: the same forever, on every machine. */
 export function idOf(name: string): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16)
   return uuid(bytes, VERSION_5)

@@ -2,13 +2,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import { publicError } from './public-error.ts'
 
-/** What a part of the service may say while it runs. */
 export type Log = {
   error(object: object, message: string): void
   warn(object: object, message: string): void
 }
 
-/** Logs lines of JSON to standard output. Requests are never logged in full: they contain names, numbers and tokens. */
+/** Requests are never logged in full: they contain names, numbers and tokens. */
 export function logger(level: string): FastifyBaseLogger {
   return pino({
     level,

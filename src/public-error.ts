@@ -7,7 +7,7 @@ type PublicError = {
 }
 
 /**
- * The part of an error that may be stored and shown to operators. PostgreSQL quotes invalid values in `detail` and
+ * The part that may be stored and shown to operators. PostgreSQL quotes invalid values in `detail` and
  * `where`, which are dropped, and in the messages of data errors, where they are masked.
  */
 export function publicError(error: Error & { code?: string }): PublicError {

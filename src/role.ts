@@ -33,16 +33,19 @@ import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { allCounters, allReports, startWorker, type Worker } from './worker.ts'
 
-/** One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days may wait for one. */
+/**
+ * One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days
+ * may wait for one.
+ */
 const MAX_CONCURRENT_LONG_STATEMENTS = 5
-/** Out of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
+/** Part of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
 const CALLS_MAY_FINISH_MS = 18_000
 
 type Service = { url: string; close(): Promise<void> }
 
 /**
- * Starts everything the role needs, from the database upwards.
- * @returns the URL, and `close`, which stops taking work, finishes or hands back work in flight, and closes in order
+ * @returns the URL, and `close`, which stops taking work, finishes or hands back work in flight, and closes
+ * in order
  */
 export async function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
@@ -128,7 +131,6 @@ function openHealth(db: Database, watch: Watch, breakerState: () => object | und
   })
 }
 
-/** Adjusts the slots while work runs, and exports their gauges. */
 function tendSlots(
   { db, ledger, slots, metrics }: { db: Database; ledger: Ledger; slots: Slots; metrics: Metrics },
   { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total }: Config,
@@ -146,7 +148,7 @@ function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
   return ledger
 }
 
-/** Opens the database, up to date and with the first administrator. @throws ConfigError if it is behind */
+/** @throws ConfigError if the database is behind */
 async function openReadyDatabase(
   config: Config,
   log: FastifyBaseLogger,
@@ -154,7 +156,7 @@ async function openReadyDatabase(
 ): Promise<Database> {
   const db = openDatabase(config.DATABASE_URL, {
     max: config.DATABASE_POOL_MAX,
-    // The engine's statements run for a few operations at a time: planning them took as long as running them.
+    // The engine's statements run for a few operations at a time: planning them costs as much as running them.
     keepsPlans: config.ROLE !== 'api',
     ...options,
   })

@@ -8,7 +8,6 @@ export type WorkerServices = Pick<
   'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots' | 'pauses'
 >
 
-/** Everything that a worker's jobs are given, with what each feature adds to it. */
 export function workerContext(
   services: WorkerServices & Pick<WorkerContext, 'config' | 'onFinal'>,
   features: Feature[],

@@ -30,9 +30,9 @@ import type { Job } from './queue/job.ts'
 import { type WorkerServices, workerContext } from './worker-context.ts'
 
 /**
- * Everything a worker runs: each feature with its queues and jobs. A job without a queue finds its work in rows. Features
- * start, and are notified of final operations, in this order. The engine comes last: it runs operations only once the
- * others are ready, and counts an operation as final only after all of them accepted it.
+ * Started, and notified of final operations, in this order. The engine comes last: it runs operations only
+ * once the others are ready, and counts an operation as final only after all of them accepted it. A job
+ * without a queue finds its work in rows.
  */
 const FEATURES: Feature[] = [
   { ...consoleFeature, jobs: [workBulks] },
@@ -52,10 +52,10 @@ const FEATURES: Feature[] = [
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },
 ]
 
-/** Every queue, for `migrate` to create. */
+/** For `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
-/** What processes of every role show on /metrics and /readyz, and where tests may kill them. */
+/** For processes of every role. */
 export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
 export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
@@ -75,7 +75,7 @@ export function notifyFeatures(metrics: Metrics): OnFinal {
 /** `breakerState` is a part of what readyz reports about the ledger. */
 export type Worker = { breakerState(): object; stop(): Promise<void> }
 
-/** Starts every job and gauge. If one fails to start, stops the others. */
+/** If one fails to start, stops the others. */
 export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
   const onFinal = notifyFeatures(services.metrics)
   const context = workerContext({ ...services, config, onFinal }, FEATURES)

@@ -24,15 +24,15 @@ export type Config = Omit<
   INTERNAL_TOKEN: InternalToken[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
-  /** Undefined where no callbacks are sent. */
+  /** Undefined if no callbacks are sent. */
   callbacks: CallbackSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
-  /** The accounts at the gateways that can be asked; none where there are no credentials. */
+  /** Empty without credentials. */
   gatewayAccounts: GatewayAccount[]
 }
 
-/** What a caller sends, and the caller's name, if it was given one. */
+/** `caller` is the token's name, if it has one. */
 export type InternalToken = { token: string; caller: string | null }
 
 export type CallbackSettings = {
@@ -47,7 +47,7 @@ export type OpenGateway = Pick<Gateway, 'title' | 'isAskedByOrder'> & SharedSecr
 
 type ClientSettings = { url: string; token: string | undefined }
 
-/** What a client of the service reads; its URL is no setting of the service itself. */
+/** For clients of the service; its URL is no setting of the service itself. */
 const CALLED = Type.Object({
   ...Type.Pick(Settings, ['HOST', 'PORT']).properties,
   LOANOPS_URL: Type.Optional(
@@ -55,10 +55,9 @@ const CALLED = Type.Object({
   ),
 })
 
-/** Has one line per wrong setting: what is wrong with it, and an example. */
+/** One line per wrong setting: what is wrong with it, and an example. */
 export class ConfigError extends Error {}
 
-/** Reads all settings. @throws ConfigError */
 export function readConfig(
   env: NodeJS.ProcessEnv,
   gateways: readonly Gateway[] = allGateways,
@@ -90,27 +89,23 @@ export function readConfig(
   }
 }
 
-/** Reads only the database's URL, for `migrate` and `create-admin`. @throws ConfigError */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
 }
 
-/** Reads the secrets that callbacks are signed with, for `receive-callbacks`. @throws ConfigError */
+/** For `receive-callbacks`. @throws ConfigError */
 export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
   return checked(Type.Pick(Settings, ['CALLBACK_SECRET']), env).CALLBACK_SECRET
 }
 
-/**
- * Reads where the service is, and the first token that it accepts if one is set, for `migrate-portfolio`.
- * @throws ConfigError
- */
+/** For `migrate-portfolio`: the URL of the service, and its first token if set. @throws ConfigError */
 export function readClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
   const { HOST, PORT, LOANOPS_URL } = checked(CALLED, env)
   const [first] = internalTokens(env.INTERNAL_TOKEN)
   return { url: LOANOPS_URL ?? `http://${HOST}:${PORT}`, token: first?.token }
 }
 
-/** The results of all parts. @throws ConfigError with the lines of every part that failed */
+/** @throws ConfigError with the lines of every part that failed */
 function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
   const lines: string[] = []
   const values = parts.map(part => {
@@ -183,7 +178,8 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
 }
 
 function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
-  // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where empty means off.
+  // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where
+  // empty means off.
   const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
   const given = Object.fromEntries(
     Object.keys(schema.properties)
@@ -236,7 +232,6 @@ export function internalTokens(setting = ''): InternalToken[] {
   })
 }
 
-/** The items of a comma-separated setting, such as a secret in rotation. */
 function listOf(commaSeparated: string): string[] {
   return commaSeparated
     .split(',')

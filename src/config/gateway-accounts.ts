@@ -2,14 +2,14 @@ import type { Lender, SharedSecrets } from './lenders.ts'
 
 export type GatewayAccount = {
   gateway: SharedSecrets['name']
-  /** The lender whose own they are; null for the gateway's, which serve all lenders without their own. */
+  /** The lender that owns it; null if shared by all lenders without one. */
   lender: string | null
   url: string
   key: string
   secret: string
 }
 
-/** The accounts that the settings name, and the settings that are missing beside those that are there. */
+/** The configured accounts, and the settings missing for them. */
 export function gatewayAccounts(
   env: NodeJS.ProcessEnv,
   gateways: SharedSecrets[],

@@ -34,19 +34,19 @@ function lendersFile(gateways: SharedSecrets[]) {
   )
 }
 
-/** A gateway with its own secrets, used for lenders that have none, and the setting that holds them. */
+/** `secrets` are for lenders that have none of their own. */
 export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
 
-/** Which of a gateway's events are trusted for one lender, and whether its payments are posted without a person. */
+/** Which events are trusted for one lender, and whether payments are posted without review. */
 export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
   secrets: string[]
   allowedCidrs: string[]
   posting: 'automatic' | 'review'
-  /** Whether what no signature proves counts only once the gateway confirms it. */
+  /** Whether unsigned events count only after the gateway confirms them. */
   confirm: boolean
-  /** Its own credentials for the gateway's API, if it has any. */
+  /** The lender's own credentials for the gateway's API. */
   api?: { key: string; secret: string }
 }
 export type Lender = { code: string; product: string } & Record<Gateway, GatewayTrust>
@@ -59,9 +59,8 @@ type Environment = {
 }
 
 /**
- * The nine standard lenders, with the file's changes and additions.
- * @param env returns the secrets in the setting that a `secretEnv` names, and the value of any other
- * @throws Error that names the invalid member
+ * @param env returns the value of a setting, or the secrets in one that a `secretEnv` names @throws Error
+ * that names the invalid member
  */
 export function lendersFrom(
   file: unknown,
@@ -116,7 +115,7 @@ function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?
   return { key, secret }
 }
 
-/** The lender of a product that no setting mentions. It gets the default checks. */
+/** For a product that no setting mentions: the default checks. */
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
   return lenderWith(gateways, product, product, gateway => ({
     accounts: [],

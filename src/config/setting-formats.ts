@@ -39,16 +39,16 @@ FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
 export const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
-/** Before a token: who uses it. */
+/** The caller's name, before the token. */
 export const CALLER_NAME = '[a-z][a-z0-9_-]{0,19}:'
 /** Takes the whole name, so that no part of it counts towards its token's length. */
 export const MAY_BE_NAMED = `(?:${CALLER_NAME}|(?!${CALLER_NAME}))`
-/** A pattern for a comma-separated list whose items each have this many characters, not counting prefix and blanks. */
+/** @param length of each item, not counting prefix and blanks */
 export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
-/** A pattern for a comma-separated list with at least one item: blanks and commas alone name nothing. */
+/** Blanks and commas alone name nothing. */
 export const ONE_AT_LEAST = '[^,\\s]'
 export const wholeNumber = (
   description: string,
@@ -68,9 +68,9 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Accepts only UTC and names such as Area/City, although Intl knows more: PostgreSQL reads abbreviations and offsets
- * differently, IST as Israel's and +05:30 as west of Greenwich. Intl's own list of zones does not serve: it has one name
- * per zone, and lists Asia/Kolkata as Asia/Calcutta.
+ * Only UTC and names such as Area/City, although Intl knows more: PostgreSQL reads abbreviations and
+ * offsets differently, IST as Israel's and +05:30 as west of Greenwich. Intl's own list has one name per
+ * zone, with Asia/Calcutta for Asia/Kolkata.
  */
 function isTimeZone(name: string): boolean {
   try {
@@ -92,7 +92,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** The largest value of each field: minute, hour, day of the month, month, day of the week. */
+/** Minute, hour, day of the month, month, day of the week. */
 const CRON_MAX = [59, 23, 31, 12, 7]
 const CRON_MIN = [0, 0, 1, 1, 0]
 
@@ -120,7 +120,6 @@ function isCronField(field: string, least: number, most: number): boolean {
   })
 }
 
-/** The keys of all secrets in a CALLBACK_SECRET. */
 export function callbackKeys(secrets: string): Buffer[] {
   return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
 }

@@ -6,7 +6,7 @@ export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650
 
-/** Every setting with its type, default, meaning and an example, in the order of `.env.example`. */
+/** In the order of `.env.example`. */
 export const Settings = Type.Object({
   ROLE: Type.Union([Type.Literal('api'), Type.Literal('worker'), Type.Literal('all')], {
     description: 'what this process does: api, worker or all',
@@ -237,7 +237,7 @@ export const Settings = Type.Object({
   ),
 })
 
-/** The path that a gateway's API has is the end of the example. */
+/** The example ends with the API's required path. */
 function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
   prefix: P,
   title: string,

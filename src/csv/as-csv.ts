@@ -1,10 +1,10 @@
 /** Without it, Excel reads UTF-8 as Windows-1252, and saves the garbled text. */
 export const BOM = '\ufeff'
 
-/** Cells that need quotes. Without them, some readers drop spaces at the ends. */
+/** Without quotes, some readers drop spaces at the ends. */
 const QUOTED = /["\r\n,;\t]|^\s|\s$/
 
-/** Writes rows of cells as RFC 4180 asks. */
+/** As RFC 4180 asks. */
 export function asCsv(rows: string[][], delimiter = ','): string {
   return rows.map(cells => `${cells.map(quoted).join(delimiter)}\r\n`).join('')
 }

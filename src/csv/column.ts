@@ -5,7 +5,6 @@ export type CsvColumn = {
   example: string
 }
 
-/** A kind of file: what it is called, and its columns. */
 export type FileKind = { type: string; columns: CsvColumn[] }
 
 export const required = (name: string, example: string, description: string): CsvColumn => ({
@@ -19,5 +18,5 @@ export const optional = (name: string, example: string, description: string): Cs
   isRequired: false,
 })
 
-/** The column that an errors file adds to those of the upload. Every upload accepts it, so that a corrected errors file can be uploaded. */
+/** Added in an errors file. Every upload accepts it, so that a corrected errors file can be uploaded. */
 export const REASON = 'reason'

@@ -13,7 +13,7 @@ const MAX_CELLS = 100
 
 const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a closing quote may be missing`
 
-/** Reads the records of a CSV file, including the header, from its chunks. */
+/** Includes the header. */
 export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   const counter = lineCounter()
   let header: string[] | undefined
@@ -45,7 +45,7 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
       parser.end()
       await ended
     },
-    /** Turns a parser error into one that helps the user. It has no cause, because the parser's message quotes the file. */
+    /** In the user's terms, and without a cause, because the parser's message quotes the file. */
     explained(error: unknown): unknown {
       if (!(error instanceof CsvError)) return error
       return new UnreadableFile(sentence(error, counter.openLine(parser.info), header ?? []))

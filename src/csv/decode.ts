@@ -9,9 +9,8 @@ const UTF8_CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}/
 
 /**
- * Converts the bytes to UTF-8. If the first non-ASCII character is not valid UTF-8, the file is read as Windows-1252, which
- * Excel writes.
- * @throws UnreadableFile
+ * To UTF-8: if the first non-ASCII character is not valid UTF-8, the file is read as Windows-1252, which
+ * Excel writes. @throws UnreadableFile
  */
 export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let encoding: 'unknown' | 'utf-8' | 'windows-1252' = 'unknown'
@@ -42,7 +41,6 @@ export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
     else if (whole.length > 0) yield whole
   }
 
-  /** Keeps track of the position of the next bytes in the file. */
   function count(bytes: Buffer) {
     let start = 0
     for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, start)) {
@@ -90,7 +88,7 @@ function endOfCharacters(bytes: Buffer): number {
   return bytes.length
 }
 
-/** The first non-ASCII character, with the length it has in UTF-8: what follows may be in another encoding. */
+/** In the length that it has in UTF-8: what follows may be in another encoding. */
 function firstCharacter(bytes: Buffer): Buffer {
   const at = bytes.findIndex(byte => byte >= 0x80)
   return bytes.subarray(at, at + characterLength(bytes[at] as number))

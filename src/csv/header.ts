@@ -5,8 +5,8 @@ import { UnreadableFile } from './unreadable-file.ts'
 const DELIMITERS = [',', ';', '\t']
 
 /**
- * Finds the file's delimiter in its header, because no column name contains one.
- * @param text its first line is the header; cells below may contain any delimiter
+ * Decided by the header, because no column name contains a delimiter; cells below may. @param text its
+ * first line is the header
  */
 export function delimiterOf(text: string): string {
   const [headerLine] = text.trimStart().split(/[\r\n]/, 1) as [string]
@@ -14,10 +14,7 @@ export function delimiterOf(text: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
 }
 
-/**
- * The columns of the header, in the order of the file.
- * @throws UnreadableFile that names each missing, unknown or repeated column
- */
+/** @throws UnreadableFile that names each missing, unknown or repeated column */
 export function columnsOf(
   header: string[],
   { type, columns: known }: FileKind,

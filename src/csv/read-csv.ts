@@ -3,14 +3,14 @@ import { delimiterOf } from './header.ts'
 import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** Small, because a row of two bytes in the file becomes hundreds in memory, and a batch must not grow far beyond its size. */
+/**
+ * Small, because a row of two bytes in the file becomes hundreds in memory, and a batch must not grow far
+ * beyond its size.
+ */
 const BYTES_AT_ONCE = 8 * 1024
 const MAX_HEADER_BYTES = 20_000
 
-/**
- * Reads a CSV file chunk by chunk.
- * @throws UnreadableFile that names line and column, after the reader has finished with its rows
- */
+/** @throws UnreadableFile that names line and column, after the reader has finished with its rows */
 export async function readCsv(
   source: AsyncIterable<Buffer>,
   batchSize: BatchSize,

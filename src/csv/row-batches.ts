@@ -1,16 +1,16 @@
 export type CsvRow = { line: number; cells: string[] }
 
 export type CsvReader = {
-  /** Called first, with the header. */
+  /** Called first. */
   header(cells: string[], delimiter: string): Promise<void>
-  /** Called for each batch. Meanwhile one more batch is read, but no more. */
+  /** Meanwhile one more batch is read, but no more. */
   rows(batch: CsvRow[]): Promise<void>
 }
 
 /** A batch ends after this many rows, or after this many bytes of the file. */
 export type BatchSize = { rows: number; bytes: number }
 
-/** Collects the records of a file into batches for the reader. The first record is the header. */
+/** The first record is the header. */
 export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: string) {
   let header: string[] | undefined
   let isHeaderTaken = false
@@ -23,7 +23,6 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       if (header === undefined) header = record.cells
       else rows.push(record)
     },
-    /** Passes the batch on if it is full. */
     async afterBytes(count: number) {
       bytesOfBatch += count
       if (rows.length >= batchSize.rows || bytesOfBatch >= batchSize.bytes) await hand()
@@ -32,7 +31,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       await hand()
       await taking
     },
-    /** Waits until the reader is idle, whether or not it failed. */
+    /** Resolves whether or not the reader failed. */
     async idle() {
       await taking.catch(() => undefined)
     },

@@ -7,7 +7,7 @@ import type { DB } from './database.types.ts'
 import { closeOnceDead } from './dead-connection.ts'
 import { keepPlans } from './prepared.ts'
 
-/** The database or a transaction: a function that takes a Database works with either. */
+/** A function that takes a Database works inside and outside of transactions. */
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>
 /** `patient` is a pool on the same database whose statements may take long. */
@@ -21,8 +21,8 @@ export const LONG_STATEMENT_MS = 60_000
 /** A live server cancels a statement itself when its time is up. One that stays silent this much longer is gone. */
 const SILENCE_MS = 1_000
 /**
- * How long an unused connection is kept: less than it takes to find out that one is dead. By then the pool has closed
- * the unused ones that died with it, and the next try gets a new connection.
+ * Less than it takes to find a connection dead: by then the pool has closed the unused ones that died with
+ * it, and the next try gets a new one.
  */
 const IDLE_MS = 4_000
 /** Discovering a dead connection takes longer with long statements, so they use one that was just opened or used. */
@@ -30,8 +30,8 @@ const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
 /** A session that holds a row or a subject's intake for longer is stuck itself. */
 const LOCK_TIMEOUT_MS = 5_000
 /**
- * Our pools close unused connections long before. What is idle for this long belongs to a client that vanished without a
- * word: otherwise it would count towards max_connections until the server's own keep-alive, after two hours.
+ * We close unused connections much sooner. One idle this long belongs to a client that vanished, and would
+ * count towards max_connections until the server's own keep-alive, after two hours.
  */
 const IDLE_SESSION_TIMEOUT_MS = 30_000
 /** A process that froze inside a transaction must not hold a subject's intake against the others. */
@@ -42,20 +42,20 @@ type PoolOptions = {
   name: string
   /** How long a statement may take, and how long a caller waits for a connection; 0 for no limit. */
   statementMs?: number
-  /** Keeps each statement in one process of PostgreSQL, for those that may not slow down others. */
+  /** No parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
   /** Prepares the statements that are marked `prepared`. */
   keepsPlans?: boolean
 }
 export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
-/** Opens a pool for this process. Close it with `db.destroy()`. */
+/** Close it with `db.destroy()`. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))
   // Without a listener, losing an idle connection would end the process.
   pool.on('error', options.onError)
-  // The pool listens only on idle connections. Without this, losing one between two statements of a transaction would
-  // end the process. The error can be ignored: the transaction's next statement fails and reports it.
+  // The pool listens only on idle connections. Without this, losing one between two statements of a
+  // transaction would end the process; the next statement fails and reports it.
   pool.on('connect', client => client.on('error', () => undefined))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
   pools.set(db, pool)
@@ -64,13 +64,13 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 
 const pools = new WeakMap<Database, pg.Pool>()
 
-/** How many connections of the pool are in use and idle, and how many callers wait for one. */
+/** `waiting` counts callers. */
 export function poolUse(db: Database): { busy: number; idle: number; waiting: number } {
   const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {}
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
 }
 
-/** The configuration of all our pools, including pg-boss's. */
+/** For all our pools, including pg-boss's. */
 export function poolConfig(url: string, options: PoolOptions) {
   const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
   return {
@@ -91,9 +91,9 @@ export function poolConfig(url: string, options: PoolOptions) {
 }
 
 /**
- * A socket that closes after `silenceMs` without data from the server (0: never). pg's own `query_timeout` only fails the
- * statement: the pool would reuse the connection, and the next statement would fail in the same way, or run inside a
- * transaction whose BEGIN arrived after all.
+ * Closes after `silenceMs` without data from the server (0: never). pg's own `query_timeout` only fails the
+ * statement: the next one on that connection would fail too, or run inside a transaction whose BEGIN
+ * arrived after all.
  */
 function impatientSocket(silenceMs: number): Socket {
   const socket = new Socket()
@@ -103,9 +103,9 @@ function impatientSocket(silenceMs: number): Socket {
 }
 
 /**
- * Sets and verifies the session's limits. `synchronous_commit` is on whatever the database, role or URL say, because what
- * we acknowledge must be on disk; `remote_apply` guarantees even more, and is left alone. They are not startup
- * parameters, because PgBouncer refuses those.
+ * `synchronous_commit` is on whatever the database, role or URL say, because what we acknowledge must be on
+ * disk; `remote_apply` guarantees even more, and is left alone. Not startup parameters, because PgBouncer
+ * refuses those.
  */
 async function setLimits(client: pg.ClientBase, statementMs: number): Promise<void> {
   const limits = {
@@ -141,7 +141,6 @@ const ASK_EVERY_MS = 250
 /** Longer than crash recovery takes for a database of this size; after that it is an outage, not a start. */
 const READY_WITHIN_MS = 120_000
 
-/** Waits while the server is unreachable or still starting up. */
 export async function untilReady(db: Database, log: Pick<Log, 'warn'>): Promise<void> {
   const until = Date.now() + READY_WITHIN_MS
   for (let isFirst = true; ; isFirst = false) {
@@ -157,8 +156,8 @@ export async function untilReady(db: Database, log: Pick<Log, 'warn'>): Promise<
 }
 
 /**
- * Whether a later try may succeed: PostgreSQL's errors of connections, resources, operator intervention, time-outs,
- * deadlocks, lock time-outs and read-only servers after a failover, and the errors of pool and sockets.
+ * PostgreSQL's errors of connections, resources, operator intervention, time-outs, deadlocks, lock time-
+ * outs and read-only servers after a failover, and the errors of pool and sockets.
  */
 export function isTransient(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }

@@ -17,8 +17,8 @@ type Connected = { connection: { stream: Socket }; readyForQuery: boolean }
 let lastAsked: Promise<unknown> = Promise.resolve()
 
 /**
- * Closes the connection when the server says, on another one, that it is not working on the statement that we wait for:
- * the statement or its answer was lost. Its silence alone says nothing while statements may take long.
+ * Asks the server, on another connection, whether it is working on our statement: if not, the statement or
+ * its answer was lost. Silence alone says nothing while statements may take long.
  */
 export async function closeOnceDead(
   client: pg.ClientBase,

@@ -4,18 +4,18 @@ import { openWaitingLine } from './waiting-line.ts'
 import { within } from './within.ts'
 
 /**
- * PostgreSQL's time per row no longer falls beyond this: a larger group would only make the transaction longer. Groups
- * committed at the same time share it, which also limits the locks that they hold.
+ * PostgreSQL's time per row no longer falls beyond this. Groups committed at the same time share the limit,
+ * which also bounds the locks that they hold.
  */
 const MAX_PER_COMMIT = 256
-/** How many groups may be on their way at once, where the order of their items allows it. */
+/** Only if the order of their items allows it. */
 export const GROUPS_BESIDE = 4
 /**
- * A commit that takes longer is waiting for a disk or a standby, and another group beside it costs nothing. With quicker
- * commits, more groups would only be smaller ones.
+ * A slower commit waits for a disk or a standby, and another group beside it costs nothing; quick commits
+ * would only make smaller groups.
  */
 const SLOW_COMMIT_MS = 10
-/** How many items may wait for a commit. Beyond this, callers are asked to retry instead of piling up in memory. */
+/** Beyond this, callers are asked to retry instead of piling up in memory. */
 const MAX_WAITING = 5_000
 /** Gateways give up after five seconds: we answer 503 before that, so that they retry. */
 export const CALLERS_PATIENCE_MS = 4_000
@@ -30,13 +30,12 @@ type Waiting<In, Out> = {
 
 type GroupCommit<In, Out> = {
   /**
-   * Resolves once the item's group is committed.
-   * @throws Unavailable if too many items are waiting, or the database is too slow; the item may still be committed then
+   * Resolves once the item's group is committed. @throws Unavailable if too many items are waiting, or the
+   * database is too slow; the item may still be committed then
    */
   submit(item: In): Promise<Out>
 }
 
-/** Several groups may be committed at the same time. */
 type Beside<In> = {
   groups: number
   /** Items that share a name are committed in the order in which they came. */
@@ -46,11 +45,11 @@ type Beside<In> = {
 const ONE_AT_A_TIME: Beside<unknown> = { groups: 1, namesOf: () => [] }
 
 /**
- * Lets items that arrive while a commit is in flight share the next one.
- * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
- * @param commit stores all items in one transaction and returns one result per item, in order
- * @param patienceMs how long a caller waits at most; by default, as long as it takes
- * @param onWaited receives how long the first item of each group waited until it was committed
+ * Items that arrive during a commit share the next one. If a group fails, its items are committed one by
+ * one, so that a poisoned item never fails its neighbours. @param commit stores all items in one
+ * transaction and returns one result per item, in order @param patienceMs how long a caller waits at most;
+ * by default, as long as it takes @param onWaited receives how long the first item of each group waited
+ * until it was committed
  */
 export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
@@ -60,7 +59,7 @@ export function groupCommit<In, Out>(
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
   const underWay = new Set<Waiting<In, Out>[]>()
-  /** Groups that have been on their way for so long that another may start beside them. */
+  /** Groups that have taken so long that another may start beside them. */
   let slow = 0
   let isAboutToCommit = false
 

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * Works on many rows in several transactions, and leaves half of the time to others.
- * @param step works on what comes after a place; returns the place to go on from, null at the end
+ * Leaves half of the time to others. @param step works on what comes after a place; returns the place to go
+ * on from, null at the end
  */
 export async function inSteps<Place>(
   first: Place,

@@ -1,14 +1,11 @@
-/** How long work belongs to a process; after that, others may take over a dead process's work. */
+/** After this, others may take over a dead process's work. */
 export const LEASE_SECONDS = 10
 /** Three renewals in a row must fail before a lease is lost. */
 const RENEW_EVERY_MS = 3_000
 
 type Renewal = { stop(): void }
 
-/**
- * Renews one or more leases until it is stopped.
- * @param onError receives the error of a failed renewal; the next renewal makes up for it
- */
+/** @param onError receives the error of a failed renewal; the next renewal makes up for it */
 export function keepRenewing(
   renew: () => Promise<unknown>,
   onError: (error: unknown) => void = () => {},

@@ -1,10 +1,11 @@
 /**
- * Any numbers, as long as every process uses the same ones and nothing else does. The views have 7405315 (payments-raw.sql),
- * 7405316 (payments-core.sql), 7405318 (report-callbacks.sql) and 7405319 (ledger-shares.sql).
+ * Any numbers, as long as every process uses the same ones and nothing else does. The views have 7405315
+ * (payments-raw.sql), 7405316 (payments-core.sql), 7405318 (report-callbacks.sql) and 7405319 (ledger-
+ * shares.sql).
  */
 export const LOCKS = {
   migration: 7_405_313,
-  /** Of the locks by name, and the one lock of earlier versions. */
+  /** The class of the locks by name. */
   intake: 7_405_314,
   portfolioStarts: 7_405_317,
   backfillClaims: 7_405_320,

@@ -9,12 +9,10 @@ import { LOCKS } from './locks.ts'
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const NAME = 'loanops-migrate'
 
-/** The part of a queue that PostgreSQL stores. */
 type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
 /** Indexing a large table takes time, and so does waiting for another migration, or for a table that is in use. */
 const NO_LIMIT = 0
 
-/** Brings the database up to date: our tables, pg-boss's, the queues, and the views, which are rebuilt each time. */
 export async function migrate(url: string, queues: QueueDeclaration[]): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -39,8 +37,8 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
 }
 
 /**
- * Whether `migrate` has created this version's tables and views: a role refuses to start on a database that is behind.
- * The views may be from a newer version: during a rollout, processes of the previous version may still restart.
+ * A role refuses to start on a database that is behind. The views may be from a newer version: during a
+ * rollout, processes of the previous version may still restart.
  */
 export async function isUpToDate(db: Database): Promise<boolean> {
   if (!(await tablesPresent()(db))) return false
@@ -128,8 +126,8 @@ async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
 const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
 
 /**
- * Each under the hash of all files: a newer version may take one file back to its older text, and nothing else would
- * tell that file from the older version's.
+ * Each under the hash of all files: a newer version may take one file back to its older text, and nothing
+ * else would tell that file from the older version's.
  */
 function viewFiles(): SqlFile[] {
   const files = sqlFiles('./views/', /\.sql$/)

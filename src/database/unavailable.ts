@@ -1,4 +1,4 @@
 import createError from '@fastify/error'
 
-/** Refuses a request for now: the caller should retry. */
+/** The caller should retry. */
 export const Unavailable = createError('UNAVAILABLE', 'The service is unavailable: %s', 503)

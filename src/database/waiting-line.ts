@@ -1,13 +1,13 @@
 type WaitingLine<T> = {
   length(): number
   add(item: T): void
-  /** Takes those that have waited longest, without those that must follow one that was taken before or stays behind. */
+  /** Takes the longest waiting, skipping those that must follow one taken or left behind. */
   take(max: number): T[]
-  /** Lets go on those that waited for these to end. */
+  /** Releases those that waited for these. */
   ended(items: T[]): void
 }
 
-/** Items that wait. Those that share a name follow one another: the next is taken once the one before has ended. */
+/** Of items that share a name, the next is taken once the one before has ended. */
 export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T> {
   let waiting: T[] = []
   const taken = new Set<string>()

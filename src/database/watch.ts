@@ -5,13 +5,13 @@ const STUCK_AFTER_MS = 10_000
 
 type Watched = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Notices when a task that everything depends on stops making progress. */
+/** Detects a critical task that has stopped making progress. */
 export type Watch = {
-  /** Adds a task to watch. While its tries overlap, the success of one counts for all. */
+  /** While a task's tries overlap, the success of one counts for all. */
   over(name: string): Watched
   /** Receives how long a task's caller waited. */
   waited(name: string): (ms: number) => void
-  /** The names of the tasks that have been retried for too long without success. */
+  /** The tasks that have been retried for too long without success. */
   stuck(): string[]
 }
 

@@ -1,9 +1,6 @@
 import { Unavailable } from './unavailable.ts'
 
-/**
- * Ends with the promise, or once this time is up. What is late goes on, and nobody hears how it ends.
- * @throws Unavailable with the message `late`
- */
+/** Settles with the promise or times out; a late result is ignored. @throws Unavailable with the message `late` */
 export function within<T>(ms: number, promise: Promise<T>, late: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Unavailable(late)), ms)

@@ -7,15 +7,14 @@ import { ownFolder } from './own-folder.ts'
 export type OrdinaryUser = { uid: number; gid: number }
 
 const ROOT = 0
-/** The permission to traverse a folder. */
 const GROUP_MAY_TRAVERSE = 0o010
 const OTHERS_MAY_TRAVERSE = 0o001
-/** The users that PostgreSQL may run as if we are root: it refuses to run as root. */
+/** For when we are root, as which PostgreSQL refuses to run. */
 const NAMES = ['postgres', 'nobody']
 /** Survives a reboot, and every user may traverse it. */
 const SHELTER = '/var/tmp'
 
-/** @returns the user to run PostgreSQL as, or undefined if we are an ordinary user ourselves */
+/** @returns undefined if we are an ordinary user ourselves */
 export function ordinaryUser(): OrdinaryUser | undefined {
   if (process.getuid?.() !== ROOT) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -28,9 +27,9 @@ export function ordinaryUser(): OrdinaryUser | undefined {
 }
 
 /**
- * Where PostgreSQL finds its programs and data. If its user cannot reach them, as under /root, the programs are copied
- * to a shelter that it can reach; the data is kept there too, with a symbolic link in its original place.
- * @param native the folder with the programs and their libraries
+ * If PostgreSQL's user cannot reach the folders, as under /root, the programs are copied to a shelter; the
+ * data is kept there too, with a symbolic link in its original place. @param native the folder with the
+ * programs and their libraries
  */
 export function sheltered(native: string, data: string): { native: string; data: string } {
   const user = ordinaryUser()

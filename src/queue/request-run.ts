@@ -5,10 +5,7 @@ import { newId } from '../ids.ts'
 import { insertJobs, type Queue } from './queue.ts'
 import type { RunTable } from './run-claim.ts'
 
-/**
- * Requests a run: a new one, or the one that is already waiting.
- * @returns its id
- */
+/** @returns the id of a new run, or of the one that is already waiting */
 export async function requestRun(
   trx: Trx,
   boss: PgBoss,

@@ -3,23 +3,22 @@ import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import { publicError } from '../public-error.ts'
 
-/** A table of runs, of which one is in progress at a time, across all workers, and one more may wait. */
+/** One run is in progress at a time, across all workers, and one more may wait. */
 export type RunTable = 'core.batch_run' | 'core.readback_run'
 
-/** A backfill is leased like a run but claimed in its own way: one is in progress per account of a gateway. */
+/** A backfill is claimed in its own way: one is in progress per account of a gateway. */
 type LeasedTable = RunTable | 'core.backfill'
 
-/** A run that only this process works on until the lease ends. */
 export type RunClaim = {
   id: string
-  /** How often the run has been claimed: who writes under an older number has lost its lease. Column `attempt`. */
+  /** Claim count; a writer with an older number has lost its lease. Column `attempt`. */
   number: number
 }
 
 /** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
 const REST_SECONDS = 5
 
-/** Continues the run of a worker that died, or starts the waiting one, unless another run is in progress. */
+/** A dead worker's run goes first; none is started while another is in progress. */
 export async function claimRun(db: Database, table: RunTable): Promise<RunClaim | undefined> {
   const runs = sql.table(table)
   const { rows } = await sql<RunClaim>`
@@ -48,7 +47,7 @@ export async function renewRun(
   return numAffectedRows === 1n
 }
 
-/** Releases a run to the next worker: at once, or some time after the error that interrupted it. */
+/** To the next worker, after a rest if an error interrupted it. */
 export async function releaseRun(
   db: Database,
   table: LeasedTable,

@@ -32,12 +32,12 @@ type RunKind = {
   cron: string
   timeZone: string
   request(trx: Trx): Promise<unknown>
-  /** Works on the run to its end; continues with what remains, also after a worker died. */
+  /** Continues with what remains, also after a worker died. */
   run(run: Run): Promise<void>
   log: Pick<Log, 'error'>
 }
 
-/** Runs them one after the other, on schedule and on demand. */
+/** One after the other, on schedule and on demand. */
 export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): Promise<Job> {
   const { table, queue, log } = kind
   if (kind.cron === '') await boss.unschedule(queue.name)

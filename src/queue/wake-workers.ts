@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 
-/** Where pg-boss's workers listen: a notification with a queue's name makes them fetch at once. */
+/** pg-boss's workers listen here for the names of queues to fetch from. */
 const CHANNEL = `pgboss_${createHash('sha224').update('pgboss').digest('hex').slice(0, 24)}`
 
 type Named = { name: string }
 
 /**
- * Wakes a queue's workers when the transaction commits. PostgreSQL lets one transaction with a notification commit at a
- * time, flush included: where callers wait for the commit, use a waker instead.
+ * PostgreSQL lets one transaction with a notification commit at a time, flush included: if callers wait for
+ * the commit, use a waker instead.
  */
 export async function wakeAtCommit(trx: Trx, { name }: Named): Promise<void> {
   await sql`select pg_notify(${CHANNEL}, ${name})`.execute(trx)
 }
 
 /**
- * Wakes a queue's workers from now on. One notification at a time is on its way; calls during it share the next one. One
- * that is lost costs a little time only, because workers also look by themselves.
+ * One notification at a time; calls during it share the next. A lost one costs little, because workers also
+ * look by themselves.
  */
 export function openWaker(db: Database, { name }: Named): () => void {
   let isOnItsWay = false

@@ -1,5 +1,4 @@
 export const DAY_MS = 86_400_000
-/** How far India's clocks are ahead of UTC. */
 export const INDIA_MS = 5.5 * 3_600_000
 
 /** Days are yyyy-mm-dd strings: they compare as text, and no time zone can shift them. */
@@ -42,8 +41,8 @@ export function todayIn(timeZone: string): () => string {
   let today = ''
   return () => {
     const now = Date.now()
-    // Formatting costs more than a whole call, so the day is cached until the next quarter of an hour, when a zone's
-    // midnight may fall.
+    // Formatting costs more than a whole call, so the day is cached until the next quarter of an hour, when
+    // a zone's midnight may fall.
     if (now >= until) {
       today = format.format(now)
       until = now - (now % QUARTER_HOUR_MS) + QUARTER_HOUR_MS

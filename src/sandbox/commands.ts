@@ -4,14 +4,13 @@ import { startSandbox } from './server.ts'
 
 type Listen = { host: string; port: number }
 
-/** Runs the sandbox ledger until the process is asked to stop. */
 export async function runSandbox(listen: Listen): Promise<void> {
   const sandbox = await startSandbox(listen)
   closeWithGrace(() => sandbox.close())
   process.stdout.write(`${sandbox.url}\n`)
 }
 
-/** Runs both sandbox gateways until the process is asked to stop, and prints the settings that lead to them. */
+/** Prints the settings that lead to them. */
 export async function runSandboxGateways(listen: Listen): Promise<void> {
   const { urlA, urlB, key, secret, controlUrl, close } = await startSandboxGateways(listen)
   closeWithGrace(() => close())

@@ -8,7 +8,7 @@ import { emptyLedger } from './storage/ledger.ts'
 
 export const CONTROL = '/control'
 
-/** Lets a test configure and inspect the ledger. A real one has no such API. */
+/** For tests; a real ledger has no such API. */
 export async function control(
   service: Service,
   request: IncomingMessage,

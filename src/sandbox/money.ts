@@ -2,15 +2,14 @@ import { Decimal } from 'decimal.js'
 
 export const Exact = Decimal.clone({ precision: 34, rounding: Decimal.ROUND_HALF_EVEN })
 
-/** A whole number of paise: exact up to 90 trillion rupees. */
+/** Exact up to 90 trillion rupees. */
 export type Paise = number
 
-/** How amounts of a currency are rounded. */
 export type Rounding = { decimalPlaces: number; inMultiplesOf: number }
 
 const TO_PAISE: Rounding = { decimalPlaces: 2, inMultiplesOf: 0 }
 
-/** Rounds as Fineract does: multiples apply only without decimals, and half a multiple rounds up. */
+/** As Fineract: multiples apply only without decimals, and half a multiple rounds up. */
 export function paise(rupees: Decimal, { decimalPlaces, inMultiplesOf } = TO_PAISE): Paise {
   const exact = new Exact(rupees)
   const isStepped = decimalPlaces === 0 && inMultiplesOf > 0
@@ -18,7 +17,7 @@ export function paise(rupees: Decimal, { decimalPlaces, inMultiplesOf } = TO_PAI
   return rounded.toDecimalPlaces(decimalPlaces).times(100).toNumber()
 }
 
-/** An amount as messages and `changes` show it: 1071.15. */
+/** As messages and `changes` show it: 1071.15. */
 export function rupees(amount: Paise): number {
   return new Exact(amount).dividedBy(100).toNumber()
 }

@@ -30,7 +30,6 @@ type Sandbox = {
 
 const HEALTH = '/fineract-provider/actuator/health'
 
-/** A ledger that behaves like Apache Fineract, for trying out and testing LoanOps. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', username = 'mifos', password = 'password' } = options
   const service: Service = {

@@ -9,7 +9,7 @@ const COLUMNS: [keyof Client, number][] = [
   ['emailAddress', 150],
 ]
 
-/** The constraints of Fineract's database, which come after all its own checks. */
+/** Constraints of Fineract's database, which come after all its own checks. */
 export function checkUnique(ledger: Ledger, client: Client): void {
   const { books } = ledger
   taken(books.clientByExternalId, 'externalId', client.externalId, client.id)

@@ -9,7 +9,6 @@ export type CallFacts = {
   externalId(): string | undefined
 }
 
-/** What is injected into one call. */
 export type Injection = {
   delayBeforeMs: number
   delayAfterMs: number
@@ -18,10 +17,7 @@ export type Injection = {
 
 const NONE: Injection = { delayBeforeMs: 0, delayAfterMs: 0, fault: undefined }
 
-/**
- * Decides which fault a request gets. Each rule has its own random numbers, so that the outcome of its nth request
- * does not depend on the other rules.
- */
+/** Each rule has its own random numbers, so that its nth request does not depend on the other rules. */
 export class Faults {
   #rules: { rule: FaultRule; path: RegExp | undefined; hits: number; draw: () => number }[] = []
   #seed = 1

@@ -2,22 +2,22 @@ const KINDS = `latency drop reset stuck conflict locked error unauthorized tooMa
   hang`.split(/\s+/)
 
 /**
- * One way for the ledger to misbehave. Only `kind` is required. PUT {controlUrl}/faults takes a list of rules; the
- * request header X-Sandbox-Fault takes one rule, or just its kind.
+ * Only `kind` is required. PUT {controlUrl}/faults takes a list of rules; the request header X-Sandbox-
+ * Fault takes one rule, or just its kind.
  */
 export type FaultRule = {
   // latency: answers late. drop: applies, then closes without an answer. reset: closes before applying.
   // stuck: 425, and so does every later call with the same key. conflict: 409, stored under the key.
-  // locked: 409 as during close of business, not stored. error: 500, 502 or 503. unauthorized: 401. tooMany: 429.
-  // makerChecker: 200 with rollbackTransaction. hang: never answers.
+  // locked: 409 as during close of business, not stored. error: 500, 502 or 503. unauthorized: 401.
+  // tooMany: 429. makerChecker: 200 with rollbackTransaction. hang: never answers.
   kind: string
-  // The latency in milliseconds, or its range.
+  // Latency, or its range.
   ms?: number | [number, number]
   // For error.
   status?: 500 | 502 | 503
   // For latency and error: before the effect (default) or after it.
   when?: 'before' | 'after'
-  // For stuck: how long it lasts; for ever by default.
+  // For stuck: how long it lasts; indefinitely by default.
   seconds?: number
   // For stuck and hang: whether the write takes effect (default: no).
   applied?: boolean

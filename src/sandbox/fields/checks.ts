@@ -3,7 +3,7 @@ import { type FieldError, fieldError, invalid } from '../http/refusal.ts'
 
 export type Checks = ReturnType<typeof checks>
 
-/** Collects everything that is wrong with a body's fields, to report it in one answer. */
+/** Collects all errors of a body, to report them in one answer. */
 export function checks(resource: string) {
   const errors: FieldError[] = []
   const fail = (name: string, suffix: string, message: string, ...args: unknown[]) => {

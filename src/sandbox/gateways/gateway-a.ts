@@ -9,7 +9,7 @@ const MAX_RECON_ROWS = 1_000
 
 export type GatewayAnswer = { status: number; body: string; headers?: Record<string, string> }
 
-/** Answers as gateway A's API does; undefined for an unknown path. `account`: whose credentials were sent. */
+/** Undefined for an unknown path. `account`: whose credentials were sent. */
 export function answerA(store: GatewayStore, url: URL, account: string): GatewayAnswer | undefined {
   const [resource, id, part] = url.pathname.replace(/^\/v1\//, '').split('/')
   const query = url.searchParams

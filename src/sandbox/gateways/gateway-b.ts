@@ -15,10 +15,10 @@ const MAX_DAYS = 30
 
 type Filters = { start_date?: string; end_date?: string; cf_settlement_ids?: string[] }
 type ReconRequest = { pagination?: { limit?: number; cursor?: string | null }; filters?: Filters }
-/** A row of the account's events: text, because amounts are written with both decimals. */
+/** As text, because amounts are written with both decimals. */
 type Row = { at: number; text: string }
 
-/** Answers as gateway B's API does; undefined for an unknown path. */
+/** Undefined for an unknown path. */
 export function answerB(
   store: GatewayStore,
   { url, body, version }: { url: URL; body: string; version: string | undefined },
@@ -55,7 +55,7 @@ export function answerB(
   return part === 'refunds' ? ok(`[${refunds.map(refundText).join()}]`) : undefined
 }
 
-/** Pages by a cursor; a page may be shorter than asked for. */
+/** A page may be shorter than requested. */
 function recon(rows: Row[], { pagination = {}, filters = {} }: ReconRequest): GatewayAnswer {
   const from = Date.parse(filters.start_date ?? '')
   const to = Date.parse(filters.end_date ?? '')

@@ -1,8 +1,8 @@
 import { dice } from '../faults/dice.ts'
 
-/** How a sandbox gateway misbehaves: `times` bounds how often, `rate` (0 to 1) how seldom. */
+/** `times` limits the hits; `rate` (0 to 1) is the share of calls to hit. */
 type GatewayFault = {
-  /** latency: answers late. error: a 5xx. tooMany: 429. hang: never answers. garbage: 200 with a body that is no answer. */
+  /** latency: answers late. error: a 5xx. tooMany: 429. hang: never answers. garbage: 200 with an unusable body. */
   kind: 'latency' | 'error' | 'tooMany' | 'hang' | 'reset' | 'garbage'
   ms?: number
   status?: number
@@ -13,7 +13,6 @@ type GatewayFault = {
   rate?: number
 }
 
-/** Draws the faults that meet a call. */
 export class GatewayFaults {
   #faults: { fault: GatewayFault; hits: number }[] = []
   #draw = dice(1)

@@ -22,7 +22,6 @@ const SECRET = 'sandbox-secret'
 
 type State = { store: GatewayStore; faults: GatewayFaults; calls: { path: string; at: number }[] }
 
-/** Both gateways' APIs, to try LoanOps with and to test it against. */
 export async function startSandboxGateways({
   port,
   host = '127.0.0.1',

@@ -1,6 +1,5 @@
 import type { SandboxGateways } from './gateway-server.ts'
 
-/** With these settings a service asks the sandbox's gateways. */
 export const gatewaySettings = ({ urlA, urlB, key, secret }: SandboxGateways) => ({
   GATEWAY_A_API_URL: urlA,
   GATEWAY_A_API_KEY: key,

@@ -1,6 +1,6 @@
 type SandboxGateway = 'gateway_a' | 'gateway_b'
 
-/** A payment at a sandbox gateway. Amounts are in paise. */
+/** Amounts are in paise. */
 export type GatewayPayment = {
   gateway: SandboxGateway
   id: string
@@ -15,7 +15,7 @@ export type GatewayPayment = {
   /** Of the fee. */
   tax: bigint
   settlement: { id: string; at: Date; utr: string } | null
-  /** The account whose credentials see it; null: everybody's. */
+  /** The account that can see it; null: all. */
   account: string | null
 }
 
@@ -26,7 +26,7 @@ export type GatewayRefund = {
   amount: bigint
   status: 'pending' | 'processed' | 'failed'
   createdAt: Date
-  /** In which it is kept back. */
+  /** The settlement that it is deducted from. */
   settlement: GatewayPayment['settlement']
 }
 
@@ -39,7 +39,7 @@ export type GatewayDispute = {
   createdAt: Date
 }
 
-/** What a test asks the sandbox to hold; all but the gateway and the id has a default. */
+/** All but the gateway and the id have defaults. */
 type GivenPayment = {
   gateway: SandboxGateway
   id: string
@@ -57,7 +57,7 @@ type GivenPayment = {
 
 export type GatewayStore = ReturnType<typeof gatewayStore>
 
-/** The payments, refunds and disputes of both gateways, in the order in which they came. */
+/** In the order in which they came. */
 export function gatewayStore() {
   const payments = new Map<string, GatewayPayment>()
   const refunds: GatewayRefund[] = []
@@ -69,7 +69,7 @@ export function gatewayStore() {
     disputes,
     payment: (gateway: string, id: string) => payments.get(keyOf(gateway, id)),
     payments: (gateway: string) => [...payments.values()].filter(one => one.gateway === gateway),
-    /** Adds a payment, or changes the members that are given of one that is there. */
+    /** Adds a payment, or changes the given members of an existing one. */
     put(given: GivenPayment): GatewayPayment {
       const key = keyOf(given.gateway, given.id)
       const payment = changed(payments.get(key) ?? fresh(given), given)
@@ -115,7 +115,7 @@ function changed(payment: GatewayPayment, given: GivenPayment): GatewayPayment {
   }
 }
 
-/** Rupees with two decimals, as gateway B writes them. */
+/** With two decimals, as gateway B writes them. */
 export function rupees(paise: bigint): string {
   const text = paise.toString().padStart(3, '0')
   return `${text.slice(0, -2)}.${text.slice(-2)}`

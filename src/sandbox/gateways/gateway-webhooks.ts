@@ -9,11 +9,10 @@ type Wanted = {
   id: string
   /** The service's webhook, with its `?lender=`. */
   url: string
-  /** Signs the event, where it is given. */
+  /** Signs the event, if given. */
   secret?: string
 }
 
-/** Sends the event of a payment's capture, as its gateway does. */
 export async function sendWebhook(store: GatewayStore, { gateway, id, url, secret }: Wanted) {
   const payment = store.payment(gateway, id)
   if (payment === undefined) return { status: 404 }

@@ -17,7 +17,10 @@ type Arrival = {
   headers: IncomingHttpHeaders
 }
 
-/** A write under /loans/… passes the close-of-business filter before authentication, and that filter crashes without credentials. */
+/**
+ * A write under /loans/… passes the close-of-business filter before authentication, and that filter crashes
+ * without credentials.
+ */
 const LOAN_WRITE = /^loans\/./
 
 export function refuseUnauthenticated(arrival: Arrival, path: string, allowed: Credentials): void {

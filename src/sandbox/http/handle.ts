@@ -112,7 +112,6 @@ async function answerOf(
   return { status: 200, text: JSON.stringify(onlyFields(body, query.get('fields'))) }
 }
 
-/** The outcome of a fault that keeps the call from reaching the ledger. */
 function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefined {
   const { kind, status = 500 } = fault
   if (kind === 'reset') return 'cut'
@@ -172,8 +171,8 @@ function enter({ traffic }: Service, plan: CommandPlan, call: Call, response: Se
   const externalId = subjectOf(plan, { externalId: externalIdIn(call.text) })
   if (plan.of !== 'loan' || externalId === undefined) return undefined
   const leave = traffic.enter(externalId, { scope: plan.scope, key: call.key ?? null })
-  // A caller that hangs up has left too. An answered one leaves before the answer is sent, so that its next write never
-  // seems to overlap this one.
+  // A caller that hangs up has left too. An answered one leaves before the answer is sent, so that its next
+  // write never seems to overlap this one.
   response.on('close', leave)
   return leave
 }

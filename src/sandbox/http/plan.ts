@@ -11,8 +11,8 @@ export type Request = {
 export type Router = (ledger: Ledger, request: Request) => Plan
 
 /**
- * What a request asks for. Whatever the URL names is looked up while planning: as in Fineract, a 404 or an unknown
- * command is answered before the command and its idempotency key are considered.
+ * Whatever the URL names is looked up while planning: as in Fineract, a 404 or an unknown command is
+ * answered before the command and its idempotency key are considered.
  */
 export type Plan = ReadPlan | QueryPlan | CommandPlan
 

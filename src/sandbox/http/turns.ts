@@ -1,7 +1,6 @@
 // Of four concurrent writes to one loan, Fineract refuses one; the others wait for each other.
 const MAX_CONCURRENT = 3
 
-/** Runs slow writes to one loan one after the other. */
 export class Turns {
   readonly #queues = new Map<string, { last: Promise<void>; length: number }>()
 

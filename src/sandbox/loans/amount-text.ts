@@ -1,5 +1,5 @@
-// Fineract prints an amount that was sent as a number through a Java double: 1 becomes 1.0, 10000001 stays 10000001,
-// 20000000 becomes 2.0E+7.
+// Fineract prints an amount that was sent as a number through a Java double: 1 becomes 1.0, 10000001 stays
+// 10000001, 20000000 becomes 2.0E+7.
 export function amountText(sent: unknown): string {
   if (typeof sent !== 'number') return String(sent).trim().replaceAll(',', '')
   if (Math.abs(sent) < 1e7) return Number.isInteger(sent) ? `${sent}.0` : String(sent)

@@ -6,7 +6,7 @@ import { transactionView } from '../transactions/transaction-view.ts'
 import type { Loan, LoanCharge } from './loan.ts'
 import { scheduleView } from './schedule-view.ts'
 
-/** A loan's schedule, transactions and charges are returned only if `associations` asks for them. */
+/** Schedule, transactions and charges are returned only if `associations` asks for them. */
 export function associationsOf(ledger: Ledger, loan: Loan, query: URLSearchParams) {
   const requested = namesIn(query, 'associations')
   const excluded = namesIn(query, 'exclude')

@@ -19,10 +19,7 @@ const SCHEDULE = [
 const REBUILDING = ['charges', 'expectedDisbursementDate', 'productId']
 const MONTHS = 2
 
-/**
- * The loan after the update, and what changed. If a change affects the schedule, it is rebuilt from the request alone;
- * a monthly schedule is always rebuilt.
- */
+/** If a change affects the schedule, it is rebuilt from the request alone; a monthly schedule is always rebuilt. */
 export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body) {
   const changes: Changes = {}
   const terms = changedTerms(loan.terms, request, body, changes)
@@ -65,7 +62,6 @@ function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]) {
 function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): number {
   const { principal } = request
   if (principal === undefined) return loan.principal
-  // Compared as sent, with all its decimals.
   if (!principal.eq(rupees(loan.principal))) changes.principal = principal.toNumber()
   return paise(principal, loan.terms.rounding)
 }

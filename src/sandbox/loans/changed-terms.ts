@@ -4,10 +4,9 @@ import { PER_YEAR } from '../reference/options.ts'
 import type { LoanTerms } from './loan.ts'
 import type { LoanRequest } from './loan-request.ts'
 
-/** What an update changed, by field name. */
 export type Changes = Record<string, unknown>
 
-/** The terms that determine a schedule, together with amount and rate. */
+/** They determine the schedule, together with amount and rate. */
 export const SCHEDULE_TERMS = [
   'numberOfRepayments',
   'repaymentEvery',

@@ -51,8 +51,8 @@ export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
 }
 
 /**
- * As in Fineract, a wrong state is reported together with invalid fields, before amount and day are checked; a day
- * before the approval is reported before either.
+ * As in Fineract, a wrong state is reported together with invalid fields, before amount and day are
+ * checked; a day before the approval is reported before either.
  */
 function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
   const check = checks('loan.disbursement')

@@ -6,7 +6,7 @@ import { LIMITS } from '../reference/product-limits.ts'
 import { amountText } from './amount-text.ts'
 import type { LoanRequest } from './loan-request.ts'
 
-/** The product's limits. A missing principal passes. */
+/** A missing principal passes. */
 export function checkLimits(check: Checks, request: LoanRequest, body: Body): void {
   const { principal, numberOfRepayments, interestRatePerPeriod } = request
   const [least, most] = LIMITS.numberOfRepayments

@@ -9,7 +9,7 @@ import { NOT_SUPPORTED_KEYS } from './loan-keys.ts'
 
 type Sent<T> = { [Name in keyof T]: T[Name] | undefined }
 
-/** The parsed body of a loan; a member that was not sent is undefined. */
+/** A member that was not sent is undefined. */
 export type LoanRequest = Sent<
   Omit<LoanTerms, 'interestRatePerPeriod' | 'interestRateFrequencyType' | 'rounding'>
 > & {

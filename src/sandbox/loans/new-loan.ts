@@ -16,7 +16,7 @@ import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
 
-/** Validates the body and builds the loan with its schedule, without saving it. */
+/** Does not save it. */
 export function newLoan(ledger: Ledger, body: Body): Loan {
   refuseUnknownKeys(body, CREATE_KEYS)
   const productId = idOf(body, 'productId')

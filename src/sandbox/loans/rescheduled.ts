@@ -2,10 +2,7 @@ import type { Paise } from '../money.ts'
 import type { Loan } from './loan.ts'
 import { makeSchedule } from './schedule.ts'
 
-/**
- * The schedule after a disbursal or its undoing. It is rebuilt only if amount or day differ, so that one which an
- * update left without interest stays without it.
- */
+/** Rebuilt only if amount or day differ, so that a schedule which an update left without interest stays without it. */
 export function rescheduled(loan: Loan, principal: Paise, from: string) {
   const isSame = loan.scheduled.principal === principal && loan.scheduled.from === from
   const { interestRatePerPeriod } = isSame ? loan.scheduled : loan.terms

@@ -3,7 +3,7 @@ import { ACTUAL_MONTH, ACTUAL_YEAR, CUMULATIVE, HORIZONTAL } from '../reference/
 
 const NIL = amount(0)
 
-/** Members that have the same value on every loan of the lenders' products. */
+/** Members with the same value on every loan of the lenders' products. */
 export const SAME_FOR_ALL = {
   syncDisbursementWithMeeting: false,
   disallowExpectedDisbursements: false,

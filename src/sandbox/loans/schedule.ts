@@ -87,8 +87,8 @@ function withoutInterest(principal: Paise, terms: LoanTerms): Paise {
 }
 
 /**
- * Months count from the first day, so that 31 January leads to 29 February and then 31 March; years count from the
- * previous due date, so that a schedule from 29 February 2020 stays on the 28th.
+ * Months count from the first day, so that 31 January leads to 29 February and then 31 March; years count
+ * from the previous due date, so that a schedule from 29 February 2020 stays on the 28th.
  */
 function dueDate(terms: LoanTerms, start: string, from: string, number: number): string {
   const every = terms.repaymentEvery

@@ -1,7 +1,6 @@
 import type { Client } from '../clients/client.ts'
 import { domainRule } from '../http/refusal.ts'
 
-/** Checks the day of submission against today, the client's activation and the expected disbursement. */
 export function refuseSubmission(
   submittedOn: string | undefined,
   expectedOn: string | undefined,

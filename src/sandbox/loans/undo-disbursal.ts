@@ -10,7 +10,7 @@ import { ACTIVE, APPROVED, statusView } from './status.ts'
 
 const KEYS = new Set(['note', 'locale', 'dateFormat'])
 
-/** Reverses everything posted since: the transactions leave the loan's list, but their external ids stay taken. */
+/** The transactions posted since leave the loan's list, but their external ids stay reserved. */
 export function undoDisbursal(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, KEYS)
   if (loan.status !== ACTIVE) {

@@ -1,6 +1,6 @@
 import type { Paise } from '../money.ts'
 
-/** A charge definition: a fixed amount, due on a day that the loan specifies. */
+/** A fixed amount, due on a day that the loan specifies. */
 export type Charge = {
   id: number
   name: string

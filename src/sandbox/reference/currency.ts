@@ -10,7 +10,6 @@ export const INR = {
   displayLabel: 'Indian Rupee (₹)',
 }
 
-/** The currency of a loan or product, with its own decimals and multiples if it has any. */
 export const rupee = (rounding?: Rounding) =>
   rounding === undefined ? INR : { ...INR, ...rounding }
 

@@ -11,7 +11,7 @@ type KeyState =
   // The call died between effect and answer: the key is answered with 425 until it is freed.
   | { state: 'stuck'; then: StoredAnswer | undefined }
 
-/** Fineract's Idempotency-Keys: unique per action and entity; failures are stored for ever. */
+/** Fineract's Idempotency-Keys: unique per action and entity; failures are stored forever. */
 export class AnswerStore {
   readonly #keys = new Map<string, KeyState>()
   readonly #settle = new Map<string, () => void>()

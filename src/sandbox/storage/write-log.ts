@@ -11,7 +11,7 @@ export type LoggedWrite = {
 /** A run with more writes reads the log page by page as it goes. */
 const MAX_WRITES = 250_000
 
-/** The writes that took effect, in order. */
+/** Only those that took effect, in order. */
 export class WriteLog {
   readonly #writes: LoggedWrite[] = []
   #first = 0

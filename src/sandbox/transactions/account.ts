@@ -11,7 +11,7 @@ export type Instalment = Due & {
   metOn?: string
 }
 
-/** What is paid and due on one loan: built from its schedule, then updated by each repayment in order. */
+/** Built from the loan's schedule, then updated by each repayment in order. */
 export type Account = {
   instalments: Instalment[]
   open: number

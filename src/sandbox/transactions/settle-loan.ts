@@ -6,7 +6,7 @@ import type { Ledger } from '../storage/ledger.ts'
 import { allocate, openAccount } from './account.ts'
 import type { Split, Transaction } from './transaction.ts'
 
-/** Allocates all repayments again, after one was reversed or posted before an existing one. */
+/** After one repayment was reversed or posted before an existing one, all are allocated again. */
 export function reallocate(ledger: Ledger, loan: Loan): void {
   const { books } = ledger
   const account = openAccount(scheduleOf(loan))
