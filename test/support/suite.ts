@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { globSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { bySeed } from './by-seed.ts'
 
 /** These take longest, mostly by waiting: begun first, they do not run on when all others have ended. */
 const LONGEST_FILES = [
@@ -41,7 +41,7 @@ const FILES_PER_PROCESS = 14
 /**
  * Writes what tap is to run into `folder`, one entry per process.
  * @param given the files, or none for all of them
- * @param seed shuffles them
+ * @param seed shuffles them, and the tests in them
  */
 export function writeSuite(folder: string, given: string[], seed: string | undefined): string[] {
   const all = given.length > 0 ? given : globSync('test/**/*.test.ts')
@@ -55,9 +55,10 @@ export function writeSuite(folder: string, given: string[], seed: string | undef
   )
   const entries = [...lone.map(file => [file]), ...groups]
   if (seed !== undefined) entries.sort(([a = ''], [b = '']) => bySeed(seed)(a, b))
+  const head = ["import t from 'tap'", ...(seed === undefined ? [] : shuffling(seed))]
   return entries.map((group, n) => {
     const entry = join(folder, `${String(n).padStart(3, '0')}.test.mjs`)
-    writeFileSync(entry, ["import t from 'tap'", ...group.flatMap(importOf)].join('\n'))
+    writeFileSync(entry, [...head, ...group.flatMap(importOf)].join('\n'))
     return entry
   })
 }
@@ -66,11 +67,10 @@ function fileOf(name: string): string {
   return `test/${name}.test.ts`
 }
 
-const bySeed = (seed: string) => (a: string, b: string) =>
-  hashOf(seed, a) < hashOf(seed, b) ? -1 : 1
-
-const hashOf = (seed: string, file: string) =>
-  createHash('sha256').update(`${seed} ${file}`).digest('hex')
-
 /** The comment stands before the file's tests in tap's report. */
 const importOf = (file: string) => [`t.comment('${file}')`, `await import('${resolve(file)}')`]
+
+const shuffling = (seed: string) => [
+  `import { shuffleTests } from '${resolve('test/support/shuffle-tests.ts')}'`,
+  `shuffleTests('${seed}')`,
+]
