@@ -6,12 +6,12 @@ const B = 'gateway_b'
 const SEVEN = { lender: 'LENDER_07' }
 const SIX = { lender: 'LENDER_06' }
 
-t.test('a gateway is asked few times, and waited for', async t => {
+t.test('a batch limits its questions to a gateway, and waits for the answers', async t => {
   const { gateways, service, has, asked, stateOf } = await withConfirm(t)
   const { webhook, batch } = service
   t.afterEach(() => gateways.put('/faults', []))
 
-  await t.test('however many events name an id, a batch asks about it few times', async t => {
+  t.test('a batch asks at most five times about one id, however many events name it', async t => {
     for (let n = 0; n < 30; n++)
       await webhook(B, paidB('41', { order: 'one', amount: n + 1 }), SEVEN)
     for (let n = 0; n < 30; n++) await webhook(B, paidB('42', { order: `order-${n}` }), SEVEN)
@@ -24,7 +24,7 @@ t.test('a gateway is asked few times, and waited for', async t => {
     t.same(await stateOf('42'), ['posted', null, null], 'its own order is asked for in its turn')
   })
 
-  await t.test(
+  t.test(
     'while a gateway cannot be asked, what it is to confirm waits, and nothing else',
     async t => {
       await has(B, '51')
@@ -49,7 +49,7 @@ t.test('a gateway is asked few times, and waited for', async t => {
     },
   )
 
-  await t.test('a gateway that hangs holds up no other payment', async t => {
+  t.test('a gateway that hangs holds up no other payment', async t => {
     await has(B, '54')
     await webhook(B, paidB('54'), SEVEN)
     await gateways.put('/faults', [{ kind: 'hang', path: '/pg/' }])

@@ -1,18 +1,24 @@
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { paidB, withConfirm } from '../support/confirm.ts'
 import { capturedA, disputeA, refundA, refundB, signedA } from '../support/gateway-events.ts'
 import { PAID_AT } from '../support/gateways.ts'
+import type { PaymentService } from '../support/payments.ts'
 
 const B = 'gateway_b'
 const SEVEN = { lender: 'LENDER_07' }
 const SIX = { lender: 'LENDER_06' }
 
-t.test('what no signature proves waits for its gateway', async t => {
+t.test('a payment that no signature proves waits until its gateway confirms it', async t => {
   const { gateways, service, has, asked, posted, stateOf } = await withConfirm(t)
   const { webhook, batch } = service
+  const test = (name: string, body: (t: Test) => Promise<void>) =>
+    t.test(name, async t => {
+      await body(t)
+      await eachIsPostedOnceAndSettled(t, service)
+    })
 
-  await t.test('a payment that the gateway confirms is posted, as verified by it', async t => {
+  test('a payment that the gateway confirms is posted, as verified by it', async t => {
     await has(B, '11')
     await has('gateway_a', 'pay_11')
     const early = paidB('11', { time: '2026-01-01T10:00:00+05:30' })
@@ -34,7 +40,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.equal(Date.parse(payment.paid_at), Date.parse(PAID_AT), 'when the gateway says it was paid')
   })
 
-  await t.test('an event that names no lender waits as well, once its loan is known', async t => {
+  test('an event that names no lender waits as well, once its loan is known', async t => {
     await has(B, '12')
     await webhook(B, paidB('12'))
     await webhook(B, paidB('13'))
@@ -43,7 +49,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await stateOf('13'), ['suspense', 'not_at_gateway', null])
   })
 
-  await t.test('a loan that only the gateway names is the loan', async t => {
+  test('the loan named only by the gateway is used', async t => {
     await has(B, '14', { notes: {}, order_notes: { loan_id: 'L-77' } })
     await webhook(B, paidB('14', { loan: undefined }), SEVEN)
     await batch()
@@ -51,7 +57,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.equal((await posted('L-77')).length, 1)
   })
 
-  await t.test('a loan that the gateway does not name is none, until it is assigned', async t => {
+  test('a payment whose loan the gateway does not name is suspended until assigned', async t => {
     await has(B, '15', { notes: {} })
     await webhook(B, paidB('15'), SEVEN)
     await batch()
@@ -61,7 +67,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await stateOf('15'), ['posted', null, null])
   })
 
-  await t.test('a payment that the gateway contradicts is not posted', async t => {
+  test('a payment that the gateway contradicts is not posted', async t => {
     await has(B, '21', { status: 'failed' })
     await has(B, '22', { status: 'authorized' })
     for (const id of ['23', '24', '25']) await has(B, id)
@@ -90,7 +96,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     })
   })
 
-  await t.test('a denied payment is asked about again until the gateway has it', async t => {
+  test('a denied payment is asked about again until the gateway has it', async t => {
     await webhook(B, paidB('28'), SEVEN)
     await batch()
     t.match((await service.payment('28', B)).payment, {
@@ -103,7 +109,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await stateOf('28'), ['posted', null, null])
   })
 
-  await t.test('a genuine event beside a forged one is posted', async t => {
+  test('a genuine event beside a forged one is posted', async t => {
     await has(B, '29')
     await webhook(B, paidB('29', { amount: 1000.01 }), SEVEN)
     await batch()
@@ -113,7 +119,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.match(await service.payment('29', B), { payment: { state: 'posted', amount: '1000.00' } })
   })
 
-  await t.test('a lender with credentials of its own is asked for with those', async t => {
+  test('a lender with credentials of its own is asked for with those', async t => {
     await has(B, '81', { notes: { loan_id: 'L-8' }, account: 'account-8' })
     await webhook(B, paidB('81', { loan: 'L-8' }), SEVEN)
     await batch()
@@ -127,7 +133,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     })
   })
 
-  await t.test('forged events of no lender do not keep a gateway from being asked', async t => {
+  test('forged events of no lender do not keep a gateway from being asked', async t => {
     await has(B, '16')
     await webhook(B, paidB('16', { amount: 5 }))
     await webhook(B, paidB('16'))
@@ -137,35 +143,32 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await stateOf('516'), ['suspense', 'not_at_gateway', null])
   })
 
-  await t.test(
-    'a payment posted for a lender without confirm gets an objection once one with confirm is named',
-    async t => {
-      await has(B, '17')
-      await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })
-      await batch()
-      t.same(await stateOf('17'), ['posted', null, null])
-      const bookedOn = async () => (await posted('L-2')).map(({ externalId }) => externalId)
-      t.ok((await bookedOn()).includes('gateway_b-17'))
-      await webhook(B, paidB('17'), SEVEN)
-      await batch()
-      t.match((await service.payment('17', B)).payment, {
-        state: 'posted',
-        objection: 'events_disagree',
-      })
-    },
-  )
+  test('a payment posted for a lender without confirm gets an objection once one with confirm is named', async t => {
+    await has(B, '17')
+    await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })
+    await batch()
+    t.same(await stateOf('17'), ['posted', null, null])
+    const bookedOn = async () => (await posted('L-2')).map(({ externalId }) => externalId)
+    t.ok((await bookedOn()).includes('gateway_b-17'))
+    await webhook(B, paidB('17'), SEVEN)
+    await batch()
+    t.match((await service.payment('17', B)).payment, {
+      state: 'posted',
+      objection: 'events_disagree',
+    })
+  })
 
-  await t.test('a signed event needs no question', async t => {
+  test('a signed event is posted without asking the gateway', async t => {
     const body = JSON.stringify(capturedA({ id: 'pay_31', loan: 'L-6' }))
     await webhook('gateway_a', body, { ...SIX, headers: signedA('secret', body) })
     await webhook('gateway_a', capturedA({ id: 'pay_32', loan: 'L-2' }), { lender: 'LENDER_02' })
     await batch()
     t.same(await stateOf('pay_31', 'gateway_a'), ['posted', null, null])
     t.same(await stateOf('pay_32', 'gateway_a'), ['posted', null, null])
-    t.same(await asked('pay_3'), [])
+    for (const id of ['pay_31', 'pay_32']) t.same(await asked(id), [])
   })
 
-  await t.test('a forged event about a payment that is posted changes nothing', async t => {
+  test('a forged event about a payment that is posted changes nothing', async t => {
     await has(B, '18')
     await webhook(B, paidB('18'), SEVEN)
     await batch()
@@ -177,7 +180,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.match(events[0], { counts: 'outranked' })
   })
 
-  await t.test('a refund or dispute is confirmed as a payment is', async t => {
+  test('a refund or dispute is confirmed as a payment is', async t => {
     const refund = (id: string, of: string) => {
       const event = refundB({ id, of })
       const { refund } = event.data
@@ -229,7 +232,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.match((await service.payment('pay_71', 'gateway_a')).payment, { objection: 'chargeback' })
   })
 
-  await t.test('a dispute that goes on is asked about again', async t => {
+  test('an updated dispute is confirmed again', async t => {
     const lost = disputeA('lost', { id: 'pay_12', loan: 'L-6' })
     Object.assign((lost.payload as any).dispute.entity, { id: 'disp_9', amount_deducted: 100_000 })
     const put = (status: string) =>
@@ -265,7 +268,7 @@ t.test('what no signature proves waits for its gateway', async t => {
   const resolve = (id: string, resolution: object) =>
     service.call('POST', `/api/payments/${B}/${id}/resolve`, { note: 'seen', ...resolution })
 
-  await t.test('what an operator decides about a forgery stands', async t => {
+  test('an operator’s decision about a forgery is final', async t => {
     const post = {
       outcome: 'post',
       external_loan_id: 'L-7',
@@ -294,7 +297,7 @@ t.test('what no signature proves waits for its gateway', async t => {
     t.same(await asked('64'), before)
   })
 
-  await t.test('a dismissed payment that the gateway has after all gets an objection', async t => {
+  test('a dismissed payment that the gateway has after all gets an objection', async t => {
     await has(B, '62', { status: 'failed' })
     await webhook(B, paidB('62'), SEVEN)
     await batch()
@@ -307,9 +310,11 @@ t.test('what no signature proves waits for its gateway', async t => {
       objection: 'events_disagree',
     })
   })
+})
 
+async function eachIsPostedOnceAndSettled(t: Test, service: PaymentService): Promise<void> {
   const names = (await service.repayments()).map(({ externalId }) => externalId)
-  t.equal(new Set(names).size, names.length, 'every payment of all these was posted once')
+  t.equal(new Set(names).size, names.length, 'every payment is posted once')
   const { rows } = await sql`
     select from core.question q
      where said is null and not exists (select from core.transaction t
@@ -317,4 +322,4 @@ t.test('what no signature proves waits for its gateway', async t => {
     service.db,
   )
   t.equal(rows.length, 0, 'nothing is asked about that is confirmed')
-})
+}

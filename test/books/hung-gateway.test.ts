@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openGatewayCaller } from '../../src/books/apis/gateway-call.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { openPath } from '../support/path.ts'
@@ -9,7 +9,25 @@ import { until } from '../support/until.ts'
 const PATIENCE = { retryAfterMs: [10, 10, 10], timeoutMs: 300, atOnce: 1 }
 const ASK = { method: 'GET', path: '/payments' } as const
 
-t.test('a gateway', async t => {
+t.test('a gateway whose connection died silently is asked again on another one', async t => {
+  const { path, gateway, shown } = await callerThrough(t)
+  t.same(await gateway.call(ASK), {})
+  path.inflict('silent', 'existing')
+  t.same(await gateway.call(ASK), {})
+  t.equal(await shown(), 0)
+})
+
+t.test('a gateway that does not answer shows in the metrics, through all tries', async t => {
+  const { path, gateway, shown } = await callerThrough(t)
+  path.inflict('silent', 'both')
+  const asked = gateway.call(ASK)
+  await until(async () => (await shown()) > PATIENCE.timeoutMs / 1_000)
+  path.heal()
+  t.same(await asked, {})
+})
+
+/** A caller of a gateway, the path between them, and the metric that shows its unanswered calls. */
+async function callerThrough(t: Test) {
   const server = createServer((_, response) => response.end('{}'))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -30,19 +48,5 @@ t.test('a gateway', async t => {
     const text = await registry.metrics()
     return Number(/^loanops_unanswered_seconds\{of="gateway_a"\} (\S+)/m.exec(text)?.[1])
   }
-
-  await t.test('whose connection died silently is asked again on another one', async t => {
-    t.same(await gateway.call(ASK), {})
-    path.inflict('silent', 'existing')
-    t.same(await gateway.call(ASK), {})
-    t.equal(await shown(), 0)
-  })
-
-  await t.test('that does not answer shows in the metrics, through all tries', async t => {
-    path.inflict('silent', 'both')
-    const asked = gateway.call(ASK)
-    await until(async () => (await shown()) > PATIENCE.timeoutMs / 1_000)
-    path.heal()
-    t.same(await asked, {})
-  })
-})
+  return { path, gateway, shown }
+}

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { ElementHandle, Page } from 'puppeteer-core'
-import t from 'tap'
-import { ADMIN, OPERATOR } from '../support/admin.ts'
+import type { Browser, ElementHandle, Page } from 'puppeteer-core'
+import t, { type Test } from 'tap'
+import { OPERATOR } from '../support/admin.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startWithConsole } from '../support/console.ts'
 import { fillConsole, runBatch } from '../support/console-data.ts'
@@ -20,7 +20,7 @@ const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</
 const EVALUATED = /hx-on|hx-vals="js:|hx-confirm="js:|hx-trigger="[^"]*\[|javascript:|style="/
 
 t.test('a person can do everything in the console with a real browser', async t => {
-  const { url, db } = await startWithConsole(t)
+  const { url, db, operator, admin } = await startWithConsole(t)
   const call = caller(url)
   await fillConsole(url)
   await call(
@@ -31,27 +31,33 @@ t.test('a person can do everything in the console with a real browser', async t 
   await runBatch(url)
   const browser = await openBrowser()
   t.teardown(() => browser.close())
-  const page = await browser.newPage()
-  const complaints: string[] = []
-  page.on('console', message => {
-    if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`)
-  })
-  page.on('pageerror', error => complaints.push(`${page.url()}: ${error}`))
-  const go = (path: string) => page.goto(url + path, { waitUntil: 'load' })
+  /** A test in a window of its own, whose pages must give the browser no error to log. */
+  const test = (name: string, cookie: string, body: (t: Test, window: Window) => Promise<void>) =>
+    t.test(name, async t => {
+      const window = await openWindow(browser, url, cookie)
+      await body(t, window)
+      t.same(window.errors, [], 'the browser logs no error')
+      await window.page.close()
+    })
 
-  t.test('a failed login says so, and the next one leads to the page that was wanted', async t => {
-    await go('/console/payments?state=suspense')
-    await logIn(page, { ...OPERATOR, password: 'not the right one' })
-    t.match(await textOf(page, '[role=alert]'), /username or the password is wrong/)
-    // Chromium calls any answer of 401 an error.
-    complaints.length = 0
-    await logIn(page, OPERATOR)
-    t.equal(new URL(page.url()).search, '?state=suspense')
-  })
+  test(
+    'a failed login says so, and the next one leads to the page that was wanted',
+    '',
+    async (t, { page, go, errors }) => {
+      await go('/console/payments?state=suspense')
+      await logIn(page, { ...OPERATOR, password: 'not the right one' })
+      t.match(await textOf(page, '[role=alert]'), /username or the password is wrong/)
+      // Chromium calls any answer of 401 an error.
+      errors.length = 0
+      await logIn(page, OPERATOR)
+      t.equal(new URL(page.url()).search, '?state=suspense')
+    },
+  )
 
-  t.test(
+  test(
     'an operator brings a payment from suspense to the ledger with the keyboard alone',
-    async t => {
+    operator.cookie,
+    async (t, { page, go }) => {
       await go('/console/payments/gateway_a/pay_nobody')
       await page.focus('form[action$="/assign"] [name=external_loan_id]')
       await page.keyboard.type('L-1001')
@@ -67,37 +73,46 @@ t.test('a person can do everything in the console with a real browser', async t 
     },
   )
 
-  t.test('a page refreshes itself until that is stopped', async t => {
-    await go('/console/payments?loan=L-1001')
-    t.notMatch(await textOf(page, '#live'), /pay_later/)
-    const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
-    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-    await runBatch(url)
-    await page.waitForFunction('document.body.innerText.includes("pay_later")')
-    await go('/console/payments?loan=L-1001&refresh=off')
-    t.equal(await page.$('[hx-get]'), null)
-  })
+  test(
+    'a page refreshes itself until that is stopped',
+    operator.cookie,
+    async (t, { page, go }) => {
+      await go('/console/payments?loan=L-1001')
+      t.notMatch(await textOf(page, '#live'), /pay_later/)
+      const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
+      await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+      await runBatch(url)
+      await page.waitForFunction('document.body.innerText.includes("pay_later")')
+      await go('/console/payments?loan=L-1001&refresh=off')
+      t.equal(await page.$('[hx-get]'), null)
+    },
+  )
 
-  t.test('a file becomes a portfolio', async t => {
-    await go('/console/portfolio')
-    await page.select('form[data-upload] [name=type]', 'repayments')
-    const file = join(t.testdir({ 'repayments.csv': FILE }), 'repayments.csv')
-    const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
-    await input?.uploadFile(file)
-    await Promise.all([page.waitForNavigation(), page.click('form[data-upload] button')])
-    await Promise.all([
-      page.waitForNavigation(),
-      page.click('form[action$="/run"] button:not([formaction])'),
-    ])
-    await page.waitForFunction('document.querySelector(".facts")?.innerText.includes("completed")')
-    t.match(await textOf(page, '.facts'), /Done\s*1/)
-  })
+  test(
+    'an uploaded file becomes a portfolio that is run',
+    operator.cookie,
+    async (t, { page, go }) => {
+      await go('/console/portfolio')
+      await page.select('form[data-upload] [name=type]', 'repayments')
+      const file = join(t.testdir({ 'repayments.csv': FILE }), 'repayments.csv')
+      const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
+      await input?.uploadFile(file)
+      await Promise.all([page.waitForNavigation(), page.click('form[data-upload] button')])
+      await Promise.all([
+        page.waitForNavigation(),
+        page.click('form[action$="/run"] button:not([formaction])'),
+      ])
+      await page.waitForFunction(
+        'document.querySelector(".facts")?.innerText.includes("completed")',
+      )
+      t.match(await textOf(page, '.facts'), /Done\s*1/)
+    },
+  )
 
-  t.test(
+  test(
     'every page is accessible, fits a phone, and runs nothing that came from outside',
-    async t => {
-      await logOut(page)
-      await logIn(page, ADMIN)
+    admin.cookie,
+    async (t, { page, go }) => {
       for (const path of [
         ...PAGES,
         '/console/payments/gateway_a/pay_markup?bodies=true',
@@ -127,29 +142,29 @@ t.test('a person can do everything in the console with a real browser', async t 
     },
   )
 
-  t.test('without JavaScript, the pages display, and their forms work', async t => {
-    await page.setJavaScriptEnabled(false)
-    await go('/console')
-    await page.type('form[action="/console/pause"] [name=reason]', 'close of business')
-    await Promise.all([
-      page.waitForNavigation(),
-      page.click('form[action="/console/pause"] button'),
-    ])
-    const { rows } = await db
-      .selectFrom('loanops.ledger_pause')
-      .select('reason')
-      .execute()
-      .then(rows => ({ rows }))
-    t.same(rows, [{ reason: 'close of business' }])
-    await Promise.all([
-      page.waitForNavigation(),
-      page.click('form[action="/console/resume"] button'),
-    ])
-  })
-
-  t.test('no page has made the browser complain', async t => {
-    t.same(complaints, [])
-  })
+  test(
+    'without JavaScript, the pages display, and their forms work',
+    operator.cookie,
+    async (t, { page, go }) => {
+      await page.setJavaScriptEnabled(false)
+      await go('/console')
+      await page.type('form[action="/console/pause"] [name=reason]', 'close of business')
+      await Promise.all([
+        page.waitForNavigation(),
+        page.click('form[action="/console/pause"] button'),
+      ])
+      const { rows } = await db
+        .selectFrom('loanops.ledger_pause')
+        .select('reason')
+        .execute()
+        .then(rows => ({ rows }))
+      t.same(rows, [{ reason: 'close of business' }])
+      await Promise.all([
+        page.waitForNavigation(),
+        page.click('form[action="/console/resume"] button'),
+      ])
+    },
+  )
 })
 
 const PAGES = [
@@ -174,14 +189,27 @@ const PAGES = [
   '/console/bulk?decision=payments.dismiss&note=x&state=suspense',
 ]
 
+type Window = { page: Page; errors: string[]; go(path: string): Promise<unknown> }
+
+/** With the login of the cookie alone, and with the errors that the browser logs. */
+async function openWindow(browser: Browser, url: string, cookie: string): Promise<Window> {
+  await browser.deleteCookie(...(await browser.cookies()))
+  const [name = '', value = ''] = cookie.split('=')
+  if (cookie !== '')
+    await browser.setCookie({ name, value, domain: new URL(url).hostname, path: '/console' })
+  const page = await browser.newPage()
+  const errors: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error') errors.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on('pageerror', error => errors.push(`${page.url()}: ${error}`))
+  return { page, errors, go: path => page.goto(url + path, { waitUntil: 'load' }) }
+}
+
 async function logIn(page: Page, { username, password }: { username: string; password: string }) {
   await page.type('[name=username]', username)
   await page.type('[name=password]', password)
   await Promise.all([page.waitForNavigation(), page.click('main button')])
-}
-
-async function logOut(page: Page) {
-  await Promise.all([page.waitForNavigation(), page.click('form[action="/console/logout"] button')])
 }
 
 async function textOf(page: Page, selector: string): Promise<string> {

@@ -22,14 +22,14 @@ t.test('a connection with long statements is given up once its server is dead', 
     return client
   }
 
-  await t.test('a statement that takes long is not cut off', async t => {
+  t.test('a statement that takes long is not cut off', async t => {
     const client = await connected()
     t.equal((await client.query(LONG_STATEMENT)).rows.length, 1)
     await client.end()
   })
 
   for (const trouble of ['deaf', 'mute'] as const satisfies Trouble[])
-    await t.test(
+    t.test(
       `a connection that is ${trouble} is closed as soon as the server can be asked`,
       async t => {
         const client = await connected()
@@ -43,7 +43,7 @@ t.test('a connection with long statements is given up once its server is dead', 
       },
     )
 
-  await t.test('a transaction that waits for us is not cut off', async t => {
+  t.test('a transaction that waits for us is not cut off', async t => {
     const client = await connected()
     await client.query('begin')
     const other = await connected()

@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { passHungCalls } from '../../src/ledger/hung-calls.ts'
@@ -13,7 +13,54 @@ const SLOTS = 2
 const HUNG_AFTER_MS = 200
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 
-t.test('calls whose connections died silently', async t => {
+t.test('calls whose connections died show in the metrics long before they end', async t => {
+  const { slots, unansweredSeconds } = await withHungCalls(t)
+  await until(async () => (await unansweredSeconds()) > (2 * HUNG_AFTER_MS) / 1_000)
+  t.equal(slots.free('live'), 0)
+})
+
+t.test('hung calls hold up neither others nor a probe once the ledger can be reached', async t => {
+  const { path, ledger, ask } = await withHungCalls(t)
+  const next = ask()
+  const probe = ledger.probe()
+  path.heal()
+  t.match(await next, { outcome: 'done' })
+  t.equal(await probe, true)
+  t.match(await Promise.all([ask(), ask(), ask()]), Array(3).fill({ outcome: 'done' }))
+})
+
+t.test('hung calls end with their connections, and free no slot twice', async t => {
+  const { path, ledger, slots, ask, hung } = await withHungCalls(t)
+  path.heal()
+  t.match(await ask(), { outcome: 'done' }, 'in a slot that replaces one of theirs')
+  await ledger.cutOff()
+  t.same(await Promise.all(hung), [undefined, undefined])
+  t.equal(slots.free('live'), SLOTS)
+})
+
+t.test('no more slots are replaced than a process has', async t => {
+  const slots = openSlots(SLOTS)
+  const ends = Array.from({ length: 3 * SLOTS }, () => Promise.withResolvers<void>())
+  let running = 0
+  const tasks = ends.map(({ promise }) =>
+    slots.run('live', () => {
+      running++
+      return promise
+    }),
+  )
+  await until(async () => running === SLOTS)
+  slots.replace(0)
+  await until(async () => running === 2 * SLOTS)
+  slots.replace(0)
+  t.equal(slots.busy('live'), SLOTS)
+  t.equal(slots.waiting('live'), SLOTS)
+  for (const { resolve } of ends) resolve()
+  await Promise.all(tasks)
+  t.equal(slots.free('live'), SLOTS)
+})
+
+/** A ledger, the path to it, and a call in every slot whose connection has died silently. */
+async function withHungCalls(t: Test) {
   const sandbox = await startSandbox({ port: 0 })
   const { hostname, port } = new URL(sandbox.url)
   const path = await openPath({ host: hostname, port: Number(port) })
@@ -40,45 +87,5 @@ t.test('calls whose connections died silently', async t => {
   t.equal(await unansweredSeconds(), 0)
   path.inflict('silent', 'both')
   const hung = [ask(), ask()]
-  const next = ask()
-  const probe = ledger.probe()
-
-  await t.test('show in the metrics long before they are given up', async t => {
-    await until(async () => (await unansweredSeconds()) > (2 * HUNG_AFTER_MS) / 1_000)
-    t.equal(slots.free('live'), 0)
-  })
-
-  await t.test('hold up neither others nor a probe once the ledger can be reached', async t => {
-    path.heal()
-    t.match(await next, { outcome: 'done' })
-    t.equal(await probe, true)
-    t.match(await Promise.all([ask(), ask(), ask()]), Array(3).fill({ outcome: 'done' }))
-  })
-
-  await t.test('end as they would have, and free no slot twice', async t => {
-    await ledger.cutOff()
-    t.same(await Promise.all(hung), [undefined, undefined])
-    t.equal(slots.free('live'), SLOTS)
-  })
-})
-
-t.test('no more slots are replaced than a process has', async t => {
-  const slots = openSlots(SLOTS)
-  const ends = Array.from({ length: 3 * SLOTS }, () => Promise.withResolvers<void>())
-  let running = 0
-  const tasks = ends.map(({ promise }) =>
-    slots.run('live', () => {
-      running++
-      return promise
-    }),
-  )
-  await until(async () => running === SLOTS)
-  slots.replace(0)
-  await until(async () => running === 2 * SLOTS)
-  slots.replace(0)
-  t.equal(slots.busy('live'), SLOTS)
-  t.equal(slots.waiting('live'), SLOTS)
-  for (const { resolve } of ends) resolve()
-  await Promise.all(tasks)
-  t.equal(slots.free('live'), SLOTS)
-})
+  return { path, ledger, slots, ask, hung, unansweredSeconds }
+}
