@@ -51,7 +51,7 @@ export function openAccounts(db: Database): Accounts {
     },
     async disable(asker, username) {
       const account = await findAccount(db, username)
-      if (account === undefined) throw new NotFound('There is no account with this name')
+      if (account === undefined) throw new NotFound(`No account ${username}`)
       await disableAccount(db, asker, account)
     },
   }

@@ -60,7 +60,7 @@ export async function findCallback(db: Database, id: string) {
   const { rows } = await sql<{ body: object | null }>`
     select ${columns}, (select body::json from loanops.callback where id = callback_id) as body
       from ops.callback where callback_id = ${id}`.execute(db)
-  if (rows[0] === undefined) throw noCallback()
+  if (rows[0] === undefined) throw noCallback(id)
   const { rows: attempts } = await sql<object>`
     select attempt, started_at, ended_at, http_status, error, answer
       from (select * from loanops.callback_attempt where callback_id = ${id}
@@ -72,4 +72,4 @@ export async function findCallback(db: Database, id: string) {
   })
 }
 
-export const noCallback = () => new NotFound('There is no such callback')
+export const noCallback = (id: string) => new NotFound(`No callback ${id}`)

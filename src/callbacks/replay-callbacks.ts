@@ -6,7 +6,7 @@ import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callb
 /** Whether or not it was delivered. @throws NotFound */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
-    if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback()
+    if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback(id)
     await audit(trx, { ...asker, action: 'callback.resend', subject: id })
   })
 }

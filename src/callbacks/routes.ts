@@ -95,6 +95,6 @@ export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncType
 }
 
 function known(id: string): string {
-  if (!IS_UUID.test(id)) throw noCallback()
+  if (!IS_UUID.test(id)) throw noCallback(id)
   return id
 }

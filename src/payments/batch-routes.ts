@@ -66,7 +66,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
       const { rows } = IS_UUID.test(id)
         ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(db)
         : { rows: [] }
-      if (rows[0] === undefined) throw new NotFound(`There is no batch run ${id}`)
+      if (rows[0] === undefined) throw new NotFound(`No batch run ${id}`)
       return asJson<Static<typeof BatchRun>>(rows[0])
     })
   }

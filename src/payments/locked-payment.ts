@@ -21,7 +21,7 @@ export type PaymentStanding = {
 }
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
-  return new NotFound(`There is no ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
+  return new NotFound(`No ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
 }
 
 export function paymentStanding(db: Database, name: PaymentName): Promise<PaymentStanding> {

@@ -6,11 +6,11 @@ import { NotFound } from '../http/problem.ts'
 import type { MigrationRecord } from './record.ts'
 import type { Layout } from './upload/errors-csv.ts'
 
-export const noMigration = () => new NotFound('There is no such migration')
+export const noMigration = (id: string) => new NotFound(`No migration ${id}`)
 
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
   const [record] = await select(db, sql`v.migration_id = ${id}`, 1)
-  if (record === undefined) throw noMigration()
+  if (record === undefined) throw noMigration(id)
   return record
 }
 
@@ -65,6 +65,6 @@ export async function findLayout(db: Database, id: string): Promise<Layout> {
     .where('id', '=', id)
     .where('status', '<>', 'uploading')
     .executeTakeFirst()
-  if (row === undefined) throw noMigration()
+  if (row === undefined) throw noMigration(id)
   return row
 }

@@ -37,8 +37,7 @@ type Wanted = { from: string; to: string; lender?: string }
 
 /** @throws NotFound, FieldErrors */
 function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Wanted): void {
-  if (!gateways.some(({ name }) => name === gateway))
-    throw new NotFound(`There is no gateway ${gateway}`)
+  if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
   const ms = Date.parse(wanted.to) - Date.parse(wanted.from)
   const errors = [
     ...(ms < 0 ? [{ path: '/to', message: 'must not be before from' }] : []),

@@ -95,7 +95,7 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
             db,
           )
         : { rows: [] }
-      if (rows[0] === undefined) throw new NotFound(`There is no backfill ${id}`)
+      if (rows[0] === undefined) throw new NotFound(`No backfill ${id}`)
       return asJson<Static<typeof Backfill>>(rows[0])
     })
   }

@@ -73,7 +73,7 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
       async (request, reply) => {
         const { gateway } = request.params
         if (!gateways.some(({ name }) => name === gateway))
-          throw new NotFound(`There is no gateway ${gateway}`)
+          throw new NotFound(`No gateway ${gateway}`)
         const lender = lenderIn(request.query, lenders)
         const asker = await askerOf(request)
         const of = { gateway, lender, timeZone }

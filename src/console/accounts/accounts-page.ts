@@ -47,8 +47,9 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     })
 
     app.get('/accounts/:username/disable', { schema: disableSchema }, async (request, reply) => {
-      const account = await findAccount(db, request.params.username)
-      if (account === undefined) throw new NotFound('There is no account with this name')
+      const { username } = request.params
+      const account = await findAccount(db, username)
+      if (account === undefined) throw new NotFound(`No account ${username}`)
       const body = disableConfirmation(account.username, request.user.name)
       return answerPage(request, reply, { title: 'Disable an account', body })
     })

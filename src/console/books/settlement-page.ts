@@ -44,7 +44,7 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
         select * from ops.settlement where settlement_id = ${id} order by gateway, lender`.execute(
         db,
       )
-      if (rows.length === 0) throw new NotFound(`There is no settlement ${id}`)
+      if (rows.length === 0) throw new NotFound(`No settlement ${id}`)
       const { rows: parts } = await sql<Part>`
         select gateway, gateway_payment_id, amount::text as amount, currency from core.statement
          where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN}`.execute(db)

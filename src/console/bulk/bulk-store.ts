@@ -97,7 +97,7 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
               (count(*) filter (where outcome = 'refused'))::integer as refused
          from loanops.bulk_item where bulk_id = b.id) i
      where b.id = ${id}`.execute(db)
-  if (rows[0] === undefined) throw new NotFound('There is no such decision')
+  if (rows[0] === undefined) throw new NotFound(`No decision ${id}`)
   return rows[0]
 }
 

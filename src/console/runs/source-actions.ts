@@ -37,7 +37,7 @@ export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTy
       const asker = askerFor(request)
       await db.transaction().execute(async trx => {
         const known = await sql`select from core.source where name = ${source}`.execute(trx)
-        if (known.rows.length === 0) throw new NotFound(`There is no source ${source}`)
+        if (known.rows.length === 0) throw new NotFound(`No source ${source}`)
         const { rows } = await sql<{ events: string }>`
           select ops.reread(${source}, ${since}) as events`.execute(trx)
         const detail = { since, events: Number(rows[0]?.events) }

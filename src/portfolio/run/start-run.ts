@@ -57,7 +57,7 @@ export async function stateOf(trx: Trx, id: string) {
   const { rows } = await sql<State>`
     select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"
       from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
-  if (rows[0] === undefined) throw noMigration()
+  if (rows[0] === undefined) throw noMigration(id)
   return rows[0]
 }
 
