@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isTransient } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import { refuseOtherMethod } from './other-methods.ts'
+import { sendRetryAfter } from './retry-after.ts'
 
 /** RFC 9457. */
 export const Problem = Type.Object(
@@ -40,7 +41,6 @@ export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is inv
   }
 }
 
-const RETRY_AFTER_SECONDS = 1
 export const NotFound = createError('NOT_FOUND', '%s', 404)
 export const Conflict = createError('CONFLICT', '%s', 409)
 export const PayloadTooLarge = createError('PAYLOAD_TOO_LARGE', '%s', 413)
@@ -60,8 +60,7 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, code, detail, fields } = problemOf(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')
-  const retryAfterSeconds = retryAfter(error, status)
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
+  sendRetryAfter(reply, error, status)
   return sendProblem(request, reply, status, code, detail, fields)
 }
 
@@ -69,11 +68,6 @@ export function problemOf(error: FastifyError) {
   const { status, code, fields } = classified(error)
   const detail = status < 500 ? error.message : detailOf5xx(error, code)
   return { status, code, detail, fields }
-}
-
-function retryAfter(error: object, status: number): number | undefined {
-  if ('retryAfterSeconds' in error) return Number(error.retryAfterSeconds)
-  return status === 503 ? RETRY_AFTER_SECONDS : undefined
 }
 
 function sendProblem(

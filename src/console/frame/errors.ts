@@ -4,6 +4,7 @@ import { html } from 'hono/html'
 import { Unauthenticated } from '../../accounts/actor.ts'
 import { refuseOtherMethod } from '../../http/other-methods.ts'
 import { type FieldError, problemOf } from '../../http/problem.ts'
+import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { keepEndedForm } from '../session/ended-form.ts'
 import { answerPage } from './answer.ts'
@@ -16,7 +17,7 @@ export async function errorPage(error: FastifyError, request: FastifyRequest, re
   if (error instanceof Unauthenticated) return toLogin(request, reply)
   const problem = problemOf(error)
   if (problem.status >= 500) request.log.error({ err: error }, 'request failed')
-  if (problem.status === 503) reply.header('retry-after', 1)
+  sendRetryAfter(reply, error, problem.status)
   return answerProblem(request, reply, problem)
 }
 

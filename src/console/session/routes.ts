@@ -9,6 +9,7 @@ import { InvalidCredentials, NO_ACCOUNT } from '../../accounts/login.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/fields.ts'
+import { sendRetryAfter } from '../../http/retry-after.ts'
 import { answerPage } from '../frame/answer.ts'
 import { askerFor } from './asker-for.ts'
 import { dropForm, dropToken } from './cookie.ts'
@@ -47,8 +48,8 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
           const { statusCode = 500, message } = error as FastifyError
           if (error instanceof InvalidCredentials) reply.code(401)
           else if (statusCode === 429) {
-            const { retryAfterSeconds } = error as { retryAfterSeconds?: number }
-            reply.code(429).header('retry-after', retryAfterSeconds)
+            reply.code(429)
+            sendRetryAfter(reply, error as FastifyError, 429)
           } else throw error
           const body = loginPage(request, next ?? '/console', message)
           return answerPage(request, reply, { title: 'Log in', body })
