@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { CallbackSettings } from '../config/config.ts'
+import { storableText } from '../database/storable.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
@@ -86,8 +87,7 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
       if (bytes >= MAX_ANSWER_BYTES) break
     }
   } catch {}
-  const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString()
-  return text.replaceAll('\0', '�')
+  return storableText(Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString())
 }
 
 function failure(error: Error) {

@@ -3,12 +3,12 @@ import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { prepared } from '../database/prepared.ts'
+import { storableJson } from '../database/storable.ts'
 import type { Answer } from '../ledger/answer.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
 import { type Decision, recordedOutcome } from './decide.ts'
 import { isUnfinished } from './heads.ts'
-import { keepableJson } from './keepable-json.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
@@ -80,7 +80,7 @@ const countedFinal = (ended: Ended[], counted: Map<string, Date>): Final[] =>
 export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<string, Date>> {
   const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`${prepared('record_ends')}
     with ended as (
-      select * from json_to_recordset(${keepableJson(ended.map(row))}) as (
+      select * from json_to_recordset(${storableJson(ended.map(row))}) as (
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
         counts boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)

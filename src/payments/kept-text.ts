@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { storableText } from '../database/storable.ts'
 
 /** No genuine id or name is longer; the complete header is stored too. */
 const MAX_CHARACTERS = 500
@@ -13,18 +14,13 @@ const SECRET_HEADERS = new Set([
 /** @returns null if it is not text */
 export function keptText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
-  return keepable(value).slice(0, MAX_CHARACTERS).toWellFormed()
+  return storableText(value.slice(0, MAX_CHARACTERS))
 }
 
 export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => !SECRET_HEADERS.has(name))
-      .map(([name, value]) => [name, keepable(String(value)).toWellFormed()]),
+      .map(([name, value]) => [name, storableText(String(value))]),
   )
-}
-
-/** PostgreSQL cannot store NUL. */
-function keepable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD')
 }

@@ -9,6 +9,7 @@ import type { CsvRow } from '../../csv/row-batches.ts'
 import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
+import { storableText } from '../../database/storable.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
 import type { ReadyKind } from '../kinds/kinds.ts'
@@ -127,7 +128,7 @@ async function keepRows(
     // In every file, because an errors file may come back without its column of reasons.
     const cells = came.map(unescapeFormula)
     const misfit = misfitOf(cells, columns)
-    if (misfit !== null) return { line, cells: cells.map(readable), errors: [misfit] }
+    if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
     return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
   }
 }
@@ -140,8 +141,6 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
     await insertRows(trx, id, rows, isAgain)
   })
 }
-
-const readable = (cell: string) => cell.replaceAll('\0', '\ufffd')
 
 /** Otherwise the planner assumes that there are no new rows, and there may be a million. */
 async function analyze(db: Database) {
