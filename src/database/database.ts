@@ -142,13 +142,13 @@ const ASK_EVERY_MS = 250
 const READY_WITHIN_MS = 120_000
 
 export async function untilReady(db: Database, log: Pick<Log, 'warn'>): Promise<void> {
-  const until = Date.now() + READY_WITHIN_MS
+  const until = performance.now() + READY_WITHIN_MS
   for (let isFirst = true; ; isFirst = false) {
     try {
       await sql`select 1`.execute(db)
       return
     } catch (error) {
-      if (Date.now() > until || !isTransient(error)) throw error
+      if (performance.now() > until || !isTransient(error)) throw error
       if (isFirst) log.warn({ reason: (error as Error).message }, 'waiting for the database')
       await sleep(ASK_EVERY_MS)
     }

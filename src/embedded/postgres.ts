@@ -134,9 +134,9 @@ function isPostgresOf(pid: number, folder: string): boolean {
 }
 
 async function until(isTrue: () => boolean, failure: string): Promise<void> {
-  const end = Date.now() + PATIENCE_MS
+  const end = performance.now() + PATIENCE_MS
   while (!isTrue()) {
-    if (Date.now() > end) throw new Error(failure)
+    if (performance.now() > end) throw new Error(failure)
     await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
   }
 }

@@ -33,11 +33,11 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const { socket } = request
   takingLong.add(socket)
   let bytesRead = socket.bytesRead
-  let heardAt = Date.now()
+  let heardAt = performance.now()
   const watch = setInterval(() => {
     const isHeard = socket.bytesRead > bytesRead
-    if (isHeard || request.complete || request.readableLength > 0) heardAt = Date.now()
-    else if (Date.now() - heardAt >= silenceMs) request.destroy()
+    if (isHeard || request.complete || request.readableLength > 0) heardAt = performance.now()
+    else if (performance.now() - heardAt >= silenceMs) request.destroy()
     bytesRead = socket.bytesRead
   }, silenceMs * CHECK_INTERVAL)
   // If the caller leaves after an early answer, the request emits neither event, and a stop must not wait

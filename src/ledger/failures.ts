@@ -25,7 +25,7 @@ type Failures = {
   isTrialDue(): boolean
 }
 
-export function openFailures(now = Date.now): Failures {
+export function openFailures(now = () => performance.now()): Failures {
   const subjects = new Set<string>()
   let lastError: string | null = null
   let trialAt = 0

@@ -81,12 +81,12 @@ function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
   }
 
   function isOlderThan(ms: number): boolean {
-    return Date.now() - kept.readAt > ms
+    return performance.now() - kept.readAt > ms
   }
 
   /** One read at a time. If it fails, the list stays as it was, and the next caller tries again. */
   function read(): Promise<void> {
-    const readAt = Date.now()
+    const readAt = performance.now()
     reading ??= ledger
       .read(path)
       .then(({ body }) => {

@@ -36,7 +36,7 @@ const MAX_REST_MS = 3_600_000
 export const newBudget = (from = 0): Budget => ({
   questions: MAX_QUESTIONS,
   from,
-  until: Date.now() + MAX_ASKING_MS,
+  until: performance.now() + MAX_ASKING_MS,
   failures: { payment: 0, refund: 0, chargeback: 0 },
 })
 
@@ -85,8 +85,8 @@ export async function askAccount(
 const isLeft = ({ questions, from, until, failures }: Budget) =>
   questions > 0 &&
   failures.payment < MAX_FAILURES_IN_A_ROW &&
-  Date.now() >= from &&
-  Date.now() < until
+  performance.now() >= from &&
+  performance.now() < until
 
 async function nextQuestions(
   { db, account, isByOrder }: Inquiry,
@@ -133,7 +133,7 @@ async function askAll(
       if (!isOfGateway(error)) throw error
       const { gateway, lender } = inquiry.account
       if (error instanceof GatewayUnavailable && error.retryAfterMs > 0)
-        budget.from = Date.now() + Math.min(error.retryAfterMs, MAX_REST_MS)
+        budget.from = performance.now() + Math.min(error.retryAfterMs, MAX_REST_MS)
       if (failures[question.kind]++ === 0)
         log.warn({ gateway, lender, reason: error.message }, 'a gateway could not be asked')
       return null

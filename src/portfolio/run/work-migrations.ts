@@ -56,13 +56,13 @@ export function workMigrations(
     let hasMore = false
     for (const id of await running(db, runner, isDryRun)) {
       if (signal.aborted) break
-      if ((restsUntil.get(id) ?? 0) > Date.now()) continue
+      if ((restsUntil.get(id) ?? 0) > performance.now()) continue
       try {
         hasMore = (await step(id)) || hasMore
         restsUntil.delete(id)
       } catch (error) {
         if (signal.aborted) break
-        restsUntil.set(id, Date.now() + REST_MS)
+        restsUntil.set(id, performance.now() + REST_MS)
         log.error({ err: error, migration: id }, 'a migration step failed; retrying')
       }
     }

@@ -7,12 +7,12 @@ const TRY_AGAIN_MS = 500
 
 /** @param work may be repeated */
 export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
-  const until = Date.now() + OUTAGE_MS
+  const until = performance.now() + OUTAGE_MS
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (Date.now() > until || !isTransient(error)) throw error
+      if (performance.now() > until || !isTransient(error)) throw error
       await sleep(TRY_AGAIN_MS)
     }
   }
