@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../database/database.ts'
+import { lockSettling } from '../payments/lock-settling.ts'
 import { settle } from '../payments/settle.ts'
 import type { Finding } from './read-repayments.ts'
 
@@ -16,8 +17,7 @@ export type FindingCounts = {
  * nothing about it.
  */
 export async function recordFindings(trx: Trx, findings: Finding[]): Promise<FindingCounts> {
-  // Before the row locks, as wherever payments are settled.
-  await sql`select core.lock_settling()`.execute(trx)
+  await lockSettling(trx)
   const held = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
   const kept = await keepPosted(trx, held)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Batch } from './batch.ts'
+import { lockSettling } from './lock-settling.ts'
 import { noteError } from './note-error.ts'
 
 /** Per batch, because each may need several calls to the ledger. */
@@ -38,8 +39,7 @@ export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
 
 async function settleAgain({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
   await db.transaction().execute(async trx => {
-    // Before the row lock, because rows are added under this advisory lock.
-    await sql`select core.lock_settling()`.execute(trx)
+    await lockSettling(trx)
     await sql`
       delete from core.unjudged_payment where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(
       trx,

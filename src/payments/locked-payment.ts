@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { Conflict, NotFound } from '../http/problem.ts'
+import { lockSettling } from './lock-settling.ts'
 import type { PaymentKind } from './payment-record.ts'
 
 /** Without a kind, a payment is preferred to a refund with the same id. */
@@ -33,8 +34,7 @@ export function paymentStanding(db: Database, name: PaymentName): Promise<Paymen
  * while an attempt to post it may have arrived
  */
 export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
-  // Before the row lock, as wherever payments are settled.
-  await sql`select core.lock_settling()`.execute(trx)
+  await lockSettling(trx)
   const payment = await found(trx, name, sql`for update of t`)
   refuseUnknownOutcome(payment)
   return payment

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Trx } from '../database/database.ts'
 import type { Final } from '../engine/finish.ts'
+import { lockSettling } from './lock-settling.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { REFUSED_REASONS } from './repayment-refusal.ts'
 import { settle } from './settle.ts'
@@ -60,8 +61,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
 
 async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
   const unposted = results.filter(result => result.ledger_transaction_id === null)
-  // Before the row locks, because a transforming batch holds this lock while it waits for the rows.
-  if (unposted.length > 0) await sql`select core.lock_settling()`.execute(trx)
+  if (unposted.length > 0) await lockSettling(trx)
   await sql`
     with result as (
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
+import { lockSettling } from '../../payments/lock-settling.ts'
 import { saveEvents } from '../../payments/save-events.ts'
 import { type Run, RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from '../backfill/accounts.ts'
@@ -29,8 +30,7 @@ export async function keepAnswers(
     return { kind, id, outcome, said, asked, has_more }
   })
   await db.transaction().execute(async trx => {
-    // Before all row locks, as wherever payments are settled.
-    await sql`select core.lock_settling()`.execute(trx)
+    await lockSettling(trx)
     const { rows } = await sql`
       update core.batch_run set suspended = suspended + ${denied}
        where id = ${claim.id} and attempt = ${claim.number} and status = 'running'
