@@ -31,7 +31,7 @@ const WALKS: [question: string, walk: Walk][] = [
   ['Is the queue moving', { steps: SOURCES, shows: /Queues.*operation/s }],
   ['Which jobs failed', { steps: SOURCES, shows: /Jobs that were given up/ }],
   ['How do I requeue', { steps: SOURCES, shows: /Jobs that were given up/ }],
-  ['How do I have events read', WALK_TO_REREAD],
+  ['How do I reprocess', WALK_TO_REREAD],
   ['What is in suspense', { steps: ['Payments'], shows: /In suspense.*no loan named/s }],
   [
     'What has been in suspense longest',
@@ -50,7 +50,7 @@ const WALKS: [question: string, walk: Walk][] = [
   ['Which raw tables', { steps: SOURCES, shows: /Sources.*Problem/s }],
   ['Does the batch keep up', { steps: SOURCES, shows: /Events behind/ }],
   ['How did the last batches', { steps: ['/console/batches'], shows: /Events read/ }],
-  ['How far are payments fetched', { steps: SOURCES, shows: /Gateways/ }],
+  ['Up to when have payments', { steps: SOURCES, shows: /Gateways/ }],
   ['Which fetches failed', { steps: ['/console/backfills'], shows: /Fetches from gateways/ }],
   [
     'Which payments wait for their gateway',
@@ -94,7 +94,7 @@ const WALKS: [question: string, walk: Walk][] = [
   ['Which of its rows failed', { steps: ['Portfolio', 'loans,'], shows: /failed\s+L-1001/ }],
   ['Which callbacks has', { steps: ['pending'], shows: /operation\.succeeded.*pending/s }],
   [
-    'What did the LOS answer',
+    'How did the LOS respond',
     { steps: ['Callbacks', 'operation.succeeded'], shows: /Attempts.*200/s },
   ],
   ['Who did what', { steps: ['Audit'], shows: /account\.login/ }],
