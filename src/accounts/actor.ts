@@ -15,7 +15,7 @@ export const Unauthenticated = createError(
   401,
 )
 const Forbidden = createError('FORBIDDEN', 'Only an administrator may do this', 403)
-const MayOnlyLook = createError('FORBIDDEN', 'A viewer may only look', 403)
+const MayOnlyLook = createError('FORBIDDEN', 'Viewers have read-only access', 403)
 
 /** For requests that change something. @throws Unauthenticated, MayOnlyLook */
 export async function askerOf(request: FastifyRequest): Promise<Asker> {

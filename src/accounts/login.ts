@@ -9,7 +9,7 @@ import type { Turns } from './turns.ts'
 
 export const InvalidCredentials = createError(
   'INVALID_CREDENTIALS',
-  'The username or the password is wrong',
+  'Wrong username or password',
   401,
 )
 

@@ -8,7 +8,7 @@ import type { Job } from '../queue/job.ts'
 export function readbackGauges(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const age = new Gauge({
     name: 'loanops_readback_age_seconds',
-    help: 'Since the last run that read payments back was completed or, where none was yet, since the first was due',
+    help: 'Time since the last completed read-back or, before the first, since it was due',
     registers: [registry],
   })
   return measureEvery(async () => age.set(await ageOfLast(db)), log)

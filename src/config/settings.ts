@@ -151,19 +151,19 @@ export const Settings = Type.Object({
     365 * ONE_DAY_SECONDS,
   ),
   OPERATION_RETENTION_DAYS: wholeNumber(
-    'how many days the personal data of finished operations is kept; 0 keeps it for ever',
+    'how many days the personal data of finished operations is kept; 0 keeps it indefinitely',
     0,
     0,
     TEN_YEARS_DAYS,
   ),
   RAW_RETENTION_DAYS: wholeNumber(
-    'how many days payment events are kept as they came, once their payments are closed; 0 keeps them for ever',
+    'how many days payment events are kept as they came, once their payments are closed; 0 keeps them indefinitely',
     0,
     0,
     TEN_YEARS_DAYS,
   ),
   ATTEMPT_RETENTION_DAYS: wholeNumber(
-    'how many days the attempts of finished operations are kept; 0 keeps them for ever',
+    'how many days the attempts of finished operations are kept; 0 keeps them indefinitely',
     0,
     0,
     TEN_YEARS_DAYS,

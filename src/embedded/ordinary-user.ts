@@ -22,7 +22,9 @@ export function ordinaryUser(): OrdinaryUser | undefined {
     .map(line => line.split(':'))
   const user = NAMES.map(name => users.find(([found]) => found === name)).find(Boolean)
   if (!user)
-    throw new Error(`Started by root, PostgreSQL needs one of the users ${NAMES.join(', ')}`)
+    throw new Error(
+      `Running as root: PostgreSQL needs an unprivileged user (${NAMES.join(' or ')})`,
+    )
   return { uid: Number(user[2]), gid: Number(user[3]) }
 }
 

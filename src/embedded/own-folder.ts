@@ -42,6 +42,6 @@ const mayOthersWrite = ({ mode }: Stats) => (mode & OTHERS_MAY_WRITE) !== 0
 
 function refuse(path: string, reason: string): never {
   throw new Error(
-    `${path} ${reason}, so programs in it may be someone else's: find out who created it, then remove it`,
+    `${path} ${reason}, and may contain another user's programs: check who created it, then remove it`,
   )
 }

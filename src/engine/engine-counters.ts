@@ -10,7 +10,7 @@ export function engineCounters(registers: Registry[]) {
     }),
     claimsLost: new Counter({
       name: 'loanops_claims_lost_total',
-      help: 'Claims of workers that stopped renewing them, ended by this process',
+      help: 'Claims that this process ended because their worker stopped renewing them',
       registers,
     }),
   }

@@ -4,7 +4,7 @@ import type { Ledger } from './client.ts'
 export function countAnswers(registry: Registry, ledger: Ledger): void {
   const answers = new Counter({
     name: 'loanops_ledger_answers_total',
-    help: 'Answers of the ledger, by method, HTTP status and outcome',
+    help: 'The ledger’s responses, by method, HTTP status and outcome',
     labelNames: ['method', 'status', 'outcome'],
     registers: [registry],
   })

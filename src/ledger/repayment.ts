@@ -80,9 +80,7 @@ function repaymentDifferences(
   { day, amount }: LedgerRepayment,
 ): string[] {
   return [
-    ...(isStanding(transaction)
-      ? []
-      : ['it was undone there, and its external id is taken for ever']),
+    ...(isStanding(transaction) ? [] : ['it was undone there, and its external id stays reserved']),
     ...(transaction.amount === Number(amount)
       ? []
       : [difference('amount', transaction.amount, amount)]),

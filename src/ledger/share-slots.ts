@@ -35,7 +35,7 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
   take(share)
   const loop = startLoop(renew, {
     everyMs: RENEW_EVERY_MS,
-    onError: error => log.warn({ err: error }, 'the share of ledger calls was not renewed'),
+    onError: error => log.warn({ err: error }, 'could not renew the share of ledger slots'),
   })
 
   return {

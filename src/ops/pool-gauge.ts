@@ -4,7 +4,7 @@ import { type Databases, poolUse } from '../database/database.ts'
 export function poolGauge(registry: Registry, pools: Databases): void {
   new Gauge({
     name: 'loanops_pool_connections',
-    help: 'Connections to PostgreSQL by pool and state; waiting counts callers without one',
+    help: 'Connections to PostgreSQL by pool and state; "waiting" counts callers waiting for one',
     labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {

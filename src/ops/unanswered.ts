@@ -9,7 +9,7 @@ export function openUnanswered(registers: Registry[]): Unanswered {
   const since = new Map<string, Set<{ at: number }>>([['ledger', new Set()]])
   new Gauge({
     name: 'loanops_unanswered_seconds',
-    help: 'Age of the oldest call of this process without an answer, by who is called; 0 without one',
+    help: 'Age of this process’s oldest unanswered call, by callee; 0 if none',
     labelNames: ['of'],
     registers,
     collect() {

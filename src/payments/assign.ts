@@ -35,7 +35,7 @@ export function assign(db: Database, { gateway, paymentId, loan, note, asker }: 
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)
     if (payment.state !== 'suspense' || !isAssignable(payment.reason))
-      throw new Conflict(`The payment is in state ${stateInWords(payment)}: it cannot be assigned`)
+      throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
     await sql`
       update core.transaction
          set assigned_loan_id = ${loan}, refused_reason = null, refused_at = null, tries = 0, next_try_at = null,

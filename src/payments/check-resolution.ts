@@ -19,10 +19,10 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
     throw new Conflict(`This is a ${kind}: only a payment can be posted`)
   if (state === 'suspense') return
   if (outcome === 'post')
-    throw new Conflict(`The payment is in state ${state}: only one in suspense can be posted`)
+    throw new Conflict(`Cannot post a payment in state ${state}: it must be in suspense`)
   if (objection === null || !WITH_OBJECTION.includes(state))
     throw new Conflict(
-      `It is in state ${state}: only what is in suspense or has an objection can be resolved`,
+      `Cannot resolve a payment in state ${state}: it must be in suspense or have an objection`,
     )
 }
 
@@ -68,12 +68,12 @@ async function refuseUnbooked(
   if (id === undefined) return
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !EXTERNAL_ID.test(loanId))
-    throw refusal('/external_loan_id', 'is required where the payment has no loan')
+    throw refusal('/external_loan_id', 'is required because the payment has no loan')
   const loan = await findLoanWithTransactions(ledger, loanId)
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (booked === undefined)
-    throw new Conflict(`The ledger has no transaction ${id} on the loan ${loanId}`)
-  if (!isStanding(booked)) throw new Conflict(`The transaction ${id} was undone at the ledger`)
+    throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
+  if (!isStanding(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
 }
 
 const refusal = (path: string, message: string) =>

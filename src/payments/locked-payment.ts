@@ -41,7 +41,7 @@ export async function lockedPayment(trx: Trx, name: PaymentName): Promise<Paymen
 }
 
 export function refuseUnknownOutcome({ isUnknown }: PaymentStanding): void {
-  if (isUnknown) throw new Conflict('An attempt to post the payment has an unknown outcome')
+  if (isUnknown) throw new Conflict('A posting attempt is unresolved: its outcome is unknown')
 }
 
 export function stateInWords({ state, reason }: PaymentStanding): string {

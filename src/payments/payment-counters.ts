@@ -16,7 +16,7 @@ export function paymentCounters(registers: Registry[]) {
     }),
     signatureFailures: new Counter({
       name: 'loanops_signature_failures_total',
-      help: 'Payment events refused because of their signature, by gateway and lender',
+      help: 'Payment events refused for their signature, by gateway and lender',
       labelNames: ['gateway', 'lender'],
       registers,
     }),

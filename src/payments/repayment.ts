@@ -33,7 +33,7 @@ type PayableLoan = LedgerLoan & {
 const reversedAtLedger = refusedFor(
   'reversed_at_ledger',
   '409',
-  'The ledger has this repayment, but it was undone, and its external id stays taken',
+  'The repayment was undone at the ledger, which keeps its external id reserved',
 )
 
 /** A refusal has the reason that `record-postings.ts` gives the payment. */

@@ -66,7 +66,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
     seen.loan === payment.loan &&
     seen.capturedAmount === payment.capturedAmount &&
     seen.currency === payment.currency
-  if (!isSame) throw new Conflict('The payment has just changed: look at it again')
+  if (!isSame) throw new Conflict('The payment changed meanwhile: reload it')
 }
 
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: PaymentResolution) {

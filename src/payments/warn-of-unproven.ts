@@ -9,10 +9,10 @@ export function warnOfUnproven(
   const unproven = gateways
     .map(({ name }) => ({ name, of: [...lenders.values()].filter(one => !isProven(one[name])) }))
     .filter(({ of }) => of.length > 0)
-    .map(({ name, of }) => `${name} of ${of.map(({ code }) => code).join(', ')}`)
+    .map(({ name, of }) => `${name} (${of.map(({ code }) => code).join(', ')})`)
   if (unproven.length === 0) return
   const remedy = 'set validateSignature, allowedCidrs or confirm in LENDERS_FILE'
-  log.warn(`anybody can send events of ${unproven.join('; ')}: ${remedy}`)
+  log.warn(`Webhook events are not authenticated for ${unproven.join('; ')}: ${remedy}`)
 }
 
 const isProven = ({ validateSignature, allowedCidrs, confirm }: GatewayTrust) =>

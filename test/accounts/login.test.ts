@@ -21,7 +21,7 @@ t.test('an unknown user and a wrong password get the same answer', async t => {
   for (const username of [ADMIN.username, 'nobody', "' or 1=1 --", 'no\u0001body']) {
     const { status, body } = await call('POST', '/api/account/login', { username, password: 'no' })
     t.equal(status, 401)
-    t.match(body, { code: 'INVALID_CREDENTIALS', detail: 'The username or the password is wrong' })
+    t.match(body, { code: 'INVALID_CREDENTIALS', detail: 'Wrong username or password' })
   }
 })
 

@@ -23,7 +23,7 @@ t.test('one line names each lender and gateway whose events nothing proves', asy
     },
   })
   t.same(warnings({ LENDERS_FILE, SEVEN: 's' }), [
-    `anybody can send events of gateway_a of ${others}, LENDER_08, LENDER_09; gateway_b of LENDER_01, LENDER_02, ${others.slice(11)}, LENDER_08, LENDER_09: set validateSignature, allowedCidrs or confirm in LENDERS_FILE`,
+    `Webhook events are not authenticated for gateway_a (${others}, LENDER_08, LENDER_09); gateway_b (LENDER_01, LENDER_02, ${others.slice(11)}, LENDER_08, LENDER_09): set validateSignature, allowedCidrs or confirm in LENDERS_FILE`,
   ])
 })
 

@@ -123,7 +123,7 @@ async function callOnce(
     })
     .catch((error: Error) => {
       const message =
-        error.name === 'TimeoutError' ? 'it did not answer in time' : 'it cannot be reached'
+        error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
       throw new Busy(message, { cause: error })
     })
   const text = await readText(response.body)
@@ -139,7 +139,7 @@ function jsonOf(text: string): unknown {
     return parseExact(text)
   } catch {
     // Without its cause, whose message quotes the response.
-    throw new UnexpectedAnswer('its answer is not JSON')
+    throw new UnexpectedAnswer('the response is not JSON')
   }
 }
 
@@ -175,12 +175,12 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   try {
     for await (const chunk of body) {
       bytes += chunk.length
-      if (bytes > MAX_BODY_BYTES) throw new UnexpectedAnswer('its answer is too large')
+      if (bytes > MAX_BODY_BYTES) throw new UnexpectedAnswer('the response is too large')
       chunks.push(chunk)
     }
   } catch (error) {
     if (error instanceof UnexpectedAnswer) throw error
-    throw new Busy('its answer broke off', { cause: error })
+    throw new Busy('the response was cut off', { cause: error })
   }
   return Buffer.concat(chunks).toString()
 }

@@ -14,7 +14,8 @@ export const REASONS_IN_WORDS: Record<string, string> = {
     'Every event came from an address that the lender does not allow. Resolve it once you know that it is genuine.',
   events_disagree:
     'Its events name different amounts, currencies or loans. Decide by resolving it.',
-  refund: 'Money went back to the payer. Book it in the ledger, then resolve it.',
+  refund:
+    'Money was or will be returned to the payer. If the payment is posted, correct it in the ledger and resolve the objection; if it is held, resolve it for what is left.',
   chargeback: 'The payer disputes it. Decide with the lender, then resolve it.',
   amount_invalid: 'The loan’s currency cannot represent this amount. Decide by resolving it.',
   unreadable: 'The event could not be read. See its bytes below.',

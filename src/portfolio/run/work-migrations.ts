@@ -43,7 +43,7 @@ export function workMigrations(
   }
 
   function again(look: (signal: AbortSignal) => Promise<number>, everyMs = EVERY_MS): Job {
-    const onError = (error: unknown) => log.error({ err: error }, 'migration loop failed; retrying')
+    const onError = (error: unknown) => log.error({ err: error }, 'migration step failed; retrying')
     return startLoop(look, { everyMs, onError })
   }
 
@@ -63,7 +63,7 @@ export function workMigrations(
       } catch (error) {
         if (signal.aborted) break
         restsUntil.set(id, performance.now() + REST_MS)
-        log.error({ err: error, migration: id }, 'a migration step failed; retrying')
+        log.error({ err: error, migration: id }, 'migration step failed; retrying')
       }
     }
     return hasMore ? 0 : EVERY_MS
