@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import type { DB } from './database.types.ts'
 import { closeOnceDead } from './dead-connection.ts'
 import { keepPlans } from './prepared.ts'
+import { Client, isTransient } from './transient.ts'
 
 /** A function that takes a Database works inside and outside of transactions. */
 export type Database = Kysely<DB>
@@ -74,6 +75,7 @@ export function poolUse(db: Database): { busy: number; idle: number; waiting: nu
 export function poolConfig(url: string, options: PoolOptions) {
   const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
   return {
+    Client,
     connectionString: url,
     max,
     application_name: name,
@@ -153,19 +155,4 @@ export async function untilReady(db: Database, log: Pick<Log, 'warn'>): Promise<
       await sleep(ASK_EVERY_MS)
     }
   }
-}
-
-/**
- * PostgreSQL's errors of connections, resources, operator intervention, time-outs, deadlocks, lock time-
- * outs and read-only servers after a failover, and the errors of pool and sockets.
- */
-export function isTransient(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string }
-  if (/^(08|53|57)/.test(code ?? '')) return true
-  if (['25006', '25P03', '40001', '40P01', '55P03'].includes(code ?? '')) return true
-  if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/.test(code ?? ''))
-    return true
-  return /connection (terminated|timeout)|timeout exceeded when trying to connect|connection error/i.test(
-    message ?? '',
-  )
 }

@@ -1,4 +1,4 @@
-import { isTransient } from './database.ts'
+import { isTransient } from './transient.ts'
 import { Unavailable } from './unavailable.ts'
 import { openWaitingLine } from './waiting-line.ts'
 import { within } from './within.ts'

@@ -1,4 +1,4 @@
-import { isTransient } from './database.ts'
+import { isTransient } from './transient.ts'
 
 /** Longer than two tries on dead connections take. */
 const STUCK_AFTER_MS = 10_000

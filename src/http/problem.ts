@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isTransient } from '../database/database.ts'
+import { isTransient } from '../database/transient.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 import { sendRetryAfter } from './retry-after.ts'
@@ -92,10 +92,14 @@ function sendProblem(
     })
 }
 
+/** An error of ours says what it is. Its message says nothing, because it may quote the caller. */
 function classified(error: FastifyError): { status: number; code: string; fields?: FieldError[] } {
   if (error instanceof FieldErrors) return { status: 400, code: error.code, fields: error.fields }
-  if (isTransient(error)) return { status: 503, code: 'UNAVAILABLE' }
-  const status = error.statusCode ?? 500
+  const { statusCode: status } = error
+  if (status === undefined)
+    return isTransient(error)
+      ? { status: 503, code: 'UNAVAILABLE' }
+      : { status: 500, code: 'INTERNAL' }
   if (!error.code?.startsWith('FST_'))
     return { status, code: status === 500 ? 'INTERNAL' : error.code }
   // Fastify's own refusals of a body that it could not read.

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
-import { isTransient } from '../database/database.ts'
+import { isTransient } from '../database/transient.ts'
 import { publicError } from '../public-error.ts'
 import { RunLeft } from '../queue/run-job.ts'
 import type { Batch } from './batch.ts'

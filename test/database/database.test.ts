@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { isTransient, openDatabase } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { isTransient } from '../../src/database/transient.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'

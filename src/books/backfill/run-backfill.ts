@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
-import { isTransient } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
+import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/await-saved.ts'
 import { publicError } from '../../public-error.ts'

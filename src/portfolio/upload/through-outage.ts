@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTransient } from '../../database/database.ts'
+import { isTransient } from '../../database/transient.ts'
 
 /** Longer than a failover takes. After that, the caller gets the error. */
 const OUTAGE_MS = 120_000

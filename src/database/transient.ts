@@ -1,0 +1,38 @@
+import pg from 'pg'
+
+/** The errors of connections to PostgreSQL. Those of other sockets have the same codes and say nothing about it. */
+const ofConnections = new WeakSet<Error>()
+
+/** The client of all our pools, which remembers the errors of its connection. */
+export class Client extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    this.connection.on('error', (error: Error) => ofConnections.add(error))
+  }
+}
+
+/** SQLSTATE classes: connection exception, insufficient resources, operator intervention. */
+const CLASSES = ['08', '53', '57']
+/** A server that is read-only after a failover, idle in a transaction, serialization, deadlock, lock time-out. */
+const STATES = ['25006', '25P03', '40001', '40P01', '55P03']
+const NETWORK = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/
+/** The whole messages of errors of pg, of its pool and of ours that have no code. */
+const LOST =
+  /^(Connection terminated( unexpectedly| due to connection timeout|: .+)?|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable)$/
+
+/**
+ * Whether a later try may succeed: PostgreSQL's errors of connections, resources, operator intervention, time-outs,
+ * deadlocks, lock time-outs and read-only servers after a failover, and the errors of pool and sockets. An error that
+ * has a code is never judged by its message, which may quote a caller.
+ */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    const { code = '' } = error
+    return CLASSES.includes(code.slice(0, 2)) || STATES.includes(code)
+  }
+  if (!(error instanceof Error)) return false
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined
+    ? LOST.test(error.message)
+    : NETWORK.test(code) && ofConnections.has(error)
+}

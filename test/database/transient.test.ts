@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { Pool } from 'undici'
+import { GatewayRefused } from '../../src/books/apis/gateway-call.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { isTransient } from '../../src/database/transient.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const nobody = async () => `127.0.0.1:${await freePort(0)}`
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    error => error,
+  )
+
+t.test('a database that refuses connections may take them later', async t => {
+  const url = `postgres://${await nobody()}/x`
+  const db = openDatabase(url, { max: 1, name: 'test', onError() {} })
+  t.teardown(() => db.destroy())
+  t.ok(isTransient(await errorOf(sql`select`.execute(db))))
+})
+
+t.test('another server that refuses connections says nothing about the database', async t => {
+  const other = new Pool(`http://${await nobody()}`)
+  t.teardown(() => other.close())
+  const error = await errorOf(other.request({ path: '/', method: 'GET' }))
+  t.match(error, { code: 'ECONNREFUSED' })
+  t.notOk(isTransient(error))
+})
+
+t.test('a gateway’s own error code is not taken for a code of a connection', async t => {
+  t.notOk(isTransient(new GatewayRefused(400, 'ECONNRESET')))
+})
+
+t.test('a value that PostgreSQL refuses and quotes is no outage', async t => {
+  const { db } = await freshDatabase(t)
+  const error = await errorOf(sql`select ${'connection timeout'}::uuid`.execute(db))
+  t.match(error, { message: /connection timeout/ })
+  t.notOk(isTransient(error))
+})

@@ -1,0 +1,56 @@
+import t from 'tap'
+import { startTestService, TOKEN } from '../support/service.ts'
+
+/** What PostgreSQL's client says when it loses its connection. */
+const TEXTS = [
+  'connection timeout',
+  'connection error',
+  'Connection terminated unexpectedly',
+  'timeout exceeded when trying to connect',
+]
+
+t.test('a caller’s text that a refusal quotes does not change its status', async t => {
+  const { call, url } = await startTestService(t, { ROLE: 'api' })
+
+  await t.test('a payment that is named so is not found', async t => {
+    for (const text of TEXTS) {
+      const path = `/api/payments/gateway_a/${encodeURIComponent(text)}`
+      const { status, body } = await call('GET', path)
+      t.match({ status, body }, { status: 404, body: { code: 'NOT_FOUND' } }, text)
+    }
+  })
+
+  await t.test('an item that is named so leaves the next item its own answer', async t => {
+    const assignments = [...TEXTS, 'pay_1'].map(gateway_payment_id => ({
+      gateway: 'gateway_a',
+      gateway_payment_id,
+      external_loan_id: 'L-1',
+    }))
+    const { body } = await call('POST', '/api/payments/assign', { assignments })
+    t.same(
+      body.results.map(({ status, detail }: { status: number; detail: string }) => [
+        status,
+        detail,
+      ]),
+      [...TEXTS, 'pay_1'].map(id => [404, `There is no payment ${id} of gateway_a`]),
+    )
+  })
+
+  await t.test('a column that is named so makes the file invalid', async t => {
+    for (const text of TEXTS) {
+      const form = new FormData()
+      form.set('type', 'loans')
+      form.set('file', new Blob([`${text}\nx\n`]), 'loans.csv')
+      const answer = await fetch(`${url}/api/migration/upload`, {
+        method: 'POST',
+        headers: { 'x-internal-token': TOKEN },
+        body: form,
+      })
+      const body = await answer.json()
+      t.match(
+        { status: answer.status, body },
+        { status: 400, body: { detail: new RegExp(text, 'i') } },
+      )
+    }
+  })
+})
