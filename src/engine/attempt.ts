@@ -108,11 +108,10 @@ async function afterAContainers500(current: CurrentAttempt, answer: Answer): Pro
     const held = await look(current)
     if (held.state === 'there') return ended(current, answer, success(held))
   } catch (error) {
-    if (error instanceof LedgerTrouble) {
-      const { outcome, retryAfterMs = 0 } = error.answer
-      const isOurs = outcome === 'misconfigured'
-      return decided(current, { ...answer, ...(isOurs ? { outcome } : {}), retryAfterMs })
-    }
+    if (!(error instanceof LedgerTrouble)) throw error
+    const { outcome, retryAfterMs = 0 } = error.answer
+    const isOurs = outcome === 'misconfigured'
+    return decided(current, { ...answer, ...(isOurs ? { outcome } : {}), retryAfterMs })
   }
   return decided(current, answer)
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { approval, disbursal, ledgerLoan, writesOn } from '../support/loans.ts'
+import { approval, clientData, disbursal, ledgerLoan, newName, writesOn } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { containerBody, type Interference, ledgerBody, startProxy } from '../support/proxy.ts'
@@ -159,3 +159,24 @@ t.test(
     }
   },
 )
+
+t.test('a look that breaks off after a container’s 500 is reported with its own error', async t => {
+  const proxy = await startProxy(t)
+  const service = await startTestService(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  const client = newName('C')
+  const unlikeAny = { id: 7, firstname: 7 }
+  proxy.interferences = [
+    { of: client, on: 'writes', status: 500, body: containerBody(500) },
+    { of: client, on: 'reads', status: 200, body: unlikeAny, times: 1 },
+    // The next attempt must not report anything yet.
+    { of: client, on: 'reads', hangs: true },
+  ]
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  const first = await until(async () => (await attemptsOf(service, id))[0])
+  t.match(first, { method: 'POST', http_status: 500, outcome: 'unknown' })
+  t.match(await listed(service.call, client, id), {
+    waiting_for: 'outcome_unknown',
+    last_error: /trim is not a function/,
+  })
+})
