@@ -68,10 +68,8 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       throw new InvalidSignature()
     }
     const kept = eventOf(request, gateway, event)
-    await enqueue({ ...kept, lender, verifiedBy }).catch(error => {
-      if (!(error instanceof Unavailable))
-        request.log.error({ err: error }, 'event could not be stored')
-      throw new Unavailable('the event could not be stored', { cause: error })
+    await enqueue({ ...kept, lender, verifiedBy }).catch(cause => {
+      throw new Unavailable('the event could not be stored', { cause })
     })
     counters.events.inc(labels)
   }

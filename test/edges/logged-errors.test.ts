@@ -1,9 +1,16 @@
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import t from 'tap'
+import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { publicError } from '../../src/public-error.ts'
 import { openQueue, type Queue, work } from '../../src/queue/queue.ts'
+import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { matchEach } from '../support/match-each.ts'
+import { webhooks } from '../support/payments.ts'
+import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const queue: Queue<object> = {
@@ -42,6 +49,22 @@ t.test('a failed job’s error is stored without the values in it', async t => {
   t.ok(outputs.length > 0)
   t.notMatch(JSON.stringify(outputs), 'mrkdvalue')
   t.match(JSON.stringify(outputs), /invalid input syntax|violates|too long/)
+})
+
+t.test('a webhook that cannot be stored is one line in the log, with the cause', async t => {
+  const { url, db } = await freshDatabase(t)
+  const errors: object[] = []
+  const log = pino(
+    { level: 'error', serializers: { err: publicError } },
+    { write: line => errors.push(JSON.parse(line)) },
+  )
+  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+  const service = await startRole(config, log)
+  t.teardown(() => service.close())
+  await sql`alter schema pgboss rename to elsewhere`.execute(db)
+  const { status } = await webhooks(service.url)('gateway_a', capturedA())
+  t.equal(status, 503)
+  matchEach(t, errors, [{ err: { cause: { message: /pgboss/ } } }])
 })
 
 /** PostgreSQL's errors about invalid values: some quote them in the message, some in the detail. */
