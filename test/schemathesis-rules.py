@@ -79,7 +79,8 @@ REFUSALS = [
         "the contents of a file",
         MIGRATION | STATEMENT,
         "INVALID_PAYLOAD",
-        r"The file is empty|Line \d+(, character \d+)?: .+",
+        r"The file (is empty|is UTF-16: .+|has no rows below its header)|Line \d+(, (column|character) .+)?: .+",
+        "/file",
     ),
 ]
 

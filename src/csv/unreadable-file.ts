@@ -1,6 +1,13 @@
 import createError from '@fastify/error'
 
 /** An error within a row is recorded with the row instead. */
-export const UnreadableFile = createError<[string]>('INVALID_PAYLOAD', '%s', 400)
+export class UnreadableFile extends createError<[string]>('INVALID_PAYLOAD', '%s', 400) {
+  /** The answer's `errors`. */
+  readonly fields: { path: string; message: string }[]
+  constructor(message: string) {
+    super(message)
+    this.fields = [{ path: '/file', message }]
+  }
+}
 
 export const noRows = () => new UnreadableFile('The file has no rows below its header')

@@ -64,10 +64,11 @@ export function errorHandler(error: FastifyError, request: FastifyRequest, reply
   return sendProblem(request, reply, status, code, detail, fields)
 }
 
-export function problemOf(error: FastifyError) {
-  const { status, code, fields } = classified(error)
+/** @param error may name the invalid fields, as FieldErrors do */
+export function problemOf(error: FastifyError & { fields?: FieldError[] }) {
+  const { status, code } = classified(error)
   const detail = status < 500 ? error.message : detailOf5xx(error, code)
-  return { status, code, detail, fields }
+  return { status, code, detail, fields: error.fields }
 }
 
 function sendProblem(
@@ -93,8 +94,7 @@ function sendProblem(
 }
 
 /** An error of ours says what it is. Its message says nothing, because it may quote the caller. */
-function classified(error: FastifyError): { status: number; code: string; fields?: FieldError[] } {
-  if (error instanceof FieldErrors) return { status: 400, code: error.code, fields: error.fields }
+function classified(error: FastifyError): { status: number; code: string } {
   const { statusCode: status } = error
   if (status === undefined)
     return isTransient(error)

@@ -163,7 +163,8 @@ t.test(
     for (const [name, csv, sentence] of refused) {
       const { status, body } = await uploadCsv(service, 'repayments', csv)
       t.equal(status, 400, name)
-      t.match(body, { code: 'INVALID_PAYLOAD', detail: sentence }, name)
+      const errors = [{ path: '/file', message: sentence }]
+      t.match(body, { code: 'INVALID_PAYLOAD', detail: sentence, errors }, name)
     }
     const { rows } = await kept(service)
     t.equal(rows, 0, 'nothing of them is stored')
