@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import t from 'tap'
+import { REFUSALS } from '../src/ops/refusals.ts'
+import { REFUSAL_CODES } from '../src/payments/repayment-refusal.ts'
 import { startTestService, TOKEN } from './support/service.ts'
 import { until } from './support/until.ts'
 
@@ -93,16 +95,43 @@ t.test('every link between the docs has a target, and the README stays short', a
   t.ok((pages[0]?.text.split('\n').length ?? 0) <= MAX_README_LINES)
 })
 
-t.test('every error code of the service is explained in the integration guide', async t => {
-  const page = readFileSync(resolve(ROOT, 'docs/integrating.md'), 'utf8')
-  const sources = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+t.test('the guide and the contract give each error code the status that it is thrown with', t => {
+  const thrown = [
+    ...sources().matchAll(/createError(?:<\[string\]>)?\(\s*'([A-Z_]+)',.*?,\s*(\d{3}),?\s*\)/gs),
+  ]
+  t.ok(thrown.length > 12)
+  const explained = new Map(
+    [...guide().matchAll(/^\| `([A-Z_]+)` \| (\d{3})/gm)].map(([, code = '', status]) => [
+      code,
+      Number(status),
+    ]),
+  )
+  for (const [, code = '', status] of thrown) {
+    t.equal(explained.get(code), Number(status), `${code} in the guide`)
+    t.equal(REFUSALS[code]?.status, Number(status), `${code} in the contract`)
+  }
+  const inContract = Object.entries(REFUSALS).map(([code, { status }]) => [code, status])
+  t.same([...explained].sort(), inContract.sort(), 'neither has a code that the other lacks')
+  t.end()
+})
+
+t.test('the guide explains every code that a refusal of ours may have', t => {
+  const codes = [...sources().matchAll(/refusal\(\s*[^,]+,\s*'(loanops\.[^']+)'/g)].map(
+    ([, code = '']) => code,
+  )
+  t.ok(codes.length > 7)
+  for (const code of [...codes, ...REFUSAL_CODES]) t.match(guide(), `| \`${code}\` | `, code)
+  t.end()
+})
+
+const guide = () => readFileSync(resolve(ROOT, 'docs/integrating.md'), 'utf8')
+
+function sources(): string {
+  return readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts') && !file.startsWith('sandbox/'))
     .map(file => readFileSync(resolve(ROOT, 'src', file), 'utf8'))
     .join('\n')
-  const codes = [...sources.matchAll(/createError\(\s*'([A-Z_]+)'/g)].map(([, code]) => code)
-  t.ok(codes.length > 12)
-  for (const code of codes) t.ok(page.includes(`| \`${code}\``), String(code))
-})
+}
 
 /** @returns false while the result is not there yet, because the batch of an earlier call may still be running */
 async function isAnswered(command: string, cwd: string): Promise<boolean> {

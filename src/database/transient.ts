@@ -1,9 +1,9 @@
 import pg from 'pg'
 
-/** The errors of connections to PostgreSQL. Those of other sockets have the same codes and say nothing about it. */
+/** Errors of other sockets have the same codes, and say nothing about the database. */
 const ofConnections = new WeakSet<Error>()
 
-/** The client of all our pools, which remembers the errors of its connection. */
+/** For all our pools: remembers the errors of its connection. */
 export class Client extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
@@ -21,9 +21,8 @@ const LOST =
   /^(Connection terminated( unexpectedly| due to connection timeout|: .+)?|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable)$/
 
 /**
- * Whether a later try may succeed: PostgreSQL's errors of connections, resources, operator intervention, time-outs,
- * deadlocks, lock time-outs and read-only servers after a failover, and the errors of pool and sockets. An error that
- * has a code is never judged by its message, which may quote a caller.
+ * Whether a later try may succeed. An error that has a code is never judged by its message, which may quote
+ * a caller.
  */
 export function isTransient(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {

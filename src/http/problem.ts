@@ -93,7 +93,7 @@ function sendProblem(
     })
 }
 
-/** An error of ours says what it is. Its message says nothing, because it may quote the caller. */
+/** An error with a status is not judged by its message, which may quote the caller. */
 function classified(error: FastifyError): { status: number; code: string } {
   const { statusCode: status } = error
   if (status === undefined)

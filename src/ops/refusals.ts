@@ -1,4 +1,4 @@
-const REFUSALS: Record<string, { status: number; cause: string }> = {
+export const REFUSALS: Record<string, { status: number; cause: string }> = {
   INVALID_PAYLOAD: { status: 400, cause: 'The body is invalid' },
   INVALID_QUERY: { status: 400, cause: 'A parameter is unknown or invalid' },
   INVALID_TRACKING_ID: { status: 400, cause: 'Not of the form <OPERATION>|<uuid>' },

@@ -1,7 +1,8 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import type { Answer } from '../ledger/answer.ts'
 
-export const REFUSED_REASONS = [
+/** The payment's reason of suspense; the refusal's code is `loanops.<reason>`. */
+const OWN_REASONS = [
   'loan_unknown',
   'loan_not_active',
   'signature_not_verified',
@@ -11,9 +12,15 @@ export const REFUSED_REASONS = [
   'currency_mismatch',
   'amount_invalid',
   'reversed_at_ledger',
-  'ledger_refused',
 ] as const
+/**
+ * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:
+ * the gateway is asked first.
+ */
+const PASSING_REASONS = ['withdrawn', 'unconfirmed'] as const
+export const REFUSED_REASONS = [...OWN_REASONS, 'ledger_refused'] as const
 type RefusedReason = (typeof REFUSED_REASONS)[number]
+type RefusalReason = (typeof OWN_REASONS | typeof PASSING_REASONS)[number]
 
 /** The ledger's codes that mean the same as a reason of ours. */
 const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
@@ -21,16 +28,18 @@ const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
 }
 
-/**
- * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:
- * the gateway is asked first.
- */
+export const REFUSAL_CODES = [...OWN_REASONS, ...PASSING_REASONS].map(codeFor)
+
 export function refusedFor(
-  reason: RefusedReason | 'withdrawn' | 'unconfirmed',
+  reason: RefusalReason,
   httpStatusCode: string,
   message: string,
 ): Refusal {
-  return { ...refusal(httpStatusCode, `loanops.${reason}`, message), reason }
+  return { ...refusal(httpStatusCode, codeFor(reason), message), reason }
+}
+
+function codeFor(reason: RefusalReason) {
+  return `loanops.${reason}` as const
 }
 
 /** Adds the reason to a refusal. */
