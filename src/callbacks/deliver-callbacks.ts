@@ -65,7 +65,7 @@ export function deliverCallbacks(
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
-    const sent = await traced(traces, callback, traceparent =>
+    const sent = await traceAttempt(traces, callback, traceparent =>
       sender.send(callback.id, callback.body, traceparent),
     )
     crashPoint('callback.answered')
@@ -98,7 +98,7 @@ function openPace(): (found: number) => number {
   }
 }
 
-function traced(
+function traceAttempt(
   traces: Traces,
   { id, type, traceparent }: ClaimedCallback,
   send: (traceparent: string | null) => Promise<SentCallback>,

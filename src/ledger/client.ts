@@ -11,7 +11,7 @@ import {
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
-import { traced } from './traced.ts'
+import { traceLedgerCall } from './trace-ledger-call.ts'
 
 /** Long enough for a ledger that is not down. */
 const NEW_CONNECTION_ANSWERS_WITHIN_MS = 3_000
@@ -91,7 +91,8 @@ export function openLedger(
 
   function call(request: Request, take: Take, trace?: Trace): Promise<Answer> {
     return breaker.guard(
-      () => traced(trace, request, traceparent => answered({ ...request, traceparent }, take)),
+      () =>
+        traceLedgerCall(trace, request, traceparent => answered({ ...request, traceparent }, take)),
       () => notSent(request),
     )
   }

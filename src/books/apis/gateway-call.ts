@@ -91,7 +91,7 @@ export function openGatewayCaller(
 
   async function untilAnswered(call: Call): Promise<unknown> {
     for (let tries = 0; ; tries++) {
-      const answer = await traced(follower?.trace, call, hostname, once).catch(
+      const answer = await traceGatewayCall(follower?.trace, call, hostname, once).catch(
         (error: Error) => error,
       )
       const isOver = !(answer instanceof Busy) || tries >= pauses.length
@@ -144,7 +144,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Records only the resource in the path: the rest are ids. */
-function traced(
+function traceGatewayCall(
   trace: Trace | undefined,
   call: Call,
   hostname: string,

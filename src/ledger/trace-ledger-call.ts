@@ -3,7 +3,7 @@ import type { Answer } from './answer.ts'
 import type { Request } from './send.ts'
 
 /** Records only the resource in the path: the rest are ids. */
-export function traced(
+export function traceLedgerCall(
   trace: Trace | undefined,
   { method, path }: Request,
   call: (traceparent: string | null) => Promise<Answer>,
