@@ -52,7 +52,7 @@ export async function uploadStatement(
     const detail = { gateway: of.gateway, lender: of.lender, ...counts }
     await audit(trx, { ...asker, action: 'gateway.statement', subject: statement_id, detail })
   })
-  return { statement_id, ...counts, errors: errors.slice(0, MAX_LISTED) }
+  return { statement_id, ...counts, errors }
 }
 
 function reader(db: Database, of: StatementOf) {
