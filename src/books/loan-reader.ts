@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
+import { READ_AGAIN_MS, READ_TRIES, restAfter } from '../ledger/read-tries.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Run } from '../queue/run-job.ts'
 import type { PostedPayment } from './posted-payments.ts'
 import { type Finding, readRepayments } from './read-repayments.ts'
 
-/** After this many failed reads, a loan is left to the next run, provided that the ledger answers otherwise. */
-const TRIES = 3
-const TRY_AGAIN_MS = 250
 const MAX_PAUSE_MS = 5_000
-/** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
-const MAX_REST_MS = 60_000
 
 /** `error`: why reading failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
@@ -38,8 +34,9 @@ export function openLoanReader(
           return { loan, findings, error: null }
         } catch (error) {
           if (!(error instanceof LedgerTrouble)) throw error
-          if (tries === TRIES) return { loan, findings: [], error: `${loan}: ${error.message}` }
-          await rest(Math.max(TRY_AGAIN_MS, Math.min(error.answer.retryAfterMs ?? 0, MAX_REST_MS)))
+          if (tries === READ_TRIES)
+            return { loan, findings: [], error: `${loan}: ${error.message}` }
+          await rest(Math.max(READ_AGAIN_MS, restAfter(error)))
           await untilItAnswers()
         }
       }
@@ -54,7 +51,7 @@ export function openLoanReader(
   }
 
   async function probeUntilItAnswers(): Promise<void> {
-    for (let ms = TRY_AGAIN_MS; !(await slots.run('bulk', ledger.probe)); ms *= 2)
+    for (let ms = READ_AGAIN_MS; !(await slots.run('bulk', ledger.probe)); ms *= 2)
       await rest(Math.min(ms, MAX_PAUSE_MS))
   }
 

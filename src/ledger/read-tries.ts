@@ -1,0 +1,13 @@
+import { LedgerTrouble } from './answer.ts'
+
+/** A read may fail by chance. If it fails this often while the ledger answers otherwise, the loan itself is the cause. */
+export const READ_TRIES = 3
+export const READ_AGAIN_MS = 250
+/** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
+const MAX_REST_MS = 60_000
+
+/** How long the ledger asked its readers to wait. */
+export function restAfter(error: unknown): number {
+  const { retryAfterMs = 0 } = error instanceof LedgerTrouble ? error.answer : {}
+  return Math.min(retryAfterMs, MAX_REST_MS)
+}
