@@ -21,7 +21,6 @@ export type CheckContext = {
   metrics: Metrics
 }
 
-/** @returns the updated payment @throws NotFound, Unavailable */
 export async function checkPayment(context: CheckContext, name: PaymentName, asker: Asker) {
   const { db, config, metrics } = context
   const { id, payment } = await foundPayment(db, name)

@@ -9,15 +9,12 @@ import { type Finding, readRepayments } from './read-repayments.ts'
 
 const MAX_PAUSE_MS = 5_000
 
-/** `error`: why reading failed. */
 export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
 
 type LoanReader = {
-  /** Reads the loan as soon as there is room. @throws RunLeft if the run ends here meanwhile */
   read(loan: string, payments: PostedPayment[]): Promise<LoanRead>
 }
 
-/** Reads in the bulk lane. While the ledger as a whole does not answer, all reads wait for it. */
 export function openLoanReader(
   { ledger, slots }: { ledger: Ledger; slots: Slots },
   { stopping, check }: Pick<Run, 'stopping' | 'check'>,

@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { repaymentExternalId } from '../payments/due-payment.ts'
 
-/** A posted payment, with what was sent to the ledger. */
 export type PostedPayment = {
   id: string
   loan: string
   paymentId: string
   operationId: string
-  /** The one that we sent; a repayment booked in another way and taken as this payment's has another or none. */
+  /** Null or another id if the repayment was booked in another way and taken as this payment's. */
   externalId: string
   ledgerTransactionId: number
   amount: string

@@ -13,24 +13,17 @@ import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
 import { isOfAnotherPayment } from '../payments/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
-/** `reason`: why the ledger holds no repayment for it; otherwise `amount` and `detail` say how it differs. */
 export type Finding = {
   payment: PostedPayment
   reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
   difference: string | null
-  /** The amount in the ledger, if it is not the one that was sent. */
   amount: string | null
-  /** One sentence for people, if there is a reason. */
   detail: string | null
 }
 
 type Reader = Pick<Ledger, 'read'>
 
-/**
- * Reads the loan once. Only a repayment that it does not list is looked up separately: after an undone
- * disbursement it lists none, though the ledger has them. @throws LedgerTrouble if the ledger cannot be
- * read
- */
+/** After an undone disbursement a loan lists nothing, so a missing repayment is looked up separately. */
 export async function readRepayments(
   ledger: Reader,
   loan: string,
@@ -45,7 +38,6 @@ export async function readRepayments(
   return findings
 }
 
-/** @returns undefined if the ledger says that there is no such loan */
 async function transactionsOf(
   ledger: Reader,
   loan: string,
@@ -73,7 +65,6 @@ function isList(transactions: unknown): transactions is LedgerTransaction[] {
   )
 }
 
-/** Preferably one that is not void; undefined if the ledger says that there is none. */
 async function heldFor(
   ledger: Reader,
   payment: PostedPayment,

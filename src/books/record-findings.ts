@@ -4,7 +4,6 @@ import { lockSettling } from '../payments/lock-settling.ts'
 import { settle } from '../payments/settle.ts'
 import type { Finding } from './read-repayments.ts'
 
-/** `reversed`, `missing` and `differing` count only new findings. */
 export type FindingCounts = {
   payments: number
   reversed: number
@@ -12,10 +11,7 @@ export type FindingCounts = {
   differing: number
 }
 
-/**
- * Leaves alone a payment that is no longer posted, or was posted again since it was read: the finding says
- * nothing about it.
- */
+/** Leaves alone a payment that changed since it was read: the finding says nothing about it. */
 export async function recordFindings(trx: Trx, findings: Finding[]): Promise<FindingCounts> {
   await lockSettling(trx)
   const held = findings.filter(({ reason }) => reason === null)
@@ -35,7 +31,6 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
 
 type Kept = { id: string; isChanged: boolean; isNews: boolean }
 
-/** A difference that an operator cleared is not new. */
 async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
     with held as (

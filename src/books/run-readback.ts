@@ -16,7 +16,6 @@ type ReadbackContext = Databases &
     onFound(found: FindingCounts): void
   }
 
-/** Each page is recorded in one transaction. */
 const PAGE_PAYMENTS = 500
 /** While the last loans of a page are read, perhaps slowly, those of the next pages are read too. */
 const PAGES_UNDER_WAY = 3
@@ -24,7 +23,6 @@ const PAGES_UNDER_WAY = 3
 type Place = { readTo: string; readToId: string }
 type Page = Place & { loans: string[]; payments: PostedPayment[] }
 
-/** One read per loan, in order of posting, page by page. */
 export async function runReadback(context: ReadbackContext, run: Run): Promise<void> {
   crashPoint('readback.claimed')
   const { span, place } = await begun(context, run)
@@ -59,7 +57,6 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   crashPoint('readback.unended')
   await end(context, run)
 
-  /** Looks up the next page while this one is read. */
   function payments(after: Place | null): Promise<Page | undefined> {
     const found = pageAfter(context, span, after)
     found.catch(() => undefined)
@@ -78,13 +75,11 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
 
 /** Reads several loans at a time, so that the bulk lane never waits for our database. */
 function startReads({ slots, ledger }: ReadbackContext, run: Run) {
-  // If slots are shared with other processes, their number changes.
   const most = () => 2 * Math.max(1, slots.most.bulk)
   const reader = openLoanReader({ slots, ledger }, run)
   const underWay = new Set<Promise<unknown>>()
 
   return {
-    /** Resolves once all of them have started. */
     async start(payments: PostedPayment[]): Promise<Promise<LoanRead>[]> {
       const started: Promise<LoanRead>[] = []
       for (const [loan, its] of Map.groupBy(payments, one => one.loan)) {
@@ -111,7 +106,6 @@ async function begun({ db, RECONCILE_DAYS }: ReadbackContext, { claim }: Run) {
   return { span: { since, until }, place }
 }
 
-/** @returns undefined if nothing is left */
 async function pageAfter(
   { db, LEDGER_TIMEZONE }: ReadbackContext,
   span: Span,

@@ -15,7 +15,6 @@ import { readSessions, requireSession } from './session/session.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     isPublic?: boolean
-    /** Viewers may send this form too. */
     isForViewers?: boolean
     /** A transfer, exempt from the time limit of a page. */
     takesLong?: boolean
@@ -26,7 +25,6 @@ declare module 'fastify' {
   }
 }
 
-/** Few people read pages, and pages must not take connections from API calls. */
 const CONNECTIONS = 4
 const STATEMENT_MS = 3_000
 
@@ -43,7 +41,6 @@ const POLICY = [
 
 type Context = Omit<PageContext, 'formats'>
 
-/** @param finish called once all routes have been added */
 export function consoleRoutes(
   context: Context,
   finish: (scope: FastifyInstance) => void,

@@ -26,7 +26,6 @@ import { sourcesPage } from './runs/sources-page.ts'
 import { searchPage } from './search/search-page.ts'
 import { timelinePage } from './timeline/timeline-page.ts'
 
-/** In the order of the navigation. */
 export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   homePage,
   searchPage,

@@ -13,7 +13,6 @@ import { Payment, PaymentParams } from './payment-record.ts'
 const MAX_ASSIGNMENTS = 200
 
 const tags = ['payments']
-/** Any text, because each assignment is checked separately. */
 const anyText = (description: string, example: string) =>
   Type.String({ pattern: WITHOUT_NUL, description, examples: [example] })
 const Assignment = Type.Object(

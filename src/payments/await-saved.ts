@@ -7,7 +7,7 @@ const ASK_EVERY_MS = 50
 /** Events that cannot be saved now are left to the next batch. */
 const PATIENCE_MS = 10_000
 
-/** Callers expect a run to include events acknowledged before it started. @param startedAt the SQL of that time */
+/** Callers expect a run to include events acknowledged before it started. */
 export async function awaitSaved(
   { db, check }: Pick<Batch, 'db' | 'check'>,
   startedAt: RawBuilder<unknown>,

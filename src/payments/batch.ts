@@ -6,7 +6,6 @@ import type { Run } from '../queue/run-job.ts'
 export type Batch = Run & {
   db: Database
   boss: PgBoss
-  /** Of the run; null without tracing. */
   traceparent: string | null
   log: Pick<Log, 'error'>
 }

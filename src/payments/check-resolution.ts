@@ -9,10 +9,8 @@ import { isStanding } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 import type { PaymentResolution } from './resolution.ts'
 
-/** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
 
-/** @throws Conflict */
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
   const { kind, state, objection } = payment
   if (outcome === 'post' && kind !== 'payment')
@@ -26,7 +24,6 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
     )
 }
 
-/** @throws FieldErrors, Conflict, or Unavailable if the ledger cannot be read */
 export async function checkAtLedger(
   ledger: Ledger,
   payment: PaymentStanding,

@@ -1,7 +1,4 @@
-/**
- * Invalid values, a violated constraint, a limit such as nesting depth, or an error raised by an operator's
- * own SQL. Locks, time-outs and an unavailable database are not the data's fault.
- */
+/** Locks, time-outs and an unavailable database are not the data's fault. */
 export function isDataError(error: unknown): boolean {
   return /^(22|23|54|P0001)/.test((error as { code?: string }).code ?? '')
 }

@@ -3,7 +3,6 @@ import { crashPoint } from '../crash-point.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
-/** Includes raw tables made by hand. */
 export async function discover(batch: Batch): Promise<void> {
   const { db, claim, log, check } = batch
   const { rows } = await sql<{ store: string }>`

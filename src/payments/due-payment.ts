@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
-/** `isOutside`: sent from outside the lender's networks. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
 /** `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
@@ -11,18 +10,14 @@ type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 
 export type DuePayment = {
   gateway: Gateway
-  /** In the currency's units, with every digit. */
   amount: string
   currency: string | null
-  /** An operator's decision, which overrides everything else; null if the events decide. */
   decided: { day: string; capturedAmount: string | null } | null
   externalId: string
   receiptNumber: string
-  /** Only those that count, the earliest day first. */
   events: CapturedEvent[]
-  /** Reasons of suspense that an operator has overruled. */
   overruled: string[]
-  /** What later events say against it; null once an attempt may have arrived, or if an operator has decided. */
+  /** Null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
 }
 
@@ -68,7 +63,6 @@ export async function duePayment(
   }
 }
 
-/** Loans to which it was sent before, with the same external id. */
 export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
   const { rows } = await sql<{ loan: string }>`
     select distinct o.external_id as loan

@@ -9,14 +9,10 @@ import { openWaker } from '../queue/wake-workers.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { eventQueue } from './queue.ts'
 
-/** A job is read, written and retried as a whole. */
 const MAX_CHARACTERS_PER_JOB = 2_000_000
 /** Limits the memory for events that wait for a commit, in characters of base64. */
 const MAX_CHARACTERS_WAITING = 64_000_000
-/**
- * Resolves once the event's group is committed. @throws if that takes too long; should the event be
- * committed after all, the gateway's repeat changes nothing
- */
+/** @throws if the commit takes too long; if it succeeds after all, the gateway's repeat changes nothing */
 export function enqueueEvents(
   db: Database,
   boss: PgBoss,
@@ -38,7 +34,6 @@ export function enqueueEvents(
     commitEvents,
     CALLERS_PATIENCE_MS,
     watch.waited('payment events'),
-    // Events have no order among themselves.
     { groups: GROUPS_BESIDE, namesOf: () => [] },
   )
 

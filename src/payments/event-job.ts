@@ -5,7 +5,6 @@ import { paymentCounters } from './payment-counters.ts'
 import { workEvents } from './save-events.ts'
 import { takeConfirming } from './take-confirming.ts'
 
-/** Starts once the database knows the settings that decide on the events. */
 export async function runEvents({ db, boss, config, metrics, log }: WorkerContext): Promise<Job> {
   await allowNetworks(db, config.lenders)
   await takeConfirming(db, config)

@@ -4,7 +4,6 @@ import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import type { AttemptRecord } from './history-record.ts'
 
-/** Includes one in progress. */
 export async function findAttempts(db: Database, id: string) {
   const { rows } = await sql<object>`
     with call as (

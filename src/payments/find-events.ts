@@ -17,7 +17,6 @@ type Row = { raw_id: string }
 type Size = { bytes: number }
 type Content = { headers: object; body_base64: string }
 
-/** Newest first, each with the reason why it does not count, if there is one. */
 export async function findEvents(db: Database, payment: PaymentKey, query: EventQuery) {
   const places = await findPlaces(db, payment, query.cursor)
   const rows = await findRows(db, places)
@@ -77,7 +76,6 @@ function isAfter(cursor: string | undefined): RawBuilder<unknown> {
     < (timestamptz 'epoch' + interval '1 microsecond' * ${us}::bigint, ${rawId}::uuid, ${source}::text)`
 }
 
-/** @returns how many of the first ones fit into a response with their bodies; at least one */
 function howManyFit(places: Place[], rows: Map<string, Row & Size>): number {
   let bytes = 0
   const tooMany = places.findIndex(place => {

@@ -7,7 +7,6 @@ import { noSuchPayment, type PaymentName } from './locked-payment.ts'
 import { isOfDays, matchingPayments, type PaymentFilter } from './payment-filter.ts'
 import type { Payment } from './payment-record.ts'
 
-/** As in JSON: money as decimal text, times in UTC. */
 const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id,
   p.amount::text as amount, p.currency, p.paid_at, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
@@ -17,7 +16,6 @@ const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }
 
-/** Only the view can tell these states apart; there are few such rows. */
 const IN_PROGRESS = ['waiting', 'posting']
 
 /** Newest first; if filtered by day, by time of payment, so that only those days are read. */
@@ -42,7 +40,6 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
   return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
-/** Without a kind, a payment is preferred to a refund with the same id. @throws NotFound */
 export async function foundPayment(db: Database, name: PaymentName) {
   const { gateway, paymentId, kind } = name
   const { rows } = await sql<PaymentRow>`

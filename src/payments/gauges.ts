@@ -13,7 +13,6 @@ type Measured = {
   misfits: number
 }
 
-/** Measured periodically; while the database is unavailable, the gauges keep their last values. */
 export function paymentGauges(
   registry: Registry,
   db: Database,
@@ -61,16 +60,12 @@ function openGauges(registers: Registry[]): (measured: Measured) => void {
     objections.reset()
     for (const [objection, count] of Object.entries(measured.objections))
       objections.set({ objection }, count)
-    // Counted in the database, by whichever process transformed them.
     unknown.reset()
     for (const [source, count] of Object.entries(measured.unknown)) unknown.inc({ source }, count)
   }
 }
 
-/**
- * Ids grow with time, so the oldest of each source and state is the first in its index, however many wait
- * behind it.
- */
+/** The first in the index is the oldest, because ids grow with time. */
 async function measure(db: Database): Promise<Measured> {
   const { rows } = await sql<Measured>`
     with recursive source (name) as (

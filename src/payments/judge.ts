@@ -3,18 +3,13 @@ import type { Batch } from './batch.ts'
 import { lockSettling } from './lock-settling.ts'
 import { noteError } from './note-error.ts'
 
-/** Per batch, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200
 
-/** @returns the name of the loan's product; undefined if the ledger has no such loan */
 export type ProductOf = (loan: string) => Promise<string | undefined>
 
 type Unjudged = { gateway: string; paymentId: string; loans: string[] }
 
-/**
- * The product of a loan shows which events came from outside the lender's networks, so contradicted
- * payments are settled again once it is known. While the ledger does not answer, they stay as they are.
- */
+/** Once its loan's product is known, a contradicted payment is settled again by that lender's networks. */
 export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
   const { rows } = await sql<Unjudged>`
     select gateway, gateway_payment_id as "paymentId",

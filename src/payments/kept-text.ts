@@ -11,7 +11,6 @@ const SECRET_HEADERS = new Set([
   'x-internal-token',
 ])
 
-/** @returns null if it is not text */
 export function keptText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
   return storableText(value.slice(0, MAX_CHARACTERS))

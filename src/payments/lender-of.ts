@@ -3,7 +3,6 @@ import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
 
 type Named = {
-  /** Every value of `?lender=` in the webhook's URL. */
   inUrl: unknown[]
   accounts: unknown[]
   inNotes: unknown[]
@@ -17,7 +16,6 @@ export function lenderOf(
 ): string {
   const byUrl = inUrl.filter(isNamed)
   const byNotes = inNotes.filter(isNamed)
-  // Gateways may send an id as a number.
   const given = accounts.map(id => (typeof id === 'number' ? String(id) : id))
   const holders = [...lenders.values()]
     .filter(lender => lender[gateway].accounts.some(account => given.includes(account)))

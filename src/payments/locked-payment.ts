@@ -7,7 +7,6 @@ import type { PaymentKind } from './payment-record.ts'
 /** Without a kind, a payment is preferred to a refund with the same id. */
 export type PaymentName = { gateway: string; paymentId: string; kind?: PaymentKind }
 
-/** What determines which decisions an operator may make about a payment. */
 export type PaymentStanding = {
   id: string
   kind: PaymentKind
@@ -15,7 +14,6 @@ export type PaymentStanding = {
   reason: string | null
   objection: string | null
   loan: string | null
-  /** In the currency's units; null if unknown or not an amount of money. */
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean
@@ -29,10 +27,7 @@ export function paymentStanding(db: Database, name: PaymentName): Promise<Paymen
   return found(db, name, sql``)
 }
 
-/**
- * Locks out batches, webhooks and other operators until the transaction ends. @throws NotFound, or Conflict
- * while an attempt to post it may have arrived
- */
+/** @throws NotFound, or Conflict while an attempt to post it may have arrived */
 export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
   await lockSettling(trx)
   const payment = await found(trx, name, sql`for update of t`)

@@ -3,7 +3,6 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { type PaymentName, type PaymentStanding, paymentStanding } from './locked-payment.ts'
 
-/** @returns its kind @throws NotFound */
 export function noteOn(db: Database, name: PaymentName, note: string, asker: Asker) {
   return db.transaction().execute(async trx => {
     const payment = await paymentStanding(trx, name)

@@ -28,7 +28,6 @@ export type PaymentFilter = Static<typeof PaymentFilter> & {
 /** A condition on `ops.payment p`, or on `core.transaction p` unless a state needs the view. @throws FieldErrors */
 export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { loan, lender, gateway, kind, state, reason, from, to } = filter
-  // Days in this format compare as text.
   if (from !== undefined && to !== undefined && from > to)
     throw new FieldErrors('INVALID_QUERY', [{ path: '/from', message: `must not be after ${to}` }])
   const startOf = (day: string, plus: number) =>
@@ -37,7 +36,6 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
   if (loan !== undefined) where.push(sql`p.external_loan_id = ${loan}`)
   if (lender !== undefined) where.push(sql`p.lender = ${lender}`)
   if (gateway !== undefined) where.push(sql`p.gateway = ${gateway}`)
-  // Literals, so that PostgreSQL can use the partial index.
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
   if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
@@ -52,10 +50,7 @@ export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || t
 
 const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
 
-/**
- * Without statistics of the states, PostgreSQL assumes that each is rare, and would read everything ever
- * posted to find some days of it. So the days' payments are searched for those that are in no other state.
- */
+/** PostgreSQL assumes each state is rare and would read all of it, so this excludes the others per day. */
 function ofDaysIn(state: string): RawBuilder<unknown> {
   if (state !== 'posted') return inState(state)
   const others = STATES.filter(other => other !== state).map(other => sql.lit(other))

@@ -16,7 +16,6 @@ export const STATES = [
   'dismissed',
 ] as const
 
-/** The kind tells two with the same id apart. */
 export const PaymentParams = Type.Object({
   gateway: Type.String({
     pattern: '^[^\\u0000]+$',
@@ -31,7 +30,6 @@ export const PaymentParams = Type.Object({
 })
 export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
 
-/** Of suspense, and `overpaid` of posted payments. */
 export const REASONS = [
   'no_loan_named',
   'loan_unknown',

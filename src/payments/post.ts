@@ -11,7 +11,6 @@ const PAYMENTS_AT_ONCE = 500
 const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
-/** Returns when each due repayment has ended or waits for the ledger. */
 export async function post(batch: Batch): Promise<void> {
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
   while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
@@ -21,7 +20,6 @@ export async function post(batch: Batch): Promise<void> {
   }
 }
 
-/** @returns how many payments are tried again */
 async function retryRefused({ db, claim }: Batch): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select core.retry_refused(${claim.id}, ${PAYMENTS_AT_ONCE})::integer as count`.execute(db)
@@ -58,10 +56,7 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
   return sent
 }
 
-/**
- * Excludes repayments that wait for the ledger or for the end of a pause, or behind one that does: the
- * engine retries them, and the batch need not wait.
- */
+/** The engine retries those that wait for the ledger or a pause: the batch need not wait for them. */
 async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
   const { rows } = await sql<{ isUnderWay: boolean }>`
     select exists (

@@ -2,14 +2,10 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { inSteps } from '../database/in-steps.ts'
 
-/** About 50 ms of work. */
 const ROWS_AT_ONCE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Deletes old raw rows that nothing open needs. What they said of payments stays in core, so that a repeat
- * of a deleted event is matched to its payment. @returns how many
- */
+/** What they said of payments stays in core, so that a repeat of a deleted event is recognized. */
 export async function purgeEvents(db: Database, keepDays: number): Promise<number> {
   let deleted = 0
   const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(

@@ -15,7 +15,6 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   options: {
     policy: 'standard',
     partition: true,
-    // Intake wakes the workers after its commit.
     notify: false,
     // It fails only while the database is in trouble: with back-off up to ten minutes, 30 retries last three hours.
     retryLimit: 30,

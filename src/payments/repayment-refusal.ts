@@ -22,7 +22,6 @@ export const REFUSED_REASONS = [...OWN_REASONS, 'ledger_refused'] as const
 type RefusedReason = (typeof REFUSED_REASONS)[number]
 type RefusalReason = (typeof OWN_REASONS | typeof PASSING_REASONS)[number]
 
-/** The ledger's codes that mean the same as a reason of ours. */
 const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
   'error.msg.loan.external.id.invalid': 'loan_unknown',
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
@@ -42,7 +41,6 @@ function codeFor(reason: RefusalReason) {
   return `loanops.${reason}` as const
 }
 
-/** Adds the reason to a refusal. */
 export function withReason(answer: Answer): Answer & { reason?: string } {
   if (answer.outcome !== 'refused') return answer
   return { ...answer, reason: REASONS_BY_LEDGER_CODE[answer.code ?? ''] ?? 'ledger_refused' }

@@ -21,7 +21,6 @@ import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
 
-/** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
@@ -36,7 +35,6 @@ const reversedAtLedger = refusedFor(
   'The repayment was undone at the ledger, which keeps its external id reserved',
 )
 
-/** A refusal has the reason that `record-postings.ts` gives the payment. */
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
   const isProductAsked = [...config.lenders.values()].some(lender =>
@@ -112,7 +110,6 @@ function payableOn(
   return { day: due.day }
 }
 
-/** The day given by the events that may be trusted. */
 function believedDay(
   config: Config,
   payment: DuePayment,
@@ -127,16 +124,12 @@ function believedDay(
   return trusted
 }
 
-/** The deciding call has checked the loan too, but the payment may have been assigned to another one since. */
 function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
   const captured = decided?.capturedAmount ?? null
   return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
 }
 
-/**
- * A repayment under the payment's receipt number, perhaps booked by a person or by a file that names no
- * gateway. An equal one counts as the payment's own; if it differs, the payment must not be booked as well.
- */
+/** Perhaps booked by a person or a file. An equal one counts as ours; a different one forbids posting. */
 function bookedOn(
   loan: PayableLoan,
   wanted: DuePayment & LedgerRepayment,
@@ -170,7 +163,6 @@ async function duplicate(
     }
     return undefined
   }
-  // Whatever its amount and day, its external id stays reserved: another repayment needs a new one.
   if (!isStanding(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(run.ledger, loanId)
@@ -181,10 +173,7 @@ function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId
   return findTransaction<Repayment>(ledger, loanId, externalId)
 }
 
-/**
- * On the day that an operator decided, otherwise on that of any event: one that arrived after the repayment
- * was sent may name an earlier day.
- */
+/** On any event's day: one that arrived after the repayment was sent may name an earlier one. */
 function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
   const days = decided === null ? events : [decided]
   return (

@@ -5,7 +5,6 @@ import type { Database, Trx } from '../database/database.ts'
 import { requestRun } from '../queue/request-run.ts'
 import { batchQueue } from './queue.ts'
 
-/** @returns the id of a new run, or of the one that is already waiting */
 export function requestBatch(
   trx: Trx,
   boss: PgBoss,

@@ -39,7 +39,6 @@ export type PaymentResolution = Static<typeof PaymentResolution>
 const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss }
 const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
-/** Checks only against the outcome that the body names, so that every error is about that one. */
 export function resolutionValidator(): (body: unknown) => PaymentResolution {
   const outcome = TypeCompiler.Compile(NamedOutcome)
   const checks = new Map<string, ReturnType<typeof TypeCompiler.Compile<TSchema>>>(

@@ -18,7 +18,6 @@ import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import type { PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
-/** Later events do not change the decision. @returns its kind @throws NotFound, Conflict, FieldErrors, Unavailable */
 export async function resolve(
   db: Database,
   ledger: Ledger,
@@ -59,7 +58,6 @@ export async function resolve(
   return seen
 }
 
-/** What was checked at the ledger must be what is decided. */
 function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   const isSame =
     seen.id === payment.id &&
@@ -72,7 +70,6 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: PaymentResolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
-  // The external id of an undone repayment stays reserved.
   const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
   await sql`
     update core.transaction

@@ -12,7 +12,6 @@ import { judge, type ProductOf } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
-/** What is left after that waits for the next batch. */
 const MAX_ROUNDS = 2
 
 type BatchContext = Databases & {
@@ -20,12 +19,11 @@ type BatchContext = Databases & {
   traces: Traces
   log: Batch['log']
   productOf: ProductOf
-  /** Runs beside posting. @returns how many payments it changed; if any, the batch reads and posts once more */
   onBatch(run: Run): Promise<number>
   onStage(stage: string, seconds: number): void
 }
 
-/** One pass of raw → base → core → ledger. Each stage takes what is left, so it also continues after a crash. */
+/** Each stage takes what is left, so it also continues after a crash. */
 export function runBatch(context: BatchContext, run: Run): Promise<void> {
   const part = { name: 'batch', attributes: { 'loanops.batch_id': run.claim.id } }
   return context.traces
@@ -70,10 +68,7 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   }
 }
 
-/**
- * Waits for both even if one fails: nothing may go on once the batch has left its run. @returns what the
- * first yields
- */
+/** Waits for both even if one fails: nothing may go on once the batch has left its run. */
 async function both<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
   await Promise.allSettled([first, second])
   await second

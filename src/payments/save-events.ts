@@ -10,7 +10,6 @@ import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
-/** Below the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
 type SaveOptions = {
@@ -60,7 +59,6 @@ async function save(db: Database, events: PaymentEvent[], options: SaveOptions):
   for (const { gateway, count } of repeats) options.onRepeats(gateway, count)
 }
 
-/** @returns per gateway how many of its events were repeats */
 export async function saveEvents(
   trx: Trx,
   events: PaymentEvent[],

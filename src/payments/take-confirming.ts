@@ -4,7 +4,6 @@ import type { Lender } from '../config/lenders.ts'
 import type { Database } from '../database/database.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** Copied to the database, because it decides which events count. */
 export async function takeConfirming(
   db: Database,
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
@@ -24,7 +23,6 @@ export async function takeConfirming(
   await sql`select core.take_confirming(${JSON.stringify(settings)}::jsonb)`.execute(db)
 }
 
-/** The lenders with the same secrets, including itself. */
 function sharers(all: Lender[], lender: Lender, gateway: Gateway): string[] {
   const secretsOf = (one: Lender) => JSON.stringify(one[gateway].secrets)
   return all.filter(one => secretsOf(one) === secretsOf(lender)).map(({ code }) => code)

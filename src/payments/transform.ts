@@ -10,10 +10,7 @@ import { noteError } from './note-error.ts'
 /** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000
 
-/**
- * Rows that arrive meanwhile are left to the next batch: a source that never stops receiving must not delay
- * posting.
- */
+/** Rows that arrive meanwhile are left: a source that never stops must not delay posting. */
 export async function transform(batch: Batch): Promise<void> {
   const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
     batch.db,
@@ -39,7 +36,6 @@ async function countPending({ db }: Batch, source: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** @returns how many rows were taken */
 async function transformChunk(batch: Batch, source: string, most: number): Promise<number> {
   if (most === 1) return transformOldest(batch, source)
   try {
@@ -72,7 +68,6 @@ async function transformOldest(batch: Batch, source: string): Promise<number> {
   }
 }
 
-/** @returns how many rows the step took, once it and its count are committed */
 async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
   const taken = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ taken: number; isOurs: boolean }>`
@@ -93,7 +88,6 @@ async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise
   return taken
 }
 
-/** A locked table, or a view that takes too long. */
 function isOfOneSource(error: unknown): boolean {
   return ['55P03', '57014'].includes(String((error as { code?: string }).code))
 }

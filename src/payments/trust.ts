@@ -23,11 +23,7 @@ const MESSAGES = {
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
 
-/**
- * The checks of the lender to whose product the loan belongs, whatever lender the events named. One trusted
- * event is enough, because all agree on money and loan. They may disagree on the day: only trusted events
- * say which day it is.
- */
+/** One trusted event is enough, because all agree on money and loan; only the day may differ. */
 export function checkTrust(
   config: Pick<Config, 'lenders' | 'gateways'>,
   { gateway, events, overruled }: DuePayment,
@@ -71,7 +67,6 @@ function* reasonsToDistrust(
   const { validateSignature, confirm } = lender[gateway]
   if (validateSignature && !confirm && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'
-  // What was fetched with another lender's credentials is confirmed too, and is that lender's.
   if (confirm && !isVerified && !(isFetched && named !== UNKNOWN)) yield 'unconfirmed'
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
@@ -80,7 +75,6 @@ function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean 
   return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
 }
 
-/** Other lenders may share this lender's secrets. */
 function isVerifiedBy(
   lenders: Config['lenders'],
   lender: Lender,

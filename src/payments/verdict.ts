@@ -3,10 +3,8 @@ import type { Lender } from '../config/lenders.ts'
 import type { GatewayRules } from './gateways/gateway.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** `verifiedBy`: the lender whose secret matches; if several with different secrets match, all, separated by commas. */
 type Verdict = { isRefused: boolean; verifiedBy: string | null }
 
-/** Uses the secrets of the event's lender, or every lender's if it names none. */
 export function verdict(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },

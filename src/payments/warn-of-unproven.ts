@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { GatewayTrust } from '../config/lenders.ts'
 
-/** Unproven: by no signature, sender's network or confirmation of the gateway. */
 export function warnOfUnproven(
   log: { warn(message: string): void },
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,

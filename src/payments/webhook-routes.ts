@@ -122,18 +122,14 @@ function routeOptions({ name, title, headers }: OpenGateway) {
   }
 }
 
-/** `gateway_a` becomes `GatewayA`. */
 const operationName = (gateway: string) =>
   gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** @throws FieldErrors for anything but a JSON object */
 function jsonObject(body: Buffer | undefined): PayloadFields {
   try {
     const value: unknown = JSON.parse(body?.toString() ?? '')
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as PayloadFields
-  } catch {
-    // Falls through to the same error as any other body that is not an object.
-  }
+  } catch {}
   throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be a JSON object' }])
 }

@@ -19,12 +19,10 @@ import { upload } from './upload/upload.ts'
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const UPLOAD_STATEMENT_MS = 15 * 60_000
 const MAX_CONCURRENT_UPLOADS = 4
-/** Runs, retries, cancels and downloads have their own pool, because they must not wait for an upload to finish. */
 const MAX_CONCURRENT_RUN_CALLS = 2
 
 export type Portfolio = {
   kinds: Kinds
-  /** Shared by uploads, downloads and retries from API and console. */
   limitLongCalls: onRequestAsyncHookHandler
   /** @returns the migration's id */
   upload(request: FastifyRequest, asker: Asker): Promise<string>
@@ -32,7 +30,6 @@ export type Portfolio = {
   retry(id: string, asker: Asker): Promise<RunState>
   cancel(id: string, asker: Asker): Promise<RunState>
   discard(id: string, asker: Asker): Promise<void>
-  /** The rows that are invalid, failed or were stopped, as CSV. */
   errors(id: string, asker: Asker): Promise<Readable>
   close(): Promise<void>
 }

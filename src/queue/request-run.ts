@@ -5,7 +5,6 @@ import { newId } from '../ids.ts'
 import { insertJobs, type Queue } from './queue.ts'
 import type { RunTable } from './run-claim.ts'
 
-/** @returns the id of a new run, or of the one that is already waiting */
 export async function requestRun(
   trx: Trx,
   boss: PgBoss,

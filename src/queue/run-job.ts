@@ -58,7 +58,6 @@ export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): 
     },
   }
 
-  /** @returns whether one was ended, and another may wait */
   async function runNext(stopping: AbortSignal): Promise<boolean> {
     const claim = await claimRun(db, table)
     if (claim === undefined) return false

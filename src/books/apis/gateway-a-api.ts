@@ -35,7 +35,6 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
   closed: 'undone',
 }
 
-/** @param url up to and including /v1 */
 export function openGatewayA(
   url: string,
   key: string,
@@ -160,7 +159,6 @@ function within(items: unknown[], { from, to }: Window): unknown[] {
 
 function settlementOf(row: unknown): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
-  // Not settled yet.
   if (settlementId === null) return []
   const { fee, tax } = feesOf(row)
   const id = shape.text(row, 'entity_id')

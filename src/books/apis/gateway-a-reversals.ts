@@ -3,13 +3,9 @@ import type { GatewayApi } from './gateway-api.ts'
 import { shape } from './shape.ts'
 
 const REFUNDS_PER_PAGE = 100
-/** The newest ten thousand disputes. */
 const MAX_DISPUTE_PAGES = 100
 
-/**
- * @param ask yields undefined if the gateway has nothing at the path @param disputes all of them, page by
- * page, newest first
- */
+/** @param ask yields undefined if the gateway has nothing at the path @param disputes newest first */
 export function reversalsOfA(
   ask: (path: string) => Promise<unknown>,
   disputes: () => AsyncIterable<unknown[]>,

@@ -8,7 +8,6 @@ export type ApiPayment = {
   currency: string
   status: 'captured' | 'refunded' | 'failed' | 'pending'
   paidAt: Date
-  /** Excluding tax. */
   fee: string | null
   tax: string | null
   orderId: string | null
@@ -18,7 +17,6 @@ export type ApiPayment = {
   item: unknown
 }
 
-/** A refund or a dispute, under the id that the gateway's webhook gives it. */
 export type ApiReversal = {
   kind: 'refund' | 'chargeback'
   id: string
@@ -32,7 +30,6 @@ export type ApiReversal = {
 /** `payment`: its payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
 
-/** A row of a settlement: a payment that is paid out, or what is kept back. */
 export type ApiSettlement = {
   kind: 'payment' | 'refund' | 'other'
   id: string
@@ -41,7 +38,6 @@ export type ApiSettlement = {
   settledAt: Date | null
   utr: string | null
   amount: string
-  /** Excluding tax. */
   fee: string
   tax: string
   /** What it adds to the payout, negative if it reduces it; null if the gateway does not say. */
@@ -55,17 +51,11 @@ export type ApiPage = {
 
 /** One gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
 export type GatewayApi = {
-  /** Page by page; an item may come twice. */
   pages(window: Window): AsyncGenerator<ApiPage>
-  /** Undefined if the gateway has none. `orderId` is what the event or item named. */
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
-  /** Undefined if the gateway has none. */
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
-  /** Undefined if the gateway has none. */
   dispute(id: string, paymentId: string): Promise<unknown>
-  /** It may name the loan if the payment does not. */
   order(orderId: string): Promise<unknown>
-  /** What the gateway settled on the days of a window. */
   settled(window: Window): AsyncGenerator<ApiSettlement[]>
   close(): Promise<void>
 }

@@ -24,17 +24,13 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   CANCELLED: 'failed',
   VOID: 'failed',
 }
-/**
- * For rows that report a payment. PAID and CLOSED occur only in samples; any other status is no reason to
- * post money.
- */
+/** PAID and CLOSED occur only in samples; any other status is no reason to post money. */
 const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
   ...STATUSES,
   PAID: 'captured',
   CLOSED: 'captured',
 }
 
-/** @param url up to and including /pg */
 export function openGatewayB(
   url: string,
   { key, secret, version }: { key: string; secret: string; version: string },
@@ -133,7 +129,6 @@ function paymentOf(row: unknown): ApiPayment {
   }
 }
 
-/** The response to GET …/payments/{cf_payment_id}. */
 function entityOf(item: unknown): ApiPayment {
   return {
     id: shape.text(item, 'cf_payment_id'),
@@ -172,7 +167,6 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const kind = KINDS[type ?? ''] ?? 'other'
   const paidOut = paidOutOf(event)
   const id = settledId(row, kind, paymentId, paidOut)
-  // The payout itself is not part of the settlement.
   if (settlementId === null || id === null || type === 'SETTLEMENT') return []
   const { fee, tax } = feesOf(row)
   return [
@@ -197,7 +191,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
 
 const KINDS: Record<string, ApiSettlement['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
-/** An event's own id is not unique: several adjustments of one moment may share it and differ in what they add. */
+/** Several adjustments of one moment may share an event id and differ in what they add. */
 function settledId(
   row: unknown,
   kind: ApiSettlement['kind'],

@@ -9,13 +9,9 @@ const REVERSALS: Record<string, ApiReversal['kind']> = {
   CHARGEBACK: 'chargeback',
 }
 
-/** Undefined if the gateway has nothing at this path. */
 type Ask = (path: string) => Promise<unknown>
 
-/**
- * A row names neither the id under which a webhook reports a refund or dispute, nor how it ended: its own
- * resource does. If there is none, the row itself is used.
- */
+/** Rows name neither the id that webhooks use nor the outcome: the refund's or dispute's own resource does. */
 export async function reversalsIn(rows: unknown[], ask: Ask): Promise<ApiReversal[]> {
   const reversals: ApiReversal[] = []
   for (const row of rows) {
@@ -93,7 +89,6 @@ function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
 function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
   const winner = shape.maybe(part(row, 'dispute_details'), 'closed_in_favor_of')
   const outcome = { CUSTOMER: 'done', MERCHANT: 'undone' }[winner ?? ''] ?? 'open'
-  // A flat row of a dispute names no payment.
   if (paymentId === null) return []
   const id = shape.text(eventOf(row), 'event_id')
   return [

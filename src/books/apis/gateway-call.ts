@@ -8,12 +8,8 @@ import { parseExact } from './exact-json.ts'
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
 
-/** How long to wait for a gateway that is overloaded or down, and how many calls to make at once. */
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
-/**
- * For a fetch: gives up after these retries; the next fetch resumes. A page takes a second or two, so a
- * call whose connection died silently must not hold it up for longer.
- */
+/** For a fetch: gives up after these retries; the next fetch resumes. A page takes a second or two. */
 const PATIENT: Patience = {
   timeoutMs: 8_000,
   retryAfterMs: [1_000, 2_000, ...Array<number>(10).fill(5_000)],
@@ -22,7 +18,6 @@ const PATIENT: Patience = {
 /** For a question within a batch, which cannot end before the response; the next batch asks again. */
 export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce: 4 }
 
-/** `retryAfterMs`: the wait that the gateway asked for, if any. */
 export class GatewayUnavailable extends Error {
   readonly retryAfterMs: number
   constructor({ message, retryAfterMs, cause }: Busy) {
@@ -30,7 +25,6 @@ export class GatewayUnavailable extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
-/** Because of the path, the parameters or our credentials. */
 export class GatewayRefused extends Error {
   readonly status: number
   readonly code: string | undefined
@@ -41,23 +35,16 @@ export class GatewayRefused extends Error {
     this.code = code
   }
 }
-/** Not of the documented shape. */
 export class UnexpectedAnswer extends Error {}
 
-/** Whether the gateway, not we, caused the failure. */
 export function isOfGateway(error: unknown): error is Error {
   return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
 }
 
-/** Traces the calls, and measures how long they stay unanswered. */
 export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
 type Call = { method: 'GET' | 'POST'; path: string; body?: string }
 export type GatewayCaller = {
-  /**
-   * Limits concurrency, and retries while the gateway is overloaded or down. @throws GatewayUnavailable,
-   * GatewayRefused or UnexpectedAnswer
-   */
   call(call: Call): Promise<unknown>
   close(): Promise<void>
 }
@@ -138,7 +125,6 @@ function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    // Without its cause, whose message quotes the response.
     throw new UnexpectedAnswer('the response is not JSON')
   }
 }
@@ -157,7 +143,6 @@ function traceGatewayCall(
   return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
-/** Overloaded or down: worth a retry. */
 class Busy extends Error {
   readonly retryAfterMs: number
   constructor(

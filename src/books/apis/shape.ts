@@ -19,7 +19,6 @@ export const shape = {
       throw new UnexpectedAnswer(`${path} is not a short text`)
     return text
   },
-  /** Null if there is none. */
   maybe(value: unknown, path: string): string | null {
     return textOf(at(value, path)) === undefined ? null : shape.text(value, path)
   },
@@ -28,14 +27,12 @@ export const shape = {
     if (!Array.isArray(list)) throw new UnexpectedAnswer(`${path || 'the answer'} is not a list`)
     return list
   },
-  /** A decimal number of major units. */
   amount(value: unknown, path: string): string {
     const text = shape.text(value, path)
     if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(text))
       throw new UnexpectedAnswer(`${path} is not an amount`)
     return text
   },
-  /** An integer number of minor units. */
   whole(value: unknown, path: string): bigint {
     const text = shape.text(value, path)
     if (!/^-?\d{1,15}$/.test(text)) throw new UnexpectedAnswer(`${path} is not a whole number`)

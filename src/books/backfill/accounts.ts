@@ -7,10 +7,9 @@ import type { Follower, Patience } from '../apis/gateway-call.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
-/** In our tables, the account is named after the lender that owns it; empty if it is the gateway's. */
+/** Empty for the gateway's own account. */
 export const nameOf = ({ lender }: GatewayAccount): string => lender ?? ''
 
-/** The lender's own account, or the gateway's; undefined if neither has credentials. */
 export function accountFor(
   { gatewayAccounts }: Accounts,
   gateway: string,

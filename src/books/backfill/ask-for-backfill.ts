@@ -11,7 +11,6 @@ const MAX_DAYS = 62
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
-/** @returns its id @throws NotFound, FieldErrors, Conflict */
 export async function askForBackfill(
   { db, boss, config }: Context,
   gateway: string,
@@ -35,7 +34,6 @@ export async function askForBackfill(
 
 type Wanted = { from: string; to: string; lender?: string }
 
-/** @throws NotFound, FieldErrors */
 function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Wanted): void {
   if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
   const ms = Date.parse(wanted.to) - Date.parse(wanted.from)

@@ -18,7 +18,6 @@ import { runBackfill } from './run-backfill.ts'
 /** A dead worker sends no signal: with the lease of 10 s, its fetch continues within 13 s. */
 const LOOK_EVERY_MS = 3_000
 
-/** One fetch at a time per account. */
 export async function workBackfills(context: WorkerContext): Promise<Job> {
   const { db, boss, config } = context
   const accounts = config.gatewayAccounts
@@ -59,7 +58,6 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
       log.error({ err: error, gateway: name }, 'payment fetch interrupted; it will be resumed'),
   })
 
-  /** @returns whether one was ended, and another may wait */
   async function runNext(stopping: AbortSignal): Promise<boolean> {
     const claim = await claimBackfill(db, account)
     if (claim === undefined) return false
@@ -97,7 +95,6 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   }
 }
 
-/** Fails the fetches that wait for an account that is no longer configured. */
 async function noteAccounts(db: Database, accounts: GatewayAccount[]): Promise<void> {
   const gateways = accounts.map(({ gateway }) => gateway)
   const names = accounts.map(nameOf)

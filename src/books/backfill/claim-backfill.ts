@@ -11,14 +11,12 @@ export type BackfillClaim = RunClaim & {
   /** The lender whose rows it stores; null: the one that each payment names. */
   lender: string | null
   fetchFrom: Date
-  /** Everything before this is done. */
   doneUntil: Date
   /** Never in the future, which cannot be complete. */
   fetchTo: Date
   fetched: number
 }
 
-/** A dead worker's fetch goes first, then the oldest of an account that has none under way. */
 export function claimBackfill(
   db: Database,
   account: GatewayAccount,

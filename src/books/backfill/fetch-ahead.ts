@@ -1,10 +1,7 @@
 /** A page may have some megabytes. */
 const MAX_PAGES_AHEAD = 4
 
-/**
- * Fetches pages while others are stored, because gateways are slow, and a fetch reads thousands of pages.
- * @returns each time all pages that have arrived, so that a slow consumer stores several per transaction
- */
+/** @returns each time all pages that have arrived, so that a slow consumer stores several per transaction */
 export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T[]> {
   let fetched: T[] = []
   let isOver = false
@@ -24,7 +21,6 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       wake()
     }
   })()
-  // The consumer gets a failure when it asks for the next pages.
   fetching.catch(() => undefined)
   try {
     for (;;) {
@@ -36,7 +32,6 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       yield batch
     }
   } finally {
-    // Not awaited, because nobody wants the page under way any more.
     void pages.return(undefined)
     wake()
   }

@@ -5,14 +5,10 @@ import { fetchAhead } from './fetch-ahead.ts'
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
 const DAYS_AT_ONCE = 1
 
-/** Called in the order in which things were fetched. */
 type Keeper = {
-  /** Called before each of the others, which may take long. */
   check(): void
-  /** @param count how many payments were seen so far */
   pages(pages: ApiPage[], count: number): Promise<void>
   settlements(settlements: ApiSettlement[]): Promise<void>
-  /** Everything in this part of the window is stored. */
   end(part: Window, count: number): Promise<void>
 }
 
@@ -21,7 +17,7 @@ type Step =
   | { kind: 'settlements'; settlements: ApiSettlement[] }
   | { kind: 'end'; part: Window }
 
-/** Fetches the next day while the last one is still being stored. @param count how many payments were seen before */
+/** Fetches the next day while the last one is still being stored. */
 export async function fetchWindow(
   api: GatewayApi,
   window: Window,
@@ -50,7 +46,6 @@ async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   }
 }
 
-/** Consecutive pages are stored together; anything else by itself. */
 function groupsOf(steps: Step[]): [Step, ...Step[]][] {
   const groups: [Step, ...Step[]][] = []
   for (const step of steps) {
@@ -61,7 +56,6 @@ function groupsOf(steps: Step[]): [Step, ...Step[]][] {
   return groups
 }
 
-/** At least one part, which may be a single moment. */
 function* partsOf({ from, to }: Window): Iterable<Window> {
   for (let start = from; ; ) {
     const end = new Date(Math.min(start.getTime() + DAYS_AT_ONCE * DAY_MS, to.getTime()))

@@ -4,7 +4,6 @@ import { lenderOf } from '../../payments/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import { at } from '../apis/exact-json.ts'
 
-/** `order`: fetched because it may name the loan. `payment`: the payment of a refund. */
 export type Fetched = {
   kind: 'payment' | 'refund' | 'dispute'
   item: unknown
@@ -12,14 +11,12 @@ export type Fetched = {
   payment?: unknown
 }
 
-/** Keeps every digit of the gateway's response. */
 export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched): PaymentEvent {
   const body = gateway === 'gateway_a' ? bodyA(fetched) : bodyB(fetched)
   return {
     gateway,
     lender,
     receivedAt: new Date().toISOString(),
-    // Without an event id, an equal body counts as a repeat.
     eventId: null,
     eventType: 'loanops.backfill',
     body: Buffer.from(JSON.stringify(body)).toString('base64'),
@@ -44,7 +41,6 @@ const bodyB = ({ item, order }: Fetched) => ({
   ...(order === undefined ? {} : { order }),
 })
 
-/** The lender that a fetched payment's notes or tags name, as for a webhook. */
 export function lenderInNotes(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Gateway,

@@ -19,14 +19,9 @@ export type Fetch = {
   onMissed(count: number): void
 }
 
-/** The registration of a mandate, for which nothing is booked. */
 const ZERO = /^-?0+(\.0+)?$/
 
-/**
- * Updates the statement, and stores as raw rows what core lacks or has only from unverified events; in one
- * transaction, so that a page that is read again finds what it stored. @param count how many payments the
- * fetch has seen, including these
- */
+/** In one transaction with its progress, so that a page that is read again finds what it stored. */
 export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
   const payments = pages
@@ -68,7 +63,6 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
   return { missing: those(false), unverified: those(true) }
 }
 
-/** If the item names no loan, its order may. */
 async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEvent[]> {
   const events: PaymentEvent[] = []
   for (const { item, hasTags, orderId } of payments) {
@@ -102,7 +96,6 @@ async function unreportedOf(
   return reversals.filter(({ kind, id }) => unreported.has(`${kind} ${id}`))
 }
 
-/** @returns how many rows were new; those stored earlier have been counted already */
 async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   let found = 0
   const byLender = Map.groupBy(missed, ({ lender }) => lender)

@@ -3,12 +3,10 @@ import type { ApiSettlement } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './keep-pages.ts'
 
-/** Also adds to the statement how its payments were settled. */
 export async function keepSettlements(
   { db, account, claim }: Fetch,
   settlements: ApiSettlement[],
 ): Promise<void> {
-  // Only the last copy of each, because a row may be listed twice.
   const said = [
     ...new Map(
       settlements.map(one => [JSON.stringify([one.settlementId, one.kind, one.id]), one]),

@@ -6,16 +6,12 @@ const READ_EVERY_MS = 2_000
 /** A multiple of the reading's own duration, so that a large backlog takes at most a tenth of a fetch. */
 const REST_PER_READING = 10
 
-/**
- * Reads the events that no batch has taken yet, each once, however many pages are fetched. @returns reads
- * new events, if it is time; only the first reading holds up its caller
- */
+/** @returns reads new events, if it is time; only the first reading holds up its caller */
 export function pendingReader(db: Database, backfillId: string): () => Promise<void> {
   let first: Promise<void> | undefined
   let nextAt = 0
   const read = async () => {
     const startedAt = performance.now()
-    // Not again before this reading has ended.
     nextAt = Number.POSITIVE_INFINITY
     try {
       await sql`select core.read_pending(${backfillId})`.execute(db)
@@ -26,13 +22,11 @@ export function pendingReader(db: Database, backfillId: string): () => Promise<v
   }
   return async () => {
     first ??= read()
-    // The next reading makes up for one that fails.
     if (performance.now() >= nextAt) read().catch(() => undefined)
     await first
   }
 }
 
-/** Forgets what ended fetches have read, and what this one read before it was interrupted. */
 export async function forgetPending(db: Database, backfillId: string): Promise<void> {
   await sql`
     delete from core.backfill_pending n

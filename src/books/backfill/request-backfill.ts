@@ -15,7 +15,6 @@ const FIRST_LOOK_BACK = '7 days'
 /** A failed payment may be captured up to three days later, under its first date. */
 const LATE_CAPTURE = '5 days'
 
-/** @returns its id */
 export async function requestBackfill(
   trx: Trx,
   boss: PgBoss,
@@ -32,7 +31,6 @@ export async function requestBackfill(
   return id
 }
 
-/** Skips accounts whose previous fetch has not ended. */
 export async function requestScheduled(trx: Trx, accounts: GatewayAccount[]): Promise<void> {
   for (const account of accounts) {
     await sql`

@@ -22,10 +22,7 @@ type BackfillContext = Fetch & {
   isStopping(): boolean
 }
 
-/**
- * Day by day: after a crash, another worker continues with the unfinished day. @returns false if another
- * worker continues it
- */
+/** @returns false if another worker continues it */
 export async function runBackfill(context: BackfillContext): Promise<boolean> {
   const { db, claim } = context
   let isLost = false

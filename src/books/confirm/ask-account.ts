@@ -22,7 +22,7 @@ const MAX_FAILURES_IN_A_ROW = IMPATIENT.atOnce
 const MAX_QUESTIONS = 2_000
 const MAX_ASKING_MS = 60_000
 
-/** The rest of what one batch may ask one account. The gateway asked us to send nothing before `from`. */
+/** The gateway asked us to send nothing before `from`. */
 export type Budget = {
   questions: number
   from: number
@@ -30,7 +30,6 @@ export type Budget = {
   failures: Record<PaymentKind, number>
 }
 
-/** A longer Retry-After is cut to this. */
 const MAX_REST_MS = 3_600_000
 
 export const newBudget = (from = 0): Budget => ({
@@ -42,7 +41,6 @@ export const newBudget = (from = 0): Budget => ({
 
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'> & { config: Config }
 
-/** @returns how many answers came */
 export async function askAccount(
   context: Context,
   run: Run,
@@ -101,7 +99,7 @@ async function nextQuestions(
   return rows
 }
 
-/** @returns each question with its answer, or null without one; questions that were not asked are left out */
+/** @returns null for a question without an answer; leaves out those that were not asked */
 async function askAll(
   { log }: Context,
   inquiry: Inquiry,
@@ -121,7 +119,6 @@ async function askAll(
     }
   }
 
-  /** Null without an answer. When one kind keeps failing, the others go ahead. */
   async function answerTo(question: Question): Promise<Confirmation | null> {
     const { failures } = budget
     if (failures[question.kind] >= MAX_FAILURES_IN_A_ROW) return null

@@ -10,16 +10,13 @@ import { type Fetched, fetchedEvent, lenderInNotes } from '../backfill/fetched-e
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
 export const MAX_REFS = 5
 
-/** What events name besides the id: the order and, for a refund or dispute, its payment. */
 type Ref = { key: string; orderId: string | null; paymentId: string | null }
 /** `refs`: at most one more than one batch searches, those not yet `asked` first. */
 export type Question = { kind: PaymentKind; id: string; refs: Ref[]; asked: string[] }
 
 export type Confirmation = {
   outcome: 'confirmed' | 'denied'
-  /** Why it is not confirmed. */
   said: string | null
-  /** The gateway's version, to be stored. */
   event: PaymentEvent | null
   asked: string[]
   has_more: boolean
@@ -33,7 +30,6 @@ export type Inquiry = {
   isByOrder: boolean
 }
 
-/** @throws GatewayUnavailable, GatewayRefused or UnexpectedAnswer */
 export async function ask(
   inquiry: Inquiry,
   { kind, id, refs, asked }: Question,
@@ -65,7 +61,6 @@ export async function ask(
 
 const ABSENT = 'the gateway does not have it'
 
-/** @returns what the gateway has, or why it has nothing */
 async function look(
   inquiry: Inquiry,
   kind: PaymentKind,
@@ -88,7 +83,6 @@ async function look(
   return item === undefined ? ABSENT : { kind: 'dispute', item }
 }
 
-/** If the payment itself names no loan, its order may. */
 async function lookForPayment(
   api: GatewayApi,
   id: string,

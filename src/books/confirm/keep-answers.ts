@@ -8,10 +8,8 @@ import { type Run, RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import type { Confirmation, Question } from './ask.ts'
 
-/** `answer`: null if the gateway could not be asked. */
 export type Asked = { question: Question; answer: Confirmation | null }
 
-/** Stores what was confirmed as raw rows, which the same batch takes, and settles the rest. */
 export async function keepAnswers(
   db: Database,
   { claim }: Run,

@@ -1,4 +1,3 @@
-/** Where captured money is; `not_at_gateway` holds what no gateway captured. */
 export const BUCKETS = [
   'posted',
   'unchecked',

@@ -14,7 +14,6 @@ const HEADER = [
   'balanced',
 ]
 
-/** What does not apply is empty. */
 export function daysCsv(days: Awaited<ReturnType<typeof findDays>>): string {
   const lines = days.map(({ day, lender, gateway, currency, captured, buckets, balanced }) => [
     day,

@@ -23,7 +23,6 @@ export const DaysQuery = Type.Object(
   },
   closed,
 )
-/** Fills in missing bounds. @throws FieldErrors for too many days, or the wrong order */
 export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   const { from = null, to = null } = query
   const { rows } = await sql<{ from: string; to: string; days: number }>`

@@ -56,5 +56,4 @@ const toThePaisa = ({ payments, amount }: Figure): Figure => ({
   amount: decimal(new Decimal(amount)),
 })
 
-/** Two decimals at least; more if a payment has more. */
 const decimal = (amount: Decimal): string => amount.toFixed(Math.max(2, amount.decimalPlaces()))

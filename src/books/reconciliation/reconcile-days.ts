@@ -11,7 +11,6 @@ const EVERY_MS = 5_000
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>
 type Lost = { lender: string; gateway: string; currency: string }
 
-/** On one worker at a time. */
 export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
   const unbalanced = new Gauge({
     name: 'loanops_unbalanced_days',
@@ -37,7 +36,6 @@ export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
   )
 }
 
-/** Latest first. */
 async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<string[]> {
   const { rows } = await sql<{ day: string }>`
     select day::text as day from core.changed_day group by changed_day.day order by changed_day.day desc`.execute(
@@ -46,7 +44,6 @@ async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<strin
   return rows.map(({ day }) => day)
 }
 
-/** @returns the lenders, gateways and currencies for which the day is no longer balanced */
 function reconcile({ patient }: Pick<Context, 'patient'>, day: string): Promise<Lost[]> {
   return patient.transaction().execute(async trx => {
     const { rows: locks } = await sql<{ isOurs: boolean }>`

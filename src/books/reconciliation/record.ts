@@ -26,7 +26,6 @@ const figures = {
   }),
 }
 
-/** Where the money of one day, lender, gateway and currency is. */
 export const ReconciledDay = Type.Object({
   day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
   lender: Type.String(),
@@ -34,7 +33,6 @@ export const ReconciledDay = Type.Object({
   ...figures,
 })
 
-/** For all days together. Amounts in several currencies have no sum. */
 const TotalFigure = Type.Object({
   payments: Type.Integer(),
   amount: nullable(
@@ -55,7 +53,6 @@ export const Totals = Type.Object({
 
 const NullableText = nullable(Type.String())
 
-/** The columns of `ops.payment`; for a missing payment, the statement's values. */
 export const BucketPayment = Type.Object({
   ...Payment.properties,
   state: NullableText,

@@ -54,7 +54,6 @@ const uploadSchema = (lenders: string[]) => ({
 
 type Context = { db: Database; config: Config; limits: { longCalls: number } }
 
-/** A gateway's own report, for gateways whose API is not used. */
 export function statementRoutes({ db, config, limits }: Context): FastifyPluginAsyncTypebox {
   const { lenders, gateways, LEDGER_TIMEZONE: timeZone } = config
   const schema = uploadSchema([...lenders.keys()])

@@ -14,7 +14,6 @@ import { statementErrors } from './check-statement-row.ts'
 import { statementFile } from './statement-file.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
-/** About 600,000 rows, whose ids are kept in memory while the file is read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 const MAX_LISTED = 100
 const TEMPLATE = '/api/gateways/statement-template.csv'
@@ -28,10 +27,7 @@ type Uploaded = {
 }
 type StatementOf = { gateway: string; lender: string; timeZone: string }
 
-/**
- * The days of valid rows count as complete only once the whole file has been read: what an interrupted
- * upload stored is true, and the next upload completes it. @throws UnreadableFile, PayloadTooLarge
- */
+/** Days count as complete only once the whole file has been read; the next upload completes an interrupted one. */
 export async function uploadStatement(
   db: Database,
   of: StatementOf,
@@ -86,7 +82,6 @@ function reader(db: Database, of: StatementOf) {
   }
 }
 
-/** @returns the days of the rows */
 async function keep(db: Database, of: StatementOf, rows: CsvFields[]): Promise<string[]> {
   if (rows.length === 0) return []
   const said = rows.map(({ gateway_payment_id: id, ...row }) => ({ ...row, id, lender: of.lender }))

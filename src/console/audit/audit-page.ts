@@ -79,7 +79,6 @@ function matchingActions({
   return sql.join(where, sql` and `)
 }
 
-/** The note first, then the rest as names and values. */
 export function detailOf({ note, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)
     .filter(([, value]) => value !== null && value !== undefined)

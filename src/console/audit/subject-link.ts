@@ -22,7 +22,6 @@ export function subjectLink(action: string, subject: string): Content {
   return path === undefined ? subject : html`<a href="${path}">${subject}</a>`
 }
 
-/** @param subject `<gateway>/<payment id>` */
 function paymentPath(subject: string): string {
   const slash = subject.indexOf('/')
   const id = subject.slice(slash + 1)

@@ -22,7 +22,6 @@ export type Bulk = {
   reasons: { reason: string; count: number }[]
 }
 
-/** What the operator saw before confirming. */
 export type Counted = { count: number; digest: string }
 
 /** Above MAX_BULK_ITEMS, counting stops at one more. */
@@ -37,7 +36,6 @@ export async function countItems(db: Database, items: RawBuilder<unknown>): Prom
 const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
 type NewBulk = {
-  /** Generated for the confirmation page, so that submitting it twice makes one decision. */
   id: string
   decision: DecisionName
   filter: object
@@ -101,7 +99,6 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
   return rows[0]
 }
 
-/** Items already decided stay decided. */
 export function stopBulk(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     const { numAffectedRows } = await sql`

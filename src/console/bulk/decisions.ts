@@ -16,7 +16,6 @@ type Made = { note: string | null; asker: Asker }
 type Decision = {
   about: About
   label: string
-  /** The effect on each item, shown to the operator. */
   effect: string
   needsNote: boolean
   decide(context: Context, item: Item, made: Made): Promise<unknown>

@@ -37,7 +37,6 @@ export function workBulks(context: WorkerContext): Job {
   )
 }
 
-/** @returns whether there was anything to decide */
 async function workOnNext(context: WorkerContext): Promise<boolean> {
   const isDone = await context.db.transaction().execute(async trx => {
     const next = await nextItem(trx)

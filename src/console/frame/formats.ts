@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { type Html, nothing } from './html.ts'
 
-/** More than any currency or stored amount has. */
 const MAX_DECIMALS = 20
 const amounts = new Intl.NumberFormat('en-IN', {
   minimumFractionDigits: 2,
@@ -22,7 +21,6 @@ export function openFormats(timeZone: string) {
     second: '2-digit',
   })
   return {
-    /** Shows UTC on hover. */
     time(value: Date | string | null | undefined): Html {
       if (value === null || value === undefined) return nothing
       const iso = new Date(value).toISOString()

@@ -8,7 +8,6 @@ export function readForms(app: FastifyInstance): void {
     { parseAs: 'string' },
     async (_: unknown, body: string) => fieldsOf(new URLSearchParams(body)),
   )
-  // Forms also send fields that were left empty.
   app.addHook('preValidation', async request => {
     request.query = filled(request.query as Record<string, unknown>)
     if (

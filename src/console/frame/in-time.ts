@@ -13,7 +13,6 @@ export function answerInTime(route: RouteOptions): void {
   }
 }
 
-/** @param since when the request arrived, by `performance.now()` */
 export function withinPatience<T>(work: Promise<T>, since: number): Promise<T> {
   const left = since + PATIENCE_MS - performance.now()
   return within(Math.max(left, 0), work, 'the database does not answer in time')

@@ -4,7 +4,6 @@ import { ASSETS } from './assets.ts'
 import { type Content, type Html, nothing } from './html.ts'
 
 export type Page = { title: string; body: Content }
-/** Undefined before login. */
 type Viewer = Pick<Claims, 'name' | 'role'> | undefined
 
 const PLACES = [
@@ -18,7 +17,6 @@ const PLACES = [
 ] as const
 const FOR_ADMINS = [['/console/accounts', 'Accounts']] as const
 
-/** @param path of the request, to highlight its place in the navigation */
 export function layout({ title, body }: Page, viewer: Viewer, path: string): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -12,7 +12,6 @@ export function localTime(text: string, timeZone: string, field = 'until'): Date
   return new Date(asUtc - offsetAt(guess, timeZone))
 }
 
-/** How many milliseconds the zone is ahead of UTC. */
 function offsetAt(time: number, timeZone: string): number {
   const shown = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

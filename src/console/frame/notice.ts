@@ -3,7 +3,6 @@ import { html } from 'hono/html'
 import { oneOf } from '../../http/fields.ts'
 import { type Html, nothing } from './html.ts'
 
-/** Messages shown after a form, keyed by the `done` parameter. */
 const DONE = {
   paused:
     'Writes to the ledger are paused. Operations already under way may still start a write for up to two seconds.',

@@ -1,4 +1,3 @@
-/** Loads once for all who ask for the same `key` within `freshMs`. */
 export function sharedLoad<T>(freshMs: number) {
   const loads = new Map<string, { at: number; result: Promise<T> }>()
   return {

@@ -16,7 +16,6 @@ import { ledgerForms } from './ledger-forms.ts'
 import { loadState, type State } from './state.ts'
 import { tiles } from './tiles.ts'
 
-/** State is read at most once per interval, however many viewers. */
 const FRESH_MS = 2_000
 
 const pageSchema = {

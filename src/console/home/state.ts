@@ -11,7 +11,6 @@ const MAX_UNFINISHED = 5_000
 
 export type Group = { name: string | null; count: number }
 type Pause = { reason: string; since: Date; until: Date | null }
-/** A part is null if it could not be read in time. */
 export type State = {
   readiness: Readiness
   pause: Pause | null
@@ -94,7 +93,6 @@ async function callbacks(db: Database): Promise<Group[]> {
   return rows
 }
 
-/** Null if no callbacks are sent. */
 async function receiver(db: Database): Promise<string | null> {
   const { rows } = await sql<{ state: string }>`
     select loanops.receiver_state(r) as state from loanops.callback_receiver r where types <> '{}'`.execute(

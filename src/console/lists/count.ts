@@ -7,7 +7,6 @@ export const MAX_COUNTED = 1_000
 const PATIENCE_MS = 800
 const CANCELLED = '57014'
 
-/** Exact, or "more than N". */
 export function countText(n: number): string {
   return n > MAX_COUNTED ? `more than ${inDigits(MAX_COUNTED)}` : inDigits(n)
 }

@@ -4,15 +4,12 @@ import type { Shape } from '../../http/cursor.ts'
 import type { Content } from '../frame/html.ts'
 
 export type ListColumn<Row> = {
-  /** As in the API and the export. */
   name: string
   title: string
-  /** By default the value of that name. */
   cell?(row: Row): Content
   isNumber?: boolean
   /** Too long for a page, or already shown in another column. */
   isExportOnly?: boolean
-  /** A long text, which may wrap anywhere. */
   isId?: boolean
 }
 
@@ -21,12 +18,9 @@ export type Range = { limit: number; cursor?: string }
 export type FoundRows<Row> = { rows: Row[]; next_cursor: string | null }
 
 export type List<Filters extends TProperties, Row> = {
-  /** Below /console. */
   path: string
   title: string
-  /** In display order. */
   filters: Filters
-  /** The types of the values that the rows are sorted by. */
   cursor: Shape[]
   columns: ListColumn<Row>[]
   /** For an empty list: what will appear here. */
@@ -34,7 +28,6 @@ export type List<Filters extends TProperties, Row> = {
   load(query: Filter<Filters> & Range): Promise<FoundRows<Row>>
   /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
-  /** Cached together with the rows. */
   above?(filter: Filter<Filters>): Content | Promise<Content>
   below?(filter: Filter<Filters>, request: FastifyRequest, count: number | null): Content
 }

@@ -10,7 +10,6 @@ type ViewList = {
   path: string
   title: string
   empty: string
-  /** A view of the schema `ops`. */
   view: string
   /** A column with a UUIDv7, to sort newest first. */
   key: string

@@ -1,4 +1,3 @@
-/** Keyed by what an operation or a payment waits for: what ends the wait. */
 export const WAYS_OUT: Record<string, string> = {
   predecessor: 'An earlier operation on the same loan or client is unfinished. Look at that one.',
   client: 'An earlier operation on its client is unfinished. Look at that one.',

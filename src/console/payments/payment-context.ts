@@ -7,7 +7,6 @@ export type PaymentContext = {
   tries: number
   /** The tracking id of its last repayment. */
   repayment: string | null
-  /** Its refunds and chargebacks. */
   against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
   statement: {
     status: string

@@ -1,4 +1,3 @@
-/** Keyed by the reason of a suspense or an objection: what it means and what to do. */
 export const REASONS_IN_WORDS: Record<string, string> = {
   no_loan_named: 'No event names a loan. Find out whose payment it is, and assign it.',
   loan_unknown:

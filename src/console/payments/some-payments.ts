@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isOfDays, matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
 
-/** For counting up to a limit. */
 export function somePayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { state = '' } = filter
   // Only the view can tell these states apart.

@@ -23,7 +23,6 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   return { rows: [...held.payments, ...rows], next_cursor }
 }
 
-/** Sorts after every UUIDv7. */
 const HIGHEST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 function inPart(part: string, { payments, next_cursor }: Found) {

@@ -4,7 +4,6 @@ import { UUID } from '../../ids.ts'
 import { paymentPath } from '../payments/payments-page.ts'
 import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
-/** Nobody reads more hits of one kind. */
 const MAX_HITS_PER_KIND = 20
 const IS_UUID = new RegExp(UUID)
 

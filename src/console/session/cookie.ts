@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const SECURE_NAME = '__Host-loanops'
 const PLAIN_NAME = 'loanops'
 
-/** Holds what was typed into a form whose session had expired. */
 const FORM_SUFFIX = '-form'
 const FORM_SECONDS = 900
 

@@ -10,10 +10,7 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
 export const isSafe = ({ method }: FastifyRequest) => SAFE.includes(method)
 
-/**
- * Browsers always say where a form comes from. A request that does not is not from a browser, so nobody was
- * tricked into sending it.
- */
+/** Without these headers the caller is no browser, so nobody was tricked into sending the request. */
 export async function refuseCrossOrigin(request: FastifyRequest): Promise<void> {
   if (isSafe(request)) return
   const { 'sec-fetch-site': site, origin } = request.headers

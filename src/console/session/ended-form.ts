@@ -7,18 +7,13 @@ import type { Html } from '../frame/html.ts'
 import { dropForm, formIn, keepForm } from './cookie.ts'
 import { nextPath } from './next-path.ts'
 
-/** A note in any script fits. */
 const MAX_TYPED_BYTES = 16_384
 /** Browsers reject a cookie above 4,096 bytes. */
 const MAX_KEPT_BYTES = 3_800
 
-/** `typed` is null if the values cannot be kept. */
 type EndedForm = { action: string; typed: string | null }
 
-/**
- * Keeps what was typed, such as a long note, in a cookie until the next login. Reads the body itself,
- * because the session is checked before bodies are read.
- */
+/** Reads the body itself, because the session is checked before bodies are read. */
 export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { url: action } = request
   const typed = await typedIn(request)

@@ -6,7 +6,6 @@ import { nextPath } from './next-path.ts'
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** @param trouble why the last attempt failed */
 export function loginPage(request: FastifyRequest, next: string, trouble?: string): Html {
   return html`<section class="login">
 <h1>Log in to LoanOps</h1>
@@ -43,10 +42,7 @@ and set TRUST_PROXY if a proxy in front of LoanOps terminates HTTPS.</p>`)
   return hints
 }
 
-/**
- * Only a successful login leads away from its page: a browser that comes from there without a cookie has
- * rejected it.
- */
+/** A browser that comes from a successful login without a cookie has rejected it. */
 function cameFromLogin({ method, headers }: FastifyRequest): boolean {
   const { referer } = headers
   return (

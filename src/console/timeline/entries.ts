@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
 export const ENTRIES_PER_PAGE = 50
-/** How many subjects are searched in the audit. */
 const MAX_SUBJECTS = 500
 
 export type Subject = { kind: 'loan' | 'client'; id: string }
@@ -74,7 +73,6 @@ export type ActionEntry = {
   at: Date
 }
 
-/** Newest first. @param before excludes entries of this time or later */
 export async function findEntries(
   db: Database,
   subject: Subject,

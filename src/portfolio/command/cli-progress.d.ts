@@ -1,4 +1,3 @@
-/** The package has no types; these are the ones that we use. */
 declare module 'cli-progress' {
   export class SingleBar {
     constructor(options: object)

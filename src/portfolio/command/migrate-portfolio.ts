@@ -16,7 +16,6 @@ import { showProgress } from './progress.ts'
 
 type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 
-/** Where `npm start` keeps the token of the service on this machine. */
 const TOKEN_FILE = '.data/internal-token'
 
 /** The rows in an errors file are client data, so only its owner may read it. */
@@ -27,10 +26,7 @@ const PATIENCE_MS = 20 * 60_000
 
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
-/**
- * Stops at a run that did not complete or in which a row failed, because the next files depend on it.
- * @throws Error with a message for the user
- */
+/** Stops at the first failure, because the next files depend on it. @throws Error with a message for the user */
 export async function migratePortfolio(
   env: NodeJS.ProcessEnv,
   files: string[],
@@ -45,7 +41,6 @@ export async function migratePortfolio(
     before.push(await migrateFile(call, { file, type, before }, wanted))
 }
 
-/** @property before the migrations of the preceding files */
 type Next = { file: string; type: string; before: string[] }
 
 /** @returns the migration's id */
@@ -76,7 +71,6 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   return id
 }
 
-/** @throws Error unless a run would accept every row of the file */
 function reportDryRun(file: string, { dry_run, invalid_rows }: MigrationRecord) {
   if (dry_run === null) throw new Error(`${file}: the dry run was cancelled`)
   const { would_change, in_ledger, differs, refused, unknown } = dry_run
@@ -91,7 +85,6 @@ function reportDryRun(file: string, { dry_run, invalid_rows }: MigrationRecord) 
     )
 }
 
-/** Rows left out on request do not count as failures. @throws Error unless every other row is done */
 async function reportRun(call: Call, file: string, ended: MigrationRecord) {
   const { migration_id: id, status, done, failed, stopped, valid_rows } = ended
   say(`${file}: ${status}, ${done} done, ${failed} failed, ${stopped} stopped`)
@@ -114,7 +107,6 @@ function caller(env: NodeJS.ProcessEnv): Call {
   const { url, token = keptToken() } = readClientSettings(env)
   const base = `${url}/api`
   const headers = { 'x-internal-token': token }
-  // By default, undici ends a call after five minutes.
   const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
   return {
@@ -148,7 +140,6 @@ function keptToken(): string {
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }
 
-/** From the header. If no kind recognises it, the response to the upload says what is wrong. */
 async function typeOf(file: string): Promise<string> {
   const lines = createInterface({ input: createReadStream(file) })
   for await (const header of lines) {

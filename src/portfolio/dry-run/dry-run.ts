@@ -15,7 +15,6 @@ const MAX_FINDINGS_LISTED = 100
 
 const me = newId()
 
-/** @returns whether there is more to check */
 export async function dryRun(
   db: Database,
   runner: DryRunner,
@@ -56,7 +55,7 @@ export async function dryRun(
 
 type Leased = { type: string; columns: string[]; lookedUpTo: string }
 
-/** @returns the last loan that was checked, or undefined if another worker has the lease or the dry run has ended */
+/** @returns undefined if another worker has the lease or the dry run has ended */
 async function lease(db: Database, id: string): Promise<Leased | undefined> {
   const { rows } = await sql<Leased>`
     update loanops.migration

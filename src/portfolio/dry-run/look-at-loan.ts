@@ -8,7 +8,6 @@ export type DryRunner = Looker & { slots: Slots; kinds: Kinds }
 export type Row = { line: number; cells: string; comingLoan: ComingLoan | null }
 export type LoanRows = { loan: string; kind: ReadyKind; columns: string[]; rows: Row[] }
 
-/** Its reads use the bulk lane. */
 export function lookAtLoan(
   runner: DryRunner,
   { loan, kind, columns, rows }: LoanRows,

@@ -3,10 +3,7 @@ import { READ_AGAIN_MS, READ_TRIES, restAfter } from '../../ledger/read-tries.ts
 import type { RowFinding } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
-/**
- * @returns findings of `unknown` if only this loan cannot be read @throws LedgerTrouble if the ledger as a
- * whole does not answer
- */
+/** @throws LedgerTrouble if the ledger as a whole does not answer */
 export async function lookUntilRead(
   runner: DryRunner,
   loan: LoanRows,

@@ -1,7 +1,6 @@
 import { dayOfIso, dayText, isoDay, namedDay } from '../../day.ts'
 
 type DayOfFile = {
-  /** In the format that operations use. */
   text: string
   /** `yyyy-MM-dd`: later days compare as greater. */
   iso: string
@@ -15,7 +14,6 @@ const MAX_KEPT_TEXTS = 20_000
 const MAX_CHARACTERS = '05 September 2026'.length
 const kept = new Map<string, DayOfFile | undefined>()
 
-/** @param text as `dd MMMM yyyy` or ISO */
 export function dayOf(text: string): DayOfFile | undefined {
   if (text.length > MAX_CHARACTERS) return undefined
   if (!kept.has(text)) {

@@ -3,17 +3,12 @@ import type { Attempt, Operation } from '../../engine/operation.ts'
 import type { Held } from '../../ledger/held.ts'
 import type { Looker } from './looker.ts'
 
-/**
- * What the ledger already holds of this operation, whoever wrote it. @throws LedgerTrouble if the ledger
- * cannot be read
- */
 export function hold(looker: Looker, { id, operationType, data }: NewOperation): Promise<Held> {
   const operation = looker.catalogue.get(operationType) as Operation
   const run: Attempt = {
     ledger: looker.ledger,
     reference: looker.reference,
     id,
-    // Unused, because nothing is written.
     key: '',
     seen: null,
     remember: async () => undefined,

@@ -5,7 +5,6 @@ import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue, Operation } from '../../engine/operation.ts'
 import type { Looker, RowFinding, RowToLookAt } from './looker.ts'
 
-/** All but `errors` is compared across rows. A valid row names its loan. */
 export type CheckedRow = {
   errors: string[]
   loanExternalId?: string | null | undefined
@@ -22,22 +21,18 @@ export type Rule = (id: string) => RawBuilder<unknown>
 
 export type RowReader = {
   check(fields: CsvFields): CheckedRow
-  /** The operations that a valid row needs, in order. */
   steps(fields: CsvFields): NewOperation[]
 }
 
 export type RowKind = {
   type: string
   columns: CsvColumn[]
-  /** How `migrate-portfolio` tells the kinds of files apart. */
   isHeader(columns: string[]): boolean
   /** The types that this one depends on: they run first, and never at the same time on the same loan. */
   buildsOn: string[]
   rules: Rule[]
   /** Only rows can create these operations, not callers. */
   operations: Operation[]
-  /** Called once per process, because it compiles the schemas of the operations. */
   reader(catalogue: Catalogue): RowReader
-  /** Predicts a run of one loan's valid rows, using reads alone. */
   look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<RowFinding[]>
 }

@@ -4,7 +4,6 @@ import type { RowKind, RowReader } from './kind.ts'
 import { loans } from './loans/loans.ts'
 import { repayments } from './repayments/repayments.ts'
 
-/** If no kind recognises a file's header, `migrate-portfolio` takes the first one. */
 export const kinds: RowKind[] = [loans, repayments]
 
 export type ReadyKind = RowKind & RowReader
@@ -14,11 +13,9 @@ export function migrationKinds(catalogue: Catalogue): Kinds {
   return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
 }
 
-/** Only uploaded rows can create these operations. */
 export const migrationOperations = (): Catalogue =>
   new Map(kinds.flatMap(kind => kind.operations.map(one => [one.name, one])))
 
-/** @throws Unavailable for a type that only a newer version of the service knows */
 export function kindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
   const kind = [...known].find(one => one.type === type)
   if (kind === undefined) throw new Unavailable(`this version does not know the type ${type}`)

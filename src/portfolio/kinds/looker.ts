@@ -14,17 +14,12 @@ export type Looker = {
 export type RowToLookAt = {
   line: number
   steps: NewOperation[]
-  /** Set if a file that runs before this one will create the row's loan. */
   comingLoan: ComingLoan | null
 }
 
-/** @property disbursedOn as `yyyy-MM-dd`; null if the file does not disburse it */
 export type ComingLoan = { disbursedOn: string | null }
 
-/**
- * `new`: a run would write it. `refused`: the ledger would refuse it, as far as reads can tell. `unknown`:
- * its loan could not be read.
- */
+/** `refused`: as far as reads can tell. `unknown`: its loan could not be read. */
 export type Finding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'
   reason: string | null

@@ -3,7 +3,6 @@ const PLAIN = /^\d+(\.\d+)?$/
 /** Up to here, a JavaScript number keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
 
-/** @returns the exact number, or else the text itself, which no schema accepts as a number */
 export function numberOf(text: string): number | string {
   if (!PLAIN.test(text) || text.replace('.', '').length > SIGNIFICANT_DIGITS) return text
   return Number(text)

@@ -8,7 +8,6 @@ import { numberOf } from './number-text.ts'
 type Reading = 'text' | 'number' | 'day'
 export type FieldOf = { column: string; field: string; as: Reading }
 
-/** An operation filled from a row and checked by the operation's own rules. */
 export type Step = {
   check(fields: CsvFields): string[]
   make(fields: CsvFields): NewOperation

@@ -17,10 +17,7 @@ const MAX_UNDER_WAY = 1_000
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
 type Row = { line: number; cells: string }
 
-/**
- * Loan by loan, in the order in which the operations must run. Ends the run when nothing is left to do.
- * @returns whether there may be more to do right away
- */
+/** @returns whether there may be more to do right away */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
   // Outside the transaction: rows that end are locked before their migration, so locking it first could deadlock.
   await markProgress(db, id)

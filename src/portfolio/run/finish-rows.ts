@@ -4,10 +4,7 @@ import type { Final } from '../../engine/finish.ts'
 
 type RowState = 'done' | 'failed' | 'stopped'
 
-/**
- * In the transaction that ends the operations. A refused row stops its loan, and a refused client stops its
- * loans: the operations waiting behind it are removed before anyone can claim them.
- */
+/** Operations waiting behind a refused row or client are removed before anyone can claim them. */
 export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState, number>> {
   const ours = ended.filter(({ claim }) => claim.origin === 'migration')
   const counts = new Map<RowState, number>()
@@ -81,7 +78,6 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
          set state = 'stopped', reason = 'not tried, because line ' || failed.line || ' of the same loan failed'
         from failed
        cross join lateral (
-         -- One state at a time, because each has its own index.
          select line from loanops.migration_row
           where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'valid'
          union all

@@ -4,11 +4,7 @@ import { Conflict } from '../../http/problem.ts'
 import { typesApartFrom } from '../kinds/types-apart-from.ts'
 import { lockStarts } from './run-lock.ts'
 
-/**
- * On the same loan, kinds that depend on each other may not run at the same time: a repayment that runs
- * before its loan exists fails, and stops the loan's other repayments. No other run can start until the
- * transaction ends, so call this last before the run is marked as running. @throws Conflict
- */
+/** Call it last: no other run can start until the transaction ends. @throws Conflict */
 export async function refuseBesideOther(trx: Trx, id: string, type: string): Promise<void> {
   await lockStarts(trx)
   const { rows } = await sql<{ id: string; type: string }>`
@@ -23,7 +19,6 @@ export async function refuseBesideOther(trx: Trx, id: string, type: string): Pro
       `Migration ${other.id} is running ${other.type} on the same loans: wait until it ends`,
     )
 
-  /** One pair of states at a time, because each state has its own index. */
   function shareLoan(mine: string, theirs: string) {
     return sql`exists (
       select from loanops.migration_row mine

@@ -6,7 +6,6 @@ import { refuseBesideOther } from './refuse-beside-other.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Also runs what a cancel left. @throws NotFound, Conflict */
 export async function retryRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)

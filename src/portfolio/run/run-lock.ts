@@ -2,10 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { LOCKS } from '../../database/locks.ts'
 
-/**
- * Whoever starts, feeds, cancels or ends a run holds it. Not a lock on the migration's row, because
- * operations that end, live ones included, update the counts there.
- */
+/** Not a lock on the migration's row, because operations that end update the counts there. */
 export async function lockRun(trx: Trx, id: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx)
 }
@@ -15,7 +12,6 @@ export async function lockStarts(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCKS.portfolioStarts})`.execute(trx)
 }
 
-/** @returns false if somebody else has the lock */
 export async function tryLockRun(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql<{ isOurs: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${id}, 0)) as "isOurs"`.execute(trx)

@@ -12,12 +12,10 @@ export type RunRequest = {
   migrationId: string
   isDryRun: boolean
   skipInvalid: boolean
-  /** For a dry run: the migrations that would be run before this one. */
   after: string[]
 }
 export type RunState = Static<typeof Started>
 
-/** A completed migration stays as it is. @throws NotFound, Conflict */
 export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
   const { migrationId: id, isDryRun, skipInvalid, after } = request
   return db.transaction().execute(async trx => {
@@ -61,7 +59,6 @@ export async function stateOf(trx: Trx, id: string) {
   return rows[0]
 }
 
-/** Clears the findings of an earlier dry run. @throws Conflict */
 async function prepareDryRun(trx: Trx, id: string, after: string[]) {
   // Only its own dry run can tell which of its loans would be created.
   const { rows: notLookedAt } = await sql<{ id: string }>`

@@ -11,14 +11,10 @@ import { feed } from './feed.ts'
 
 /** A new run starts within this time, and a feed lasts longer. */
 const EVERY_MS = 200
-/** How long a run rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
-/**
- * Every worker keeps every run going, so that others continue what one leaves behind. Not a queued job: the
- * state of a run is in its rows, so nothing has to be woken after a crash.
- */
+/** Not a queued job: the state of a run is in its rows, so nothing has to be woken after a crash. */
 export function workMigrations(
   { db, patient }: Databases,
   boss: PgBoss,
@@ -47,7 +43,6 @@ export function workMigrations(
     return startLoop(look, { everyMs, onError })
   }
 
-  /** One step of each migration in turn, so that none waits for another to end. */
   async function inTurn(
     isDryRun: boolean,
     signal: AbortSignal,
@@ -70,7 +65,6 @@ export function workMigrations(
   }
 }
 
-/** Leaves out types that only a newer version knows. */
 async function running(db: Database, { kinds }: DryRunner, isDryRun: boolean): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from loanops.migration

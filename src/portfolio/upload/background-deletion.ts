@@ -18,7 +18,6 @@ export function backgroundDeletion(db: Database, log: FastifyBaseLogger) {
           ),
         )
     },
-    /** The sweep deletes what is left. */
     async stop() {
       stopping.abort()
       await deletions

@@ -5,10 +5,7 @@ import { inSteps } from '../../database/in-steps.ts'
 /** About 50 ms of work: nobody waits longer for our locks, and even twenty million rows never run into a timeout. */
 const ROWS_AT_ONCE = 10_000
 
-/**
- * Uses several transactions, after the migration itself is deleted. `sweepUploads` deletes what a crash or
- * a stop leaves.
- */
+/** `sweepUploads` deletes what a crash or a stop leaves. */
 export async function deleteRows(
   db: Database,
   migrationId: string,

@@ -5,10 +5,7 @@ import { Conflict } from '../../http/problem.ts'
 import { lockRun } from '../run/run-lock.ts'
 import { stateOf } from '../run/start-run.ts'
 
-/**
- * Leaves the rows, which may be millions, for the caller to delete afterwards: without the migration, they
- * are no longer visible. @throws NotFound, Conflict
- */
+/** Leaves the rows, which may be millions, for the caller to delete. @throws NotFound, Conflict */
 export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
   await db.transaction().execute(async trx => {
     await lockRun(trx, id)

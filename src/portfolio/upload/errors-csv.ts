@@ -10,7 +10,6 @@ const BYTES_AT_ONCE = 256 * 1024
 
 export type Layout = { id: string; columns: string[]; delimiter: string }
 
-/** The rows as they were uploaded, each with its reason. */
 export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
   const { id, columns, delimiter } = layout
   const reasonAt = columns.indexOf(REASON)
@@ -43,10 +42,7 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
     return [...uploaded, ...missing, reason]
   }
 
-  /**
-   * For an upload that is itself an errors file. In a row with too many cells, the reason was written after
-   * all of them.
-   */
+  /** In a row with too many cells, an errors file has the reason after all of them. */
   function withoutReason(cells: string[]): string[] {
     if (reasonAt === -1) return cells
     const isBehind = reasonAt === dataColumns && cells.length > columns.length

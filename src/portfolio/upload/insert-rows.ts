@@ -4,10 +4,7 @@ import type { CheckedRow } from '../kinds/kind.ts'
 
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
-/**
- * One statement with an array per column, which PostgreSQL reads fastest. @param isAgain whether the rows
- * may already have been inserted
- */
+/** An array per column is what PostgreSQL reads fastest. @param isAgain whether rows may be there already */
 export async function insertRows(
   db: Database,
   migrationId: string,

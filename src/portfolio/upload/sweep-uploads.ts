@@ -5,7 +5,6 @@ import { deleteRows } from './delete-rows.ts'
 /** If an upload shows no sign of life for this long, its process is gone. */
 const ABANDONED_AFTER = '1 day'
 
-/** May be interrupted at any time, because the next sweep finds the rest. */
 export async function sweepUploads(db: Database, stopping?: AbortSignal): Promise<void> {
   await sql`
     delete from loanops.migration

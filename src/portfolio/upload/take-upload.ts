@@ -4,7 +4,7 @@ import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 
 type Take<T> = (kind: ReadyKind, file: AsyncIterable<Buffer>) => Promise<T>
 
-/** Requires `type` before `file`, which is passed on while it arrives. @throws FieldErrors, PayloadTooLarge */
+/** @throws FieldErrors, PayloadTooLarge */
 export async function takeUpload<T>(
   request: FastifyRequest,
   kinds: Kinds,

@@ -5,7 +5,6 @@ import { isTransient } from '../../database/transient.ts'
 const OUTAGE_MS = 120_000
 const TRY_AGAIN_MS = 500
 
-/** @param work may be repeated */
 export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + OUTAGE_MS
   for (;;) {

@@ -24,10 +24,6 @@ const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 /** Often enough that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
 
-/**
- * @param patient a pool for long statements @returns the migration's id @throws UnreadableFile, having
- * stored nothing of the file
- */
 export async function upload(
   { db, patient }: { db: Database; patient: Database },
   kind: ReadyKind,
@@ -52,7 +48,6 @@ export async function upload(
   return id
 }
 
-/** During an upload, `uploaded_at` is the time of its last sign of life. */
 async function beat(db: Database, id: string) {
   await sql`
     update loanops.migration set uploaded_at = now() where id = ${id} and status = 'uploading'`.execute(
@@ -60,7 +55,6 @@ async function beat(db: Database, id: string) {
   )
 }
 
-/** If its answer was lost, it may be called again, and then changes nothing. */
 async function check(
   trx: Trx,
   kind: ReadyKind,
@@ -72,7 +66,6 @@ async function check(
   if (found[0] === undefined)
     throw new Unavailable('the upload was considered abandoned and has been removed')
   if (found[0].status !== 'uploading') return
-  // The rules may sort a million rows.
   await sql`set local work_mem = '64MB'`.execute(trx)
   await checkAcross(trx, kind.rules, id)
   const { numAffectedRows } = await sql`
@@ -90,7 +83,6 @@ async function check(
   })
 }
 
-/** @returns how many rows the file has */
 async function keepRows(
   db: Database,
   kind: ReadyKind,

@@ -17,7 +17,6 @@ const DAYS = [
   'disbursed_on_date',
 ]
 
-/** @param steps the operations that the row asks for */
 export function checkRow(fields: CsvFields, steps: Step[]): CheckedRow {
   return {
     errors: [

@@ -1,4 +1,3 @@
-/** In the order of `client_fields`. */
 export const CLIENT_COLUMNS = [
   'client_firstname',
   'client_lastname',

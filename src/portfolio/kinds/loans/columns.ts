@@ -1,6 +1,5 @@
 import { optional, required } from '../../../csv/column.ts'
 
-/** One row per loan. The dates of the stages that it has not reached are empty. */
 export const loanColumns = [
   required(
     'client_external_id',

@@ -2,7 +2,6 @@ import type { CsvFields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
 import { type FieldOf, type Step, step } from '../step.ts'
 
-/** Up to the last date that the row has. */
 export function loanSteps(operation: (name: string) => Operation): (fields: CsvFields) => Step[] {
   const client = step(operation('CLIENT_CREATE'), clientFields)
   const loan = step(operation('LOAN_CREATE'), loanFields)

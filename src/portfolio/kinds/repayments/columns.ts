@@ -1,6 +1,5 @@
 import { optional, required } from '../../../csv/column.ts'
 
-/** One row per payment. */
 export const repaymentColumns = [
   required('loan_external_id', 'L-1001', 'the loan that was repaid'),
   required('transaction_date', '12 February 2024', 'the day of the payment'),

@@ -7,7 +7,6 @@ import { dayOf } from '../day-text.ts'
 import type { ComingLoan, Looker, RowFinding, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
-/** Reads all the loan's transactions in one call. */
 export async function lookAtRepayments(
   { ledger }: Looker,
   rows: RowToLookAt[],

@@ -22,7 +22,6 @@ export const migratedRepayment = operation({
   schema: Type.Object(
     {
       external_loan_id: ExternalId,
-      /** The repayment's own external id at the ledger. */
       external_id: Type.String(),
       date: Day,
       amount: Type.String(),
@@ -41,13 +40,9 @@ export const migratedRepayment = operation({
   holds: (run, data) => heldRepayment(run, repaymentOf(data)),
 })
 
-/** What stays true of a loan while only its rows run. */
 type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
-/**
- * The rows of a loan run one after the other, so what the first one reads of the loan holds for all, unless
- * another operation of ours comes in between.
- */
+/** What the first row of a loan reads holds for the next ones, unless another operation comes in between. */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let known = run.handedOn as Known | undefined

@@ -6,10 +6,7 @@ const THIS_PAYMENT = 'payment_reference: this payment'
 const receiptTwice = twice(sql`loan_external_id, receipt_number`, THIS_PAYMENT)
 const paymentTwice = twice(sql`payment_key`, THIS_PAYMENT)
 
-/**
- * Only for loans that a running or finished file of ours disburses. Any other loan may have been disbursed
- * without us, and only the ledger knows.
- */
+/** Any loan that no file of ours disburses may have been disbursed without us. */
 const beforeDisbursement: Rule = id => sql`
   select r.line, 'transaction_date: the loan was disbursed later, on ' || loan.disbursed_on
     from (select distinct on (l.loan_external_id) l.loan_external_id, l.disbursed_on
