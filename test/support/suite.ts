@@ -16,7 +16,7 @@ const LONGEST_FILES = [
   'payments/exactly-once',
   'embedded/start',
   'engine/stop',
-  'payments/outsiders',
+  'payments/allowed-networks',
   'portfolio/migrate-portfolio',
   'engine/failing-ledger',
   'portfolio/kill',
