@@ -49,7 +49,7 @@ t.test('of two concurrent equal registrations, one succeeds', async t => {
   t.same(answers.map(({ status }) => status).sort(), [201, 409])
 })
 
-t.test('disabling an account ends its tokens at once and its logins', async t => {
+t.test('disabling an account ends its tokens at once, and nobody can log in to it', async t => {
   const { call, admin, operator } = await startWithAccounts(t)
   const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
   const path = `/api/account/${OPERATOR.username}/disable`

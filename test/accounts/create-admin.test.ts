@@ -39,7 +39,7 @@ t.test('create-admin says what is wrong with a name or a password', async t => {
 })
 
 t.test(
-  'processes that start together create one first administrator, and later starts none',
+  'concurrent starts create one first administrator, and later starts create none',
   async t => {
     const { url, db } = await freshDatabase(t)
     const first = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: password }

@@ -8,7 +8,7 @@ import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 t.test(
-  'wherever a process dies while it reads back, every payment is found and counted once',
+  'wherever a process dies during a read-back, every payment is read and counted once',
   async t => {
     const service = withReadback(await paymentService(t, { ROLE: 'api' }))
     const env = { ...testEnv(service.databaseUrl, service.ledger.url), RECONCILE_CRON: '' }

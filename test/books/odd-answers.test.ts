@@ -33,7 +33,7 @@ t.test('a payment that was given back without being captured is not missing', as
   t.same(filled(days[0]), { unchecked: '1 1000.00' })
 })
 
-t.test('a list whose cursors lead round in a circle ends the fetch, not the fetching', async t => {
+t.test('a list whose cursors go in a circle ends its fetch, and later fetches go on', async t => {
   const following: Record<string, string> = { '': 'one', one: 'two', two: 'one' }
   const { settings } = await oddGateway(t, ({ path, body }) =>
     path === '/pg/recon'

@@ -70,7 +70,7 @@ t.test('a repayment that the ledger does not have is posted again under its own 
   )
 })
 
-t.test('a loan that the ledger does not have has none of its repayments', async t => {
+t.test('of a loan that the ledger does not have, every repayment is missing', async t => {
   const service = await serviceWithPosted(t, ['pay_1', 'pay_2'])
   await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
   t.match(await service.readBack(), { loans: 1, payments: 2, missing: 2 })

@@ -26,7 +26,7 @@ const CURSORS = [
   LONG,
 ]
 
-t.test('every route of the console', async t => {
+t.test('the console’s routes hold to roles and survive any input', async t => {
   const routes = await allRoutes()
   const service = await startWithConsole(t)
   await fillConsole(service.url)
@@ -35,7 +35,7 @@ t.test('every route of the console', async t => {
   const write = routes.filter(({ method }) => method === 'POST')
   const isForAdmins = ({ path }: Route) => path.startsWith('/console/accounts')
 
-  t.test('leads to the login without a session', async t => {
+  t.test('every route leads to the login without a session', async t => {
     for (const { method, path } of routes) {
       const { status, headers } = await anybody(path, method === 'POST' ? {} : undefined)
       t.equal(status, 303, `${method} ${path}`)
@@ -43,11 +43,11 @@ t.test('every route of the console', async t => {
     }
   })
 
-  t.test('changes nothing for a viewer', async t => {
+  t.test('every route that writes is refused to a viewer', async t => {
     for (const { path } of write) t.equal((await viewer(path, {})).status, 403, path)
   })
 
-  t.test('about accounts is an administrator’s', async t => {
+  t.test('every route about accounts is refused to all but an administrator', async t => {
     const ofAccounts = routes.filter(isForAdmins)
     t.ok(ofAccounts.length > 0)
     for (const { method, path } of ofAccounts)
@@ -55,20 +55,20 @@ t.test('every route of the console', async t => {
         t.equal((await browse(path, method === 'POST' ? {} : undefined)).status, 403, path)
   })
 
-  t.test('that reads answers each role that may see it', async t => {
+  t.test('every route that reads answers each role that may see it', async t => {
     for (const route of read)
       for (const browse of isForAdmins(route) ? [admin] : [viewer, operator, admin])
         t.match(String((await browse(route.path)).status), /^(200|303|400|404)$/, route.path)
   })
 
-  t.test('refuses or ignores any value of each filter, however long', async t => {
+  t.test('every route refuses or ignores any value of each filter, however long', async t => {
     for (const { path, query } of read)
       for (const name of Object.keys(query))
         for (const value of [LONG, 'a\u0000b', '२०२६-०१-०१'])
           await isAnswered(t, admin, `${path}?${new URLSearchParams({ [name]: value })}`)
   })
 
-  t.test('refuses or ignores any cursor', async t => {
+  t.test('every list refuses or ignores any cursor', async t => {
     const lists = read.filter(({ query }) => 'cursor' in query)
     t.ok(lists.length > 0)
     for (const { path, query } of lists)
@@ -83,7 +83,7 @@ t.test('every route of the console', async t => {
       }
   })
 
-  t.test('refuses or ignores a form with any value of each field', async t => {
+  t.test('every form refuses or ignores any value of each field', async t => {
     for (const { path } of write)
       for (const value of [LONG, 'a\u0000b', '\ud800', ''])
         await isAnswered(t, operator, path, { note: value, reason: value, count: value, id: value })

@@ -206,7 +206,7 @@ t.test('the console’s pages show what happened, and their forms change it', as
     },
   )
 
-  t.test('a file becomes a portfolio: uploaded, tried, run, and its errors shown', async t => {
+  t.test('a portfolio is uploaded, dry-run and run, and its errors are shown', async t => {
     const form = new FormData()
     form.set('type', 'repayments')
     const row = (n: number, amount: string) => `L-1001,0${n} February 2026,${amount},REF-${n},,`
@@ -243,7 +243,7 @@ t.test('the console’s pages show what happened, and their forms change it', as
     t.match(lines(csv)[0], /^day,lender,gateway,currency,captured_payments/)
   })
 
-  t.test('accounts are an administrator’s, and a viewer changes nothing', async t => {
+  t.test('only an administrator sees accounts, and a viewer’s changes are refused', async t => {
     t.equal((await admin('/console/accounts')).status, 200)
     for (const browse of [operator, viewer]) {
       t.equal((await browse('/console/accounts')).status, 403)
@@ -261,7 +261,7 @@ t.test('the console’s pages show what happened, and their forms change it', as
   })
 
   t.test(
-    'a slash at the end leads to the page itself, and only with a method that reads',
+    'a read with a slash at the end is redirected to the page itself, and a write is not found',
     async t => {
       for (const [path, target] of [
         ['/console/', '/console'],

@@ -7,7 +7,7 @@ import { startTestService, testEnv } from '../support/service.ts'
 
 const SECRET = String(testEnv('', '').JWT_SECRET)
 
-t.test('the console’s logins', async t => {
+t.test('a session of the console begins, ends and is limited as promised', async t => {
   const service = await startWithConsole(t, { TRUST_PROXY: '127.0.0.1' })
   const { url, anybody, operator, viewer, admin, call } = service
 
@@ -22,12 +22,12 @@ t.test('the console’s logins', async t => {
     t.equal(answer.headers.get('location'), '/console/payments?reason=no_loan_named')
   })
 
-  t.test('a part of a page that asks without a login makes the whole page go there', async t => {
+  t.test('an htmx request without a session redirects the whole page', async t => {
     const { headers } = await anybody('/console', undefined, { 'hx-request': 'true' })
     t.equal(headers.get('hx-redirect'), '/console/login')
   })
 
-  t.test('a login leads to no page outside the console', async t => {
+  t.test('login never redirects outside the console', async t => {
     for (const next of [
       'https://evil.example',
       '//evil.example',
@@ -53,7 +53,7 @@ t.test('the console’s logins', async t => {
     t.match(headers.getSetCookie()[0], /^__Host-[^;]+;.*Path=\/;.*Secure/)
   })
 
-  t.test('the cookie opens nothing under /api', async t => {
+  t.test('the cookie is not accepted under /api', async t => {
     const { headers } = await anybody('/console/login', ADMIN)
     const cookie = cookieIn(headers)
     const token = cookie.split('=')[1]
@@ -73,13 +73,13 @@ t.test('the console’s logins', async t => {
     t.equal((await fetch(`${url}/api/payments`, { headers: { cookie } })).status, 401)
   })
 
-  t.test('a token of the API does not open the console', async t => {
+  t.test('a token of the API is not accepted by the console', async t => {
     const { authorization } = await bearer(call, OPERATOR)
     const cookie = `loanops=${authorization.slice('Bearer '.length)}`
     t.equal((await browser(url, cookie)('/console')).status, 303)
   })
 
-  t.test('a logout ends the login on the server', async t => {
+  t.test('a logout ends the session on the server', async t => {
     const browse = await loggedIn(url, OPERATOR)
     t.equal((await browse('/console')).status, 200)
     t.equal((await browse('/console/logout', {})).headers.get('location'), '/console/login')
@@ -87,7 +87,7 @@ t.test('the console’s logins', async t => {
     t.equal((await operator('/console')).status, 200, 'another login of the account goes on')
   })
 
-  t.test('a login does not go on with the session that the browser had before', async t => {
+  t.test('login issues a new session', async t => {
     const planted = viewer.cookie
     const { headers } = await browser(url, planted)('/console/login', OPERATOR)
     const own = cookieIn(headers)
@@ -134,7 +134,7 @@ t.test('the console’s logins', async t => {
     t.same(headers.getSetCookie(), [])
   })
 
-  t.test('a change of the password ends the login', async t => {
+  t.test('a change of the password ends the session', async t => {
     const credentials = { username: 'changer', password: 'the first pass phrase' }
     await admin('/console/accounts', { ...credentials, role: 'operator' })
     const browse = await loggedIn(url, credentials)
@@ -176,19 +176,22 @@ t.test('the console’s logins', async t => {
     },
   )
 
-  t.test('a password, a file and what is too long are not kept, which is said', async t => {
-    const long = { note: Array.from({ length: 3_000 }, (_, n) => `${n * 7919}`).join(' ') }
-    const secret = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
-    for (const form of [long, secret]) {
-      const late = await anybody('/console/accounts', form)
-      const cookie = cookieIn(late.headers)
-      const kept = browser(url, cookie)
-      t.match((await kept('/console/login')).text, /fill it in again/)
-      t.equal((await kept('/console/login', OPERATOR)).status, 303)
-    }
-  })
+  t.test(
+    'a password, a file and a text that is too long are not kept, and the login page says so',
+    async t => {
+      const long = { note: Array.from({ length: 3_000 }, (_, n) => `${n * 7919}`).join(' ') }
+      const secret = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
+      for (const form of [long, secret]) {
+        const late = await anybody('/console/accounts', form)
+        const cookie = cookieIn(late.headers)
+        const kept = browser(url, cookie)
+        t.match((await kept('/console/login')).text, /fill it in again/)
+        t.equal((await kept('/console/login', OPERATOR)).status, 303)
+      }
+    },
+  )
 
-  t.test('an account is disabled for good, which is said and confirmed first', async t => {
+  t.test('an account is disabled for good only after a confirmation that says so', async t => {
     const credentials = { username: 'leaver', password: 'a pass phrase to forget' }
     await admin('/console/accounts', { ...credentials, role: 'operator' })
     const browse = await loggedIn(url, credentials)
@@ -205,7 +208,7 @@ t.test('the console’s logins', async t => {
     t.equal(again.status, 409)
   })
 
-  t.test('another site can make the browser change nothing', async t => {
+  t.test('requests from another site change nothing', async t => {
     const login = { ...OPERATOR }
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
@@ -232,14 +235,17 @@ t.test('the console’s logins', async t => {
       )
   })
 
-  t.test('behind our proxy, the origin is the one that the browser sees', async t => {
-    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'ops.example' }
-    const sent = (origin: string) => anybody('/console/login', OPERATOR, { ...forwarded, origin })
-    t.equal((await sent('https://ops.example')).status, 303)
-    t.equal((await sent('http://ops.example')).status, 403)
-  })
+  t.test(
+    'behind our proxy, a request is accepted from the origin that the browser sees',
+    async t => {
+      const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'ops.example' }
+      const sent = (origin: string) => anybody('/console/login', OPERATOR, { ...forwarded, origin })
+      t.equal((await sent('https://ops.example')).status, 303)
+      t.equal((await sent('http://ops.example')).status, 403)
+    },
+  )
 
-  t.test('a viewer may only look', async t => {
+  t.test('viewers are read-only', async t => {
     t.equal((await viewer('/console')).status, 200)
     t.equal((await viewer('/console/pause', { reason: 'because' })).status, 403)
     const authorization = await bearer(call, VIEWER)
@@ -258,7 +264,7 @@ t.test('the console’s logins', async t => {
     }
   })
 
-  t.test('a login says when the browser has lost the cookie', async t => {
+  t.test('login reports a missing cookie', async t => {
     const headers = { referer: `${url}/console/login?next=%2Fconsole` }
     t.match((await anybody('/console/login', undefined, headers)).text, /did not keep the cookie/)
   })

@@ -68,7 +68,7 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
         }
     })
 
-  t.test('no text in a body may contain NUL', async t => {
+  t.test('/openapi.json allows NUL in no text of a body', async t => {
     for (const { operationId, schema } of bodiesOf(endpoints))
       for (const [where, text] of partsOf(schema, ['string'])) {
         const { pattern, enum: values, const: value, format } = text
@@ -77,20 +77,23 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
       }
   })
 
-  t.test('no number in a body may have more than fifteen digits', async t => {
+  t.test('/openapi.json allows no number of more than fifteen digits in a body', async t => {
     for (const { operationId, schema } of bodiesOf(endpoints))
       for (const [where, { maximum, const: value }] of partsOf(schema, ['integer', 'number']))
         t.ok(Number(maximum ?? value) < 10 ** 15, operationId + where)
   })
 
-  t.test('a body has no other members than those described, but a gateway’s', async t => {
-    for (const { operationId, path, schema } of bodiesOf(endpoints))
-      if (!path.includes('/webhooks/'))
-        for (const one of schema.anyOf ?? [schema])
-          t.equal(one.additionalProperties, false, operationId)
-  })
+  t.test(
+    '/openapi.json allows a body no other members than those described, except a gateway’s',
+    async t => {
+      for (const { operationId, path, schema } of bodiesOf(endpoints))
+        if (!path.includes('/webhooks/'))
+          for (const one of schema.anyOf ?? [schema])
+            t.equal(one.additionalProperties, false, operationId)
+    },
+  )
 
-  t.test('a path that no record can have is answered as described', async t => {
+  t.test('a path that no record can have is answered as /openapi.json says', async t => {
     const withParameters = endpoints.filter(({ path }) => path.includes('{'))
     t.ok(withParameters.length > 20)
     for (const name of ['x'.repeat(600), '%ff', '%00'])

@@ -7,7 +7,7 @@ t.test('/openapi.json describes the whole contract', async t => {
   const parameters = (path: string, method: string, where: string) =>
     paths[path][method].parameters.filter((one: any) => one.in === where)
 
-  t.test('the limit of a list is optional', async t => {
+  t.test('/openapi.json says that the limit of a list is optional', async t => {
     for (const path of ['/api/payments', '/api/payments/batches', '/api/ledger/operations']) {
       const [limit] = parameters(path, 'get', 'query').filter((one: any) => one.name === 'limit')
       t.match(limit, { required: false, schema: { default: 50 } }, path)
@@ -15,7 +15,7 @@ t.test('/openapi.json describes the whole contract', async t => {
     }
   })
 
-  t.test('answers other than JSON have their content type', async t => {
+  t.test('/openapi.json gives answers other than JSON their content type', async t => {
     const types: Record<string, string> = {
       '/api/migration/templates/{type}.csv': 'text/csv',
       '/api/migration/{id}/errors.csv': 'text/csv',
@@ -25,26 +25,29 @@ t.test('/openapi.json describes the whole contract', async t => {
       t.same(Object.keys(paths[path].get.responses[200].content), [type], path)
   })
 
-  t.test('an accepted operation has the location of its record', async t => {
+  t.test('/openapi.json gives an accepted operation the location of its record', async t => {
     t.ok(paths['/api/ledger/operate'].post.responses[202].headers.Location)
   })
 
-  t.test('an answer that asks for a retry says when', async t => {
+  t.test('/openapi.json says when to retry wherever an answer asks for it', async t => {
     const responses = paths['/api/account/login'].post.responses
     for (const status of [429, 503]) t.ok(responses[status].headers['Retry-After'], String(status))
     t.ok(paths['/api/webhooks/gateway_a'].post.responses[503].headers['Retry-After'])
   })
 
-  t.test('a webhook lists the headers that are read, and requires none of them', async t => {
-    const headers = (gateway: string) =>
-      parameters(`/api/webhooks/${gateway}`, 'post', 'header').map(
-        ({ name, required }: any) => `${name} ${required}`,
-      )
-    t.same(headers('gateway_a'), ['X-GatewayA-Signature false', 'X-GatewayA-Event-Id false'])
-    t.same(headers('gateway_b'), [
-      'x-webhook-signature false',
-      'x-webhook-timestamp false',
-      'x-idempotency-key false',
-    ])
-  })
+  t.test(
+    '/openapi.json lists the headers that a webhook reads, and requires none of them',
+    async t => {
+      const headers = (gateway: string) =>
+        parameters(`/api/webhooks/${gateway}`, 'post', 'header').map(
+          ({ name, required }: any) => `${name} ${required}`,
+        )
+      t.same(headers('gateway_a'), ['X-GatewayA-Signature false', 'X-GatewayA-Event-Id false'])
+      t.same(headers('gateway_b'), [
+        'x-webhook-signature false',
+        'x-webhook-timestamp false',
+        'x-idempotency-key false',
+      ])
+    },
+  )
 })

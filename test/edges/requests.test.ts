@@ -12,7 +12,7 @@ const approval = {
 /** Of the least and the most characters. */
 const ACCEPTED_KEYS = ['k', 'k'.repeat(255)]
 
-t.test('a request that is not what was described is refused and stores nothing', async t => {
+t.test('a request outside the contract is refused and stores nothing', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { call, url } = service
   let accepted = 0

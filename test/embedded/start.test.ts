@@ -103,27 +103,24 @@ t.test(
   },
 )
 
-t.test(
-  'nobody else can read the files of a start, nor those that an earlier one left readable',
-  async t => {
-    const folder = folderOfItsOwn(t)
-    const data = join(folder, '.data')
-    mkdirSync(data)
-    writeFileSync(join(data, 'ledger-books.jsonl'), '')
-    writeFileSync(join(data, 'postgres.log'), '')
-    writeFileSync(join(data, 'bench.json'), '{}')
-    for (const path of [data, ...readdirSync(data).map(name => join(data, name))])
-      chmodSync(path, path === data ? 0o755 : 0o644)
-    await start(t, folder)
+t.test('files in .data are private, even if an earlier start left them readable', async t => {
+  const folder = folderOfItsOwn(t)
+  const data = join(folder, '.data')
+  mkdirSync(data)
+  writeFileSync(join(data, 'ledger-books.jsonl'), '')
+  writeFileSync(join(data, 'postgres.log'), '')
+  writeFileSync(join(data, 'bench.json'), '{}')
+  for (const path of [data, ...readdirSync(data).map(name => join(data, name))])
+    chmodSync(path, path === data ? 0o755 : 0o644)
+  await start(t, folder)
 
-    const { mode, gid } = lstatSync(data)
-    const postgres = ordinaryUser()
-    t.equal(mode & 0o777, postgres ? 0o710 : 0o700)
-    if (postgres) t.equal(gid, postgres.gid, 'its group may traverse the folder')
-    const entries = readdirSync(data, { withFileTypes: true })
-    t.ok(entries.find(entry => entry.name === 'postgres')?.isDirectory())
-    const files = entries.filter(entry => entry.isFile()).map(({ name }) => name)
-    t.match(new Set(files), new Set(['internal-token', 'ledger-books.jsonl', 'loanops.pid']))
-    for (const name of files) t.equal(lstatSync(join(data, name)).mode & 0o777, 0o600, name)
-  },
-)
+  const { mode, gid } = lstatSync(data)
+  const postgres = ordinaryUser()
+  t.equal(mode & 0o777, postgres ? 0o710 : 0o700)
+  if (postgres) t.equal(gid, postgres.gid, 'its group may traverse the folder')
+  const entries = readdirSync(data, { withFileTypes: true })
+  t.ok(entries.find(entry => entry.name === 'postgres')?.isDirectory())
+  const files = entries.filter(entry => entry.isFile()).map(({ name }) => name)
+  t.match(new Set(files), new Set(['internal-token', 'ledger-books.jsonl', 'loanops.pid']))
+  for (const name of files) t.equal(lstatSync(join(data, name)).mode & 0o777, 0o600, name)
+})

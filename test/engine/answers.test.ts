@@ -80,7 +80,7 @@ t.test('an answer that is not the ledger’s own decision on an operation never 
   t.jobs = 3
 
   for (const { what, outcome, waitingFor, newKey = false, ...interference } of CASES) {
-    t.test(`${what}: ${outcome}, waits for ${waitingFor}, is finally applied once`, async t => {
+    t.test(`after ${what} the operation waits for ${waitingFor} and is applied once`, async t => {
       const loan = await ledgerLoan(service, 'approved')
       const fault: Interference = { of: loan, on: 'writes', ...interference }
       // If the ledger applied it, the next look must not find it before we have seen the wait.

@@ -2,7 +2,7 @@ import t from 'tap'
 import { atLedger, control, disbursal, givenLoan, loanData } from '../support/loans.ts'
 import { operate, startTestService } from '../support/service.ts'
 
-t.test('an amount that the ledger would round is refused', async t => {
+t.test('an operation is refused if, and only if, the ledger would round its amount', async t => {
   const service = await startTestService(t)
   const { call } = service
   await control(service, 'PUT', '/rounding', { product: 1, decimalPlaces: 0, inMultiplesOf: 50 })

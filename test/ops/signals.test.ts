@@ -38,7 +38,7 @@ t.test('each metric of the dashboard and the alerts exists on /metrics', async t
   for (const name of named) t.ok(shown.has(name.replace(/_(bucket|count|sum)$/, '')), name)
 })
 
-t.test('the metrics of ours are those that operating.md describes', async t => {
+t.test('operating.md describes exactly our metrics', async t => {
   const described = new Set(read('operating.md').match(/(?<=`)loanops_[a-z0-9_]+(?=`)/g))
   const ours = [...(await shownBy(t))].filter(name => name.startsWith('loanops_'))
   t.ok(ours.length > 25)

@@ -86,36 +86,33 @@ t.test('the caller’s trace goes on to the ledger and to the LOS, without a col
   t.equal(los.received[0]?.headers.traceparent, CALLER)
 })
 
-t.test(
-  'a traceparent that does not parse starts a new trace, and none at all starts none',
-  async t => {
-    const { ledger, los, call } = await startTraced(t)
-    const wrong = [
-      'x',
-      `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
-      `00-${TRACE}-${'0'.repeat(16)}-01`,
-      `ff-${TRACE}-00f067aa0ba902b7-01`,
-      `${CALLER}-more`,
-      CALLER.toUpperCase(),
-    ]
-    const seen = new Set<string | undefined>()
-    for (const [i, traceparent] of wrong.entries()) {
-      ledger.heard.length = 0
-      await operate(call, 'CLIENT_CREATE', { ...CLIENT, externalId: `C-${i}` }, { traceparent })
-      const traces = tracesOf(ledger.heard)
-      t.equal(traces.size, 1)
-      const [trace] = traces
-      t.match(trace, /^(?!0{32})[0-9a-f]{32}$/)
-      t.not(trace, TRACE)
-      seen.add(trace)
-    }
-    t.equal(seen.size, wrong.length, 'each has its own')
+t.test('an invalid traceparent starts a new trace, and a missing one starts none', async t => {
+  const { ledger, los, call } = await startTraced(t)
+  const wrong = [
+    'x',
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `ff-${TRACE}-00f067aa0ba902b7-01`,
+    `${CALLER}-more`,
+    CALLER.toUpperCase(),
+  ]
+  const seen = new Set<string | undefined>()
+  for (const [i, traceparent] of wrong.entries()) {
     ledger.heard.length = 0
-    await operate(call, 'CLIENT_CREATE', { ...CLIENT, externalId: 'C-9' })
-    t.same([...new Set(ledger.heard.map(({ traceparent }) => traceparent))], [undefined])
-    t.equal((await los.attempts(wrong.length + 1)).at(-1)?.headers.traceparent, undefined)
-  },
-)
+    await operate(call, 'CLIENT_CREATE', { ...CLIENT, externalId: `C-${i}` }, { traceparent })
+    const traces = tracesOf(ledger.heard)
+    t.equal(traces.size, 1)
+    const [trace] = traces
+    t.match(trace, /^(?!0{32})[0-9a-f]{32}$/)
+    t.not(trace, TRACE)
+    seen.add(trace)
+  }
+  t.equal(seen.size, wrong.length, 'each has its own')
+  ledger.heard.length = 0
+  await operate(call, 'CLIENT_CREATE', { ...CLIENT, externalId: 'C-9' })
+  t.same([...new Set(ledger.heard.map(({ traceparent }) => traceparent))], [undefined])
+  t.equal((await los.attempts(wrong.length + 1)).at(-1)?.headers.traceparent, undefined)
+})
 
 t.test(
   'request, wait, attempt, ledger call and callback are parts of the caller’s trace',

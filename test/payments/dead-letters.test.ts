@@ -77,7 +77,7 @@ t.test(
   },
 )
 
-t.test('a queue that is nobody’s dead letters loses nothing to a redrive', async t => {
+t.test('redriving a queue that is not a dead-letter queue loses nothing', async t => {
   const service = await paymentService(t)
   await sql`insert into pgboss.job (name, data) values ('payment-event-dead', '{"events":[]}')`.execute(
     service.db,

@@ -26,7 +26,7 @@ async function sent(service: PaymentService, events: unknown[], id = 'pay_1') {
 }
 
 t.test(
-  'posted: a captured payment is posted to its loan, with the right day, amount and receipt',
+  'a captured payment is posted to its loan, with the right day, amount and receipt',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -87,7 +87,7 @@ t.test('a payment of gateway B is posted in rupees', async t => {
   matchEach(t, await service.repayments(), [{ externalId: 'gateway_b-7', amount: '999.50' }])
 })
 
-t.test('overpaid: a payment for a closed loan is posted and reported', async t => {
+t.test('a payment for a closed loan is posted and reported as overpaid', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   const whole = capturedA({ loan: 'L-1', amount: 1_200_000 })
@@ -98,38 +98,44 @@ t.test('overpaid: a payment for a closed loan is posted and reported', async t =
   t.match(metrics, /loanops_overpaid_repayments_total 1/)
 })
 
-t.test('no_loan_named: in suspense until an operator assigns it', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  t.match(await sent(service, [capturedA()]), { state: 'suspense', reason: 'no_loan_named' })
-  const assigned = await service.assign('pay_1', 'L-1')
-  t.match(assigned, {
-    status: 200,
-    body: { state: 'waiting', reason: null, external_loan_id: 'L-1' },
-  })
-  t.match(await sent(service, []), { state: 'posted', external_loan_id: 'L-1' })
-  const { rows } = await sql`select actor, action, subject, detail from ops.audit`.execute(
-    service.db,
-  )
-  matchEach(t, rows, [
-    {
-      actor: 'internal-token',
-      action: 'payment.assign',
-      subject: 'gateway_a/pay_1',
-      detail: { external_loan_id: 'L-1', reason: 'no_loan_named' },
-    },
-  ])
-})
+t.test(
+  'a payment that names no loan is suspended as no_loan_named until an operator assigns it',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    t.match(await sent(service, [capturedA()]), { state: 'suspense', reason: 'no_loan_named' })
+    const assigned = await service.assign('pay_1', 'L-1')
+    t.match(assigned, {
+      status: 200,
+      body: { state: 'waiting', reason: null, external_loan_id: 'L-1' },
+    })
+    t.match(await sent(service, []), { state: 'posted', external_loan_id: 'L-1' })
+    const { rows } = await sql`select actor, action, subject, detail from ops.audit`.execute(
+      service.db,
+    )
+    matchEach(t, rows, [
+      {
+        actor: 'internal-token',
+        action: 'payment.assign',
+        subject: 'gateway_a/pay_1',
+        detail: { external_loan_id: 'L-1', reason: 'no_loan_named' },
+      },
+    ])
+  },
+)
 
-t.test('loan_unknown: retried by the next batch, and posted once the loan exists', async t => {
-  const service = await paymentService(t)
-  const payment = await sent(service, [capturedA({ loan: 'L-1' })])
-  t.match(payment, { state: 'suspense', reason: 'loan_unknown' })
-  t.ok(payment.next_try_at)
-  t.equal((await service.repayments()).length, 0)
-  await service.loan('L-1')
-  t.match(await sent(service, []), { state: 'posted', next_try_at: null })
-})
+t.test(
+  'a payment whose loan does not exist is suspended as loan_unknown, and posted once it does',
+  async t => {
+    const service = await paymentService(t)
+    const payment = await sent(service, [capturedA({ loan: 'L-1' })])
+    t.match(payment, { state: 'suspense', reason: 'loan_unknown' })
+    t.ok(payment.next_try_at)
+    t.equal((await service.repayments()).length, 0)
+    await service.loan('L-1')
+    t.match(await sent(service, []), { state: 'posted', next_try_at: null })
+  },
+)
 
 t.test(
   'a loan’s name that the ledger cannot have is loan_unknown without asking, and can be assigned',
@@ -143,29 +149,29 @@ t.test(
   },
 )
 
-t.test('loan_not_active: posted by a later batch, once the loan is disbursed', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1', { until: 'approved' })
-  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
-    state: 'suspense',
-    reason: 'loan_not_active',
-  })
-  await disburse(service, 'L-1')
-  t.match(await sent(service, []), { state: 'posted' })
-})
-
 t.test(
-  'a payment type that the ledger lacks counts as a wrong setting: the payment waits',
+  'a payment whose loan is not disbursed is suspended as loan_not_active, and posted once it is',
   async t => {
-    const service = await paymentService(t, { LEDGER_PAYMENT_TYPE: 'Nobody made it' })
-    await service.loan('L-1')
+    const service = await paymentService(t)
+    await service.loan('L-1', { until: 'approved' })
     t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
-      state: 'waiting',
-      waiting_for: 'ledger_credentials',
-      detail: /Nobody made it/,
+      state: 'suspense',
+      reason: 'loan_not_active',
     })
+    await disburse(service, 'L-1')
+    t.match(await sent(service, []), { state: 'posted' })
   },
 )
+
+t.test('a payment waits for the setting while the ledger lacks the payment type', async t => {
+  const service = await paymentService(t, { LEDGER_PAYMENT_TYPE: 'Nobody made it' })
+  await service.loan('L-1')
+  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), {
+    state: 'waiting',
+    waiting_for: 'ledger_credentials',
+    detail: /Nobody made it/,
+  })
+})
 
 t.test('a locked refused payment does not keep others from being retried', async t => {
   const service = await paymentService(t)
@@ -216,7 +222,7 @@ t.test(
 )
 
 t.test(
-  'ledger_refused: a payment that the ledger refuses is retried, and can be assigned',
+  'a payment that the ledger refuses is suspended as ledger_refused, retried, and can be assigned',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -239,19 +245,22 @@ t.test(
   },
 )
 
-t.test('currency_mismatch: money in another currency than the loan’s', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  t.match(await sent(service, [capturedA({ loan: 'L-1', currency: 'USD' })]), {
-    state: 'suspense',
-    reason: 'currency_mismatch',
-  })
-  t.equal((await service.assign('pay_1', 'L-1')).status, 409)
-  t.equal((await service.repayments()).length, 0)
-})
+t.test(
+  'a payment in another currency than the loan’s is suspended as currency_mismatch',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    t.match(await sent(service, [capturedA({ loan: 'L-1', currency: 'USD' })]), {
+      state: 'suspense',
+      reason: 'currency_mismatch',
+    })
+    t.equal((await service.assign('pay_1', 'L-1')).status, 409)
+    t.equal((await service.repayments()).length, 0)
+  },
+)
 
 t.test(
-  'lender_mismatch: an event that names another lender than the loan’s, until somebody assigns it',
+  'a payment whose event names another lender is suspended as lender_mismatch until assigned',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1', { product: 3 })
@@ -264,41 +273,44 @@ t.test(
   },
 )
 
-t.test('signature_not_verified: naming another lender, or none, bypasses no check', async t => {
-  const file = lendersFile(t, {
-    LENDER_02: { gateway_a: { validateSignature: true, secretEnv: 'SECRET_02' } },
-  })
-  const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
-  await service.loan('L-1')
-  await service.webhook('gateway_a', capturedA({ id: 'pay_none', loan: 'L-1' }))
-  await service.webhook('gateway_a', capturedA({ id: 'pay_other', loan: 'L-1' }), {
-    lender: 'LENDER_03',
-  })
-  const body = JSON.stringify(capturedA({ id: 'pay_signed', loan: 'L-1' }))
-  await service.webhook('gateway_a', body, { headers: signedA('s2', body) })
-  await service.batch()
-  const reasonOf = async (id: string) => (await service.payment(id)).payment.reason
-  t.equal(await reasonOf('pay_none'), 'signature_not_verified')
-  t.equal(await reasonOf('pay_other'), 'signature_not_verified')
-  t.match((await service.payment('pay_signed')).payment, { state: 'posted', verified: true })
+t.test(
+  'a payment whose event names another lender, or none, is suspended as signature_not_verified',
+  async t => {
+    const file = lendersFile(t, {
+      LENDER_02: { gateway_a: { validateSignature: true, secretEnv: 'SECRET_02' } },
+    })
+    const service = await paymentService(t, { LENDERS_FILE: file, SECRET_02: 's2' })
+    await service.loan('L-1')
+    await service.webhook('gateway_a', capturedA({ id: 'pay_none', loan: 'L-1' }))
+    await service.webhook('gateway_a', capturedA({ id: 'pay_other', loan: 'L-1' }), {
+      lender: 'LENDER_03',
+    })
+    const body = JSON.stringify(capturedA({ id: 'pay_signed', loan: 'L-1' }))
+    await service.webhook('gateway_a', body, { headers: signedA('s2', body) })
+    await service.batch()
+    const reasonOf = async (id: string) => (await service.payment(id)).payment.reason
+    t.equal(await reasonOf('pay_none'), 'signature_not_verified')
+    t.equal(await reasonOf('pay_other'), 'signature_not_verified')
+    t.match((await service.payment('pay_signed')).payment, { state: 'posted', verified: true })
 
-  // The true event comes after the forged one, and beats it.
-  const late = JSON.stringify(capturedA({ id: 'pay_none', loan: 'L-1', amount: 77_700 }))
-  await service.webhook('gateway_a', late, { ...LENDER, headers: signedA('s2', late) })
-  await service.batch()
-  t.match((await service.payment('pay_none')).payment, { state: 'posted', amount: '777.00' })
+    // The true event comes after the forged one, and beats it.
+    const late = JSON.stringify(capturedA({ id: 'pay_none', loan: 'L-1', amount: 77_700 }))
+    await service.webhook('gateway_a', late, { ...LENDER, headers: signedA('s2', late) })
+    await service.batch()
+    t.match((await service.payment('pay_none')).payment, { state: 'posted', amount: '777.00' })
 
-  // An operator who vouches for it lets it through.
-  await service.assign('pay_other', 'L-1')
-  await service.batch()
-  t.equal(await reasonOf('pay_other'), 'lender_mismatch')
-  await service.assign('pay_other', 'L-1')
-  await service.batch()
-  t.match((await service.payment('pay_other')).payment, { state: 'posted' })
-})
+    // An operator who vouches for it lets it through.
+    await service.assign('pay_other', 'L-1')
+    await service.batch()
+    t.equal(await reasonOf('pay_other'), 'lender_mismatch')
+    await service.assign('pay_other', 'L-1')
+    await service.batch()
+    t.match((await service.payment('pay_other')).payment, { state: 'posted' })
+  },
+)
 
 t.test(
-  'sender_not_allowed: from outside the lender’s networks, until it comes from inside',
+  'a payment from outside the lender’s networks is suspended until an event arrives from inside',
   async t => {
     const file = lendersFile(t, {
       LENDER_02: { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } },
@@ -327,7 +339,7 @@ t.test(
 )
 
 t.test(
-  'events_disagree: on amount, currency or loan; a missing loan disagrees with nothing',
+  'events that disagree on amount, currency or loan suspend their payment; a missing loan does not',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -355,7 +367,7 @@ t.test(
   },
 )
 
-t.test('refund: it has a row of its own, and its payment stays posted', async t => {
+t.test('a refund is suspended in a row of its own, and its payment stays posted', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   await sent(service, [capturedA({ loan: 'L-1' })])
@@ -401,7 +413,7 @@ t.test(
   },
 )
 
-t.test('returned: a refund of a payment that was never captured', async t => {
+t.test('a refund of a payment that was never captured is returned', async t => {
   const service = await paymentService(t)
   const never = { status: 'authorized', payment: { captured: false } }
   const events = [eventA('payment.failed', { status: 'failed' }), refundA({ payment: never })]
@@ -419,18 +431,21 @@ t.test('returned: a refund of a payment that was never captured', async t => {
   t.match((await service.payment(8, 'gateway_b')).payment, { state: 'returned' })
 })
 
-t.test('failed: no money was captured; if it is captured after all, it is posted', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  const failed = eventA('payment.failed', { status: 'failed', loan: 'L-1' })
-  t.match(await sent(service, [failed]), { state: 'failed', reason: null })
-  t.match(await sent(service, [capturedA({ loan: 'L-1' })]), { state: 'posted' })
-  const late = eventA('payment.authorized', { status: 'authorized', loan: 'L-1' })
-  t.match(await sent(service, [late, failed]), { state: 'posted' })
-  t.equal((await service.repayments()).length, 1)
-})
+t.test(
+  'a payment that was not captured has failed, and is posted if it is captured after all',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    const failed = eventA('payment.failed', { status: 'failed', loan: 'L-1' })
+    t.match(await sent(service, [failed]), { state: 'failed', reason: null })
+    t.match(await sent(service, [capturedA({ loan: 'L-1' })]), { state: 'posted' })
+    const late = eventA('payment.authorized', { status: 'authorized', loan: 'L-1' })
+    t.match(await sent(service, [late, failed]), { state: 'posted' })
+    t.equal((await service.repayments()).length, 1)
+  },
+)
 
-t.test('chargeback: an open or lost dispute holds its payment, a won one lets it go', async t => {
+t.test('an open dispute suspends its payment as chargeback, and a won one releases it', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
   const events = [capturedA({ loan: 'L-1' }), disputeA('created', { loan: 'L-1' })]
@@ -446,7 +461,7 @@ t.test('chargeback: an open or lost dispute holds its payment, a won one lets it
 })
 
 t.test(
-  'amount_invalid and unreadable: other events are processed, and neither can be assigned',
+  'an event without a valid amount or payment is suspended, cannot be assigned, and holds up no other',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -483,7 +498,7 @@ t.test(
 )
 
 t.test(
-  'reversed_at_ledger: a repayment undone there is posted again, with -r2, only after it is assigned',
+  'a payment whose repayment was undone at the ledger is suspended as reversed_at_ledger, and posted as -r2 once assigned',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')
@@ -567,7 +582,7 @@ t.test('an equal repayment that is there already, from a migration, is taken as 
 })
 
 t.test(
-  'waiting: while the ledger is down a payment shows why and until when, and is posted afterwards',
+  'while the ledger is down a payment shows why and until when it waits, and is posted afterwards',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')

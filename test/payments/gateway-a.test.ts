@@ -177,7 +177,7 @@ t.test('a hint with more digits than an amount can have is left out', async t =>
   ])
 })
 
-t.test('half of a character in a text does not hide the payment', async t => {
+t.test('a lone surrogate in a text does not hide the payment', async t => {
   for (const half of ['\\ud83d', '\\uDE00', '\\ud83d\\ud83d\\ude00', '\\ud83d\\ude00\\ude00']) {
     const event = capturedA({ loan: 'L-1', payment: { description: 'HALF' } })
     matchEach(t, await factsOf(JSON.stringify(event).replace('HALF', half)), [
@@ -186,7 +186,7 @@ t.test('half of a character in a text does not hide the payment', async t => {
   }
 })
 
-t.test('an unreadable event is unreadable, and never raises an error', async t => {
+t.test('malformed events are classified as unreadable without raising an error', async t => {
   const whole = JSON.stringify(capturedA({ amount: 1 }))
   const unreadable = [
     { kind: 'payment', payment_id: null, status: 'captured', problem: 'unreadable' },

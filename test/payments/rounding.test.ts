@@ -24,22 +24,28 @@ async function withRounding(t: Test, decimalPlaces: number, inMultiplesOf: numbe
   }
 }
 
-t.test('amount_invalid: an amount with more decimals than the loan’s currency has', async t => {
-  const service = await withRounding(t, 0, 0)
-  t.match(await service.pay(100_050), { ...HELD, detail: /1000\.5 INR/ })
-  t.equal((await service.assign('pay_100050', 'L-1')).status, 409)
-  t.match(await service.pay(100_000), { state: 'posted', amount: '1000' })
-  t.same(await service.booked(), ['1000.00'])
-})
+t.test(
+  'an amount with more decimals than the loan’s currency is suspended as amount_invalid',
+  async t => {
+    const service = await withRounding(t, 0, 0)
+    t.match(await service.pay(100_050), { ...HELD, detail: /1000\.5 INR/ })
+    t.equal((await service.assign('pay_100050', 'L-1')).status, 409)
+    t.match(await service.pay(100_000), { state: 'posted', amount: '1000' })
+    t.same(await service.booked(), ['1000.00'])
+  },
+)
 
-t.test('amount_invalid: an amount that is no multiple of what the currency comes in', async t => {
-  const service = await withRounding(t, 0, 50)
-  t.match(await service.pay(102_000), HELD)
-  t.match(await service.pay(105_000), { state: 'posted' })
-  t.same(await service.booked(), ['1050.00'])
-})
+t.test(
+  'an amount that is no multiple of what the currency comes in is suspended as amount_invalid',
+  async t => {
+    const service = await withRounding(t, 0, 50)
+    t.match(await service.pay(102_000), HELD)
+    t.match(await service.pay(105_000), { state: 'posted' })
+    t.same(await service.booked(), ['1050.00'])
+  },
+)
 
-t.test('multiples do not count where the currency has decimals', async t => {
+t.test('an amount in a currency with decimals need not be a multiple', async t => {
   const service = await withRounding(t, 2, 50)
   t.match(await service.pay(100_050), { state: 'posted' })
   t.same(await service.booked(), ['1000.50'])

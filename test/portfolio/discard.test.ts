@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 
 const LATE = { disbursed_on_date: '2024-06-01', approved_on_date: '2024-06-01' }
 
-t.test('files that have not been run, and files that are discarded', async t => {
+t.test('a file can be discarded, and affects no other, until it is run', async t => {
   const service = await startTestService(t)
   const { call, db } = service
   const loanOf = (loan: string) => ({ loan_external_id: loan, client_external_id: `C-${loan}` })
@@ -62,7 +62,7 @@ t.test('files that have not been run, and files that are discarded', async t => 
   })
 })
 
-t.test('the list of migrations', async t => {
+t.test('the list of migrations has every file in order, filtered as requested', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { call } = service
   const list = async (query = '') => (await call('GET', `/api/migration${query}`)).body
@@ -76,7 +76,7 @@ t.test('the list of migrations', async t => {
     uploaded.unshift((await uploadCsv(service, type, csv)).body.migration_id)
   const [newest, repayments, oldest] = uploaded as [string, string, string]
 
-  t.test('is paged, newest first, with the same items as a single request', async t => {
+  t.test('the list is paged, newest first, with the same items as a single request', async t => {
     t.same(ids(await list()), uploaded)
     const first = await list('?limit=2')
     t.same(ids(first), [newest, repayments])
@@ -85,14 +85,14 @@ t.test('the list of migrations', async t => {
     t.same(second.migrations[0], (await call('GET', `/api/migration/${oldest}`)).body)
   })
 
-  t.test('is filtered by type and status', async t => {
+  t.test('the list is filtered by type and status', async t => {
     await call('POST', '/api/migration/run', { migration_id: oldest })
     t.same(ids(await list('?type=repayments')), [repayments])
     t.same(ids(await list('?status=running')), [oldest])
     t.same(ids(await list('?type=loans&status=uploaded')), [newest])
   })
 
-  t.test('refuses unknown values', async t => {
+  t.test('the list refuses unknown values', async t => {
     for (const query of ['type=x', 'status=uploading', 'limit=0', 'limit=201', 'cursor=x', 'x=1'])
       t.match(
         await call('GET', `/api/migration?${query}`),
@@ -102,7 +102,7 @@ t.test('the list of migrations', async t => {
   })
 
   t.test(
-    'no longer has a cancelled file that was discarded before any row was started',
+    'the list no longer has a cancelled file that was discarded before any row was started',
     async t => {
       await call('POST', `/api/migration/${oldest}/cancel`)
       t.equal((await call('DELETE', `/api/migration/${oldest}`)).status, 204)

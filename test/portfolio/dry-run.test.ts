@@ -75,7 +75,7 @@ t.test('a dry run predicts what a run would do, and writes nothing', async t => 
   t.equal((await call('POST', `/api/migration/${loans.migration_id}/cancel`)).status, 409)
 })
 
-t.test('a dry run', async t => {
+t.test('a dry run goes beside other work, and waits for the ledger', async t => {
   const service = await startTestService(t)
   const { call, ledger } = service
   const fault = faultsOf(ledger.controlUrl)
@@ -85,7 +85,7 @@ t.test('a dry run', async t => {
   }))
   await migrateCsv(service, 'loans', loansCsv(...there))
 
-  t.test('does not hold up runs while it waits for the ledger', async t => {
+  t.test('a dry run does not hold up runs while it waits for the ledger', async t => {
     await fault.add({ kind: 'latency', ms: 1_500, match: { externalId: 'A-1', on: 'reads' } })
     const slow = loansCsv({ loan_external_id: 'A-1', client_external_id: 'A' })
     const { migration_id } = (await uploadCsv(service, 'loans', slow)).body
@@ -98,7 +98,7 @@ t.test('a dry run', async t => {
     t.match(await ended(service, migration_id), { dry_run: { in_ledger: 1 } })
   })
 
-  t.test('shows its progress, and when it will end', async t => {
+  t.test('a dry run shows its progress, and when it will end', async t => {
     // A client that the ledger has: the sandbox answers for a missing one without its faults.
     const slow = { loan_external_id: 'P-99', client_external_id: 'A' }
     await fault.add({ kind: 'latency', ms: 2_000, match: { externalId: 'A', on: 'reads' } })
@@ -117,28 +117,34 @@ t.test('a dry run', async t => {
     t.match(await ended(service, migration_id), { looked_at: 30, estimated_end_at: null })
   })
 
-  t.test('reports a loan that cannot be read as unknown, and checks the others', async t => {
-    await fault.add({ kind: 'error', status: 500, match: { externalId: 'U-1', on: 'reads' } })
-    const csv = repaymentsCsv({ loan_external_id: 'U-1' }, { loan_external_id: 'U-2' })
-    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
-    t.match(dry_run, { would_change: 0, refused: 1, unknown: 1 })
-    matchEach(t, dry_run.findings, [
-      { line: 2, finding: 'unknown', reason: /^the ledger could not be read: .*500/ },
-      { line: 3, finding: 'refused', reason: 'the ledger has no such loan' },
-    ])
-    await fault.none()
-  })
+  t.test(
+    'a dry run reports a loan that cannot be read as unknown, and checks the others',
+    async t => {
+      await fault.add({ kind: 'error', status: 500, match: { externalId: 'U-1', on: 'reads' } })
+      const csv = repaymentsCsv({ loan_external_id: 'U-1' }, { loan_external_id: 'U-2' })
+      const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+      t.match(dry_run, { would_change: 0, refused: 1, unknown: 1 })
+      matchEach(t, dry_run.findings, [
+        { line: 2, finding: 'unknown', reason: /^the ledger could not be read: .*500/ },
+        { line: 3, finding: 'refused', reason: 'the ledger has no such loan' },
+      ])
+      await fault.none()
+    },
+  )
 
-  t.test('reports nothing while the ledger is down, and continues when it is back', async t => {
-    // As many failures as a loan has tries, but on the first one the ledger answers nothing else either.
-    await fault.add({ kind: 'error', status: 503, match: { externalId: 'V-1' }, times: 3 })
-    await fault.add({ kind: 'error', status: 503, match: { path: 'paymenttypes' }, times: 1 })
-    const csv = repaymentsCsv({ loan_external_id: 'V-1' })
-    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
-    t.match(dry_run, { would_change: 1, unknown: 0 })
-    t.equal(await fault.hits(), 3)
-    await fault.none()
-  })
+  t.test(
+    'a dry run reports nothing while the ledger is down, and continues when it is back',
+    async t => {
+      // As many failures as a loan has tries, but on the first one the ledger answers nothing else either.
+      await fault.add({ kind: 'error', status: 503, match: { externalId: 'V-1' }, times: 3 })
+      await fault.add({ kind: 'error', status: 503, match: { path: 'paymenttypes' }, times: 1 })
+      const csv = repaymentsCsv({ loan_external_id: 'V-1' })
+      const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+      t.match(dry_run, { would_change: 1, unknown: 0 })
+      t.equal(await fault.hits(), 3)
+      await fault.none()
+    },
+  )
 })
 
 t.test('a stop does not wait for loans that a dry run has not started to check', async t => {

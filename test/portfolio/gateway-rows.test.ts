@@ -29,7 +29,7 @@ t.test(
     const repaymentsOn = async (loan: string) =>
       (await service.repayments()).filter(one => one.loanExternalId === loan).length
 
-    t.test('if the webhook comes first', async t => {
+    t.test('a row after its payment’s webhook books nothing more', async t => {
       await service.loan('W-1')
       await pay('W-1', 'pay_w1')
       t.match(await migrateCsv(service, 'repayments', rowOf('W-1', 'pay_w1')), {
@@ -39,7 +39,7 @@ t.test(
       t.equal(await repaymentsOn('W-1'), 1)
     })
 
-    t.test('if the row comes first', async t => {
+    t.test('a webhook after its payment’s row books nothing more', async t => {
       await service.loan('W-2')
       t.match(await migrateCsv(service, 'repayments', rowOf('W-2', 'pay w2')), { done: 1 })
       await pay('W-2', 'pay w2')
@@ -47,7 +47,7 @@ t.test(
       t.match(await service.payment('pay w2'), { payment: { state: 'posted' } })
     })
 
-    t.test('unless the row has another amount, which fails', async t => {
+    t.test('a row with another amount than its payment’s webhook fails', async t => {
       await service.loan('W-3')
       await pay('W-3', 'pay_w3')
       const run = await migrateCsv(service, 'repayments', rowOf('W-3', 'pay_w3', '999.00'))

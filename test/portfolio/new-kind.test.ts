@@ -71,17 +71,20 @@ t.test('a new kind of file takes one file, one line and its SQL check', async t 
     (await booksOf(service.ledger.controlUrl)).loans.find((one: any) => one.externalId === loan)
       ?.status
 
-  t.test('has a template that can be uploaded, and is listed under its type', async t => {
-    const template = await textOf(service, '/api/migration/templates/approvals.csv')
-    t.equal(template, 'approved_loan,day\r\nL-1001,05 March 2026\r\n')
-    const { status, body } = await uploadCsv(service, 'approvals', template)
-    t.equal(status, 201)
-    t.match(body, { type: 'approvals', rows: 1, valid_rows: 1 })
-    const { migrations } = (await call('GET', '/api/migration?type=approvals')).body
-    t.match(migrations, [{ migration_id: body.migration_id, type: 'approvals' }])
-  })
+  t.test(
+    'a new kind has a template that can be uploaded, and is listed under its type',
+    async t => {
+      const template = await textOf(service, '/api/migration/templates/approvals.csv')
+      t.equal(template, 'approved_loan,day\r\nL-1001,05 March 2026\r\n')
+      const { status, body } = await uploadCsv(service, 'approvals', template)
+      t.equal(status, 201)
+      t.match(body, { type: 'approvals', rows: 1, valid_rows: 1 })
+      const { migrations } = (await call('GET', '/api/migration?type=approvals')).body
+      t.match(migrations, [{ migration_id: body.migration_id, type: 'approvals' }])
+    },
+  )
 
-  t.test('is checked by its own rules, within a row and across rows', async t => {
+  t.test('a new kind is checked by its own rules, within a row and across rows', async t => {
     const csv = `${approvalsCsv('A-1', 'A-2', 'A-1')}A-3,yesterday\n`
     const { body } = await uploadCsv(service, 'approvals', csv)
     t.same(
@@ -92,7 +95,7 @@ t.test('a new kind of file takes one file, one line and its SQL check', async t 
     t.match(body.errors[2].reason, /^day must be a valid date/)
   })
 
-  t.test('can be dry-run and run', async t => {
+  t.test('a new kind can be dry-run and run', async t => {
     await migrateCsv(service, 'loans', submitted('B-1'))
     const csv = approvalsCsv('B-1')
     const { dry_run, migration_id } = await migrateCsv(service, 'approvals', csv, { dry_run: true })
@@ -105,7 +108,7 @@ t.test('a new kind of file takes one file, one line and its SQL check', async t 
     t.match(again.dry_run, { would_change: 0, in_ledger: 1 })
   })
 
-  t.test('does not run during a run of a kind it depends on', async t => {
+  t.test('a new kind does not run during a run of a kind it depends on', async t => {
     const slow = { kind: 'latency', ms: 300, match: { externalId: 'C-1', on: 'writes' } }
     const faults = `${service.ledger.controlUrl}/faults`
     await fetch(faults, { method: 'POST', body: JSON.stringify(slow) })
@@ -118,7 +121,7 @@ t.test('a new kind of file takes one file, one line and its SQL check', async t 
   })
 
   t.test(
-    'is recognised by migrate-portfolio, which runs it after the kinds it depends on',
+    'migrate-portfolio recognises a new kind, and runs it after the kinds it depends on',
     async t => {
       const folder = t.testdir()
       const files = ['approvals.csv', 'loans.csv'].map(name => join(folder, name)) as [
@@ -133,7 +136,7 @@ t.test('a new kind of file takes one file, one line and its SQL check', async t 
     },
   )
 
-  t.test('is left alone by processes that do not know it', async t => {
+  t.test('processes leave a kind alone that they do not know', async t => {
     const { migration_id } = (await uploadCsv(service, 'loans', submitted('E-1'))).body
     await sql`update loanops.migration set type = 'newer' where id = ${migration_id}`.execute(
       service.db,

@@ -43,31 +43,34 @@ t.test('one payment becomes one repayment, whatever the gateway column says', as
     ])
   })
 
-  t.test('a repayment with the same receipt number on the loan decides', async t => {
-    const earlier = repaymentsCsv(row('F', 'pay_f'), row('G', 'pay_g'))
-    t.match(await migrateCsv(service, 'repayments', earlier), { done: 2 })
-    await pay(service, 'W', 'pay_w')
-    await byHand(service, 'H')
-    await byHand(service, 'V')
-    await undo(service, 'V')
-    const csv = repaymentsCsv(
-      row('F', 'pay_f', { gateway: 'gateway_a' }),
-      row('G', 'pay_g', { gateway: 'gateway_a', amount: '999.00' }),
-      row('W', 'pay_w'),
-      row('H', 'by-hand'),
-      row('V', 'by-hand'),
-    )
-    const on = await verdicts(service, csv)
-    const difference = /it is in the ledger already, and differs: amount is 1000 there, not 999/
-    const done = { finding: 'in_ledger', state: 'done', standing: 1 }
+  t.test(
+    'a row is done if its loan has an equal repayment with its receipt number, and fails if that differs',
+    async t => {
+      const earlier = repaymentsCsv(row('F', 'pay_f'), row('G', 'pay_g'))
+      t.match(await migrateCsv(service, 'repayments', earlier), { done: 2 })
+      await pay(service, 'W', 'pay_w')
+      await byHand(service, 'H')
+      await byHand(service, 'V')
+      await undo(service, 'V')
+      const csv = repaymentsCsv(
+        row('F', 'pay_f', { gateway: 'gateway_a' }),
+        row('G', 'pay_g', { gateway: 'gateway_a', amount: '999.00' }),
+        row('W', 'pay_w'),
+        row('H', 'by-hand'),
+        row('V', 'by-hand'),
+      )
+      const on = await verdicts(service, csv)
+      const difference = /it is in the ledger already, and differs: amount is 1000 there, not 999/
+      const done = { finding: 'in_ledger', state: 'done', standing: 1 }
 
-    t.match(on.F, done, 'a row of an earlier file that named no gateway')
-    t.match(on.W, done, 'a webhook, then a row that names no gateway')
-    t.match(on.H, done, 'a repayment that was entered by hand')
-    t.match(on.G, { finding: 'differs', state: 'failed', standing: 1 }, 'another amount')
-    t.match(on.G, { finding_reason: difference, reason: difference }, 'the difference')
-    t.match(on.V, { finding: 'new', state: 'done', standing: 1 }, 'a repayment that was undone')
-  })
+      t.match(on.F, done, 'a row of an earlier file that named no gateway')
+      t.match(on.W, done, 'a webhook, then a row that names no gateway')
+      t.match(on.H, done, 'a repayment that was entered by hand')
+      t.match(on.G, { finding: 'differs', state: 'failed', standing: 1 }, 'another amount')
+      t.match(on.G, { finding_reason: difference, reason: difference }, 'the difference')
+      t.match(on.V, { finding: 'new', state: 'done', standing: 1 }, 'a repayment that was undone')
+    },
+  )
 
   t.test('the rows of a loan are posted after reading the loan once', async t => {
     await service.faults([{ kind: 'latency', ms: 1, match: { externalId: 'R', on: 'reads' } }])

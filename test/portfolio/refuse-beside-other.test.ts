@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const TEST_LOCK = 1
 const MAX_CONCURRENT_UPLOADS = 4
 
-t.test('runs on the same loans', async t => {
+t.test('of two kinds of file on the same loans, only one is running', async t => {
   // Without a worker, a run never ends by itself.
   const service = await startTestService(t, { ROLE: 'api' })
   const run = (id: string) => service.call('POST', '/api/migration/run', { migration_id: id })

@@ -9,7 +9,7 @@ t.test('an amount with more decimals than the loan’s currency fails its row', 
   const service = await paymentService(t)
   await control(service, 'PUT', '/rounding', { product: 2, decimalPlaces: 0, inMultiplesOf: 0 })
 
-  t.test('in a dry run of loans', async t => {
+  t.test('a dry run of loans refuses an amount with too many decimals', async t => {
     const { dry_run } = await migrateCsv(service, 'loans', loans('A'), { dry_run: true })
     t.match(dry_run, { would_change: 1, refused: 2 })
     matchEach(t, dry_run.findings, [
@@ -18,18 +18,18 @@ t.test('an amount with more decimals than the loan’s currency fails its row', 
     ])
   })
 
-  t.test('in a run of loans', async t => {
+  t.test('a run of loans fails an amount with too many decimals', async t => {
     t.match(await migrateCsv(service, 'loans', loans('B')), { done: 1, failed: 2 })
   })
 
-  t.test('in a dry run of repayments', async t => {
+  t.test('a dry run of repayments refuses an amount with too many decimals', async t => {
     await service.loan('C')
     const { dry_run } = await migrateCsv(service, 'repayments', repayments('C'), { dry_run: true })
     t.match(dry_run, { would_change: 1, refused: 1 })
     matchEach(t, dry_run.findings, [{ line: 3, reason: /would round 100\.50 INR/ }])
   })
 
-  t.test('in a run of repayments', async t => {
+  t.test('a run of repayments fails an amount with too many decimals', async t => {
     await service.loan('D')
     const run = await migrateCsv(service, 'repayments', repayments('D'))
     t.match(run, { done: 1, failed: 1 })

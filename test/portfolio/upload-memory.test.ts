@@ -48,43 +48,43 @@ t.test('the process stays below 300 MiB during the upload of a hostile file', as
     isSmall()
   }
 
-  t.test('with rows of nothing but delimiters', () =>
+  t.test('memory stays low with rows of nothing but delimiters', () =>
     refused(
       file(() => `${','.repeat(95_000)}\n`),
       /^Line 2: the row has more than 100 cells$/,
     ),
   )
-  t.test('with one endless row of delimiters', () =>
+  t.test('memory stays low with one endless row of delimiters', () =>
     refused(
       file(() => ','.repeat(1_000)),
       /^Line 2: the row does not end within 100000 char/,
     ),
   )
-  t.test('with a quote that is never closed', () =>
+  t.test('memory stays low with a quote that is never closed', () =>
     refused(
       file(n => (n === 0 ? '"' : 'L-1,\n')),
       /^Line 2, .*the row does not end within/,
     ),
   )
-  t.test('with one endless line', () =>
+  t.test('memory stays low with one endless line', () =>
     refused(
       file(() => 'x'.repeat(1_000)),
       /^Line 2, .*the row does not end within/,
     ),
   )
-  t.test('with an endless header', () =>
+  t.test('memory stays low with an endless header', () =>
     refused(
       file(() => 'x'.repeat(1_000), ''),
       /^Line 1: the header does not end/,
     ),
   )
-  t.test('with tiny invalid rows', async t => {
+  t.test('memory stays low with tiny invalid rows', async t => {
     const csv = file(() => 'a\n', REPAYMENT_COLUMNS, TINY_ROWS_BYTES)
     const { body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(body.invalid_rows, body.rows)
     isSmall()
   })
-  t.test('with huge cells, and during the download of its errors', async t => {
+  t.test('memory stays low with huge cells, and during the download of their errors', async t => {
     const csv = file(() => `L-1,${HUGE_CELL},1,p,,\n`, REPAYMENT_COLUMNS, READ_BYTES)
     const { body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(body.invalid_rows, body.rows)
