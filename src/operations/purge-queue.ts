@@ -15,6 +15,8 @@ export const purgeQueue: Queue<object> = {
     retryLimit: 0,
     // A first run over years of operations takes hours; the next night's continues from there.
     expireInSeconds: 6 * 3_600,
+    // A purge whose worker died must not keep the next one waiting for those hours. Several missed beats say so.
+    heartbeatSeconds: 60,
   },
   // Nobody waits for it.
   work: { pollingIntervalSeconds: 60 },

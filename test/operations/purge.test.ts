@@ -87,6 +87,26 @@ t.test('a purge removes what each setting names', async t => {
   t.same(rows, [{ purged_at: null }], 'the third setting is off')
 })
 
+t.test('a purge whose worker died is given up, so that the next one can start', async t => {
+  const { db } = await startTestService(
+    t,
+    { RAW_RETENTION_DAYS: '30' },
+    {
+      async prepare(db) {
+        await sql`
+          insert into pgboss.job (name, policy, state, started_on, expire_seconds, heartbeat_on, heartbeat_seconds, retry_limit)
+          select name, policy, 'active', now(), expire_seconds, now() - interval '2 minutes', heartbeat_seconds, 0
+            from pgboss.queue where name = ${purgeQueue.name}`.execute(db)
+      },
+    },
+  )
+  await until(async () => {
+    const { rows } = await sql`
+      select from pgboss.job where name = ${purgeQueue.name} and state = 'failed'`.execute(db)
+    return rows.length === 1
+  }, 'the dead one has failed')
+})
+
 /** A raw event, and a finished operation with its attempt, from forty days ago; and a purge that is due. */
 async function addOldRows(db: Database): Promise<void> {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
