@@ -16,18 +16,19 @@ const options = {
   partition: true,
   // Intake wakes the workers after its commit.
   notify: false,
-  // A failed wake-up does no harm: the sweep finds what it would have started.
+  // One that fails three times does no harm: the sweep finds what it would have started.
   retryLimit: 2,
-  // A wake-up is done once its work has started; only a full lane delays that.
+  // A wake-up is done once its work has started; only a full lane delays that, by minutes at most. One that expires is retried.
   expireInSeconds: 600,
   // Not the shortest: each heartbeat is a write, and the sweep finds a dead worker's subjects sooner than its jobs.
   heartbeatSeconds: 30,
-  // Nobody reads a finished wake-up; it would only fill the table.
+  // Nobody reads a finished wake-up; it would only fill the table. Maintenance runs once a minute anyway.
   deleteAfterSeconds: 60,
 } as const
 const work = {
-  // No more subjects than a worker keeps waiting for slots: the others are left to other workers.
+  // Of SUBJECTS_PER_WAKE each, no more than a worker keeps waiting for slots: the others are left to other workers.
   batchSize: 2,
+  // More is waiting behind a full batch.
   burstWhenBatchFull: true,
   ...WATCHED,
 } as const

@@ -6,6 +6,7 @@ import type { PaymentEvent } from './payment-event.ts'
 export const deadEventQueue: Queue<{ events: PaymentEvent[]; error?: object }> = {
   name: 'payment-event-dead',
   options: { policy: 'standard', retentionSeconds: TEN_YEARS_SECONDS },
+  // Nobody works it: its jobs wait for an operator.
   work: {},
 }
 
@@ -14,6 +15,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   name: 'payment-event',
   options: {
     policy: 'standard',
+    // A table of its own: a flood of webhooks must not slow down other queues.
     partition: true,
     notify: false,
     // It fails only while the database is in trouble: with back-off up to ten minutes, 30 retries last three hours.
@@ -35,6 +37,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
     batchSize: 4,
     // Two keep up with the webhooks: each saves a thousand events and more in one transaction.
     localConcurrency: 2,
+    // More is waiting behind a full batch.
     burstWhenBatchFull: true,
     ...WATCHED,
   },

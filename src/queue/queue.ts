@@ -22,7 +22,7 @@ export type Queue<Data extends object> = {
 /** For jobs that wake nobody: a retry, a dead worker's job, a job added while nobody is listening. */
 export const WATCHED = { pollingIntervalSeconds: 0.5 } as const
 
-/** They fetch and complete jobs. */
+/** They fetch and complete jobs: one for each of the five loops of the busy queues, and one for all the others. */
 const BOSS_POOL_MAX = 6
 /** A connection that is silent for longer than a statement may take is closed. */
 const LISTENER_HEARTBEAT_MS = 2_000

@@ -22,6 +22,6 @@ export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
       // Long enough to look into a failed one; there are few of them.
       deleteAfterSeconds: 3_600,
     },
-    work: { batchSize: 1, ...WATCHED },
+    work: WATCHED,
   }
 }
