@@ -17,7 +17,6 @@ import type { Traces } from './ops/traces.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { notifyFeatures } from './worker.ts'
 
-/** What a role opens, and shares with its HTTP side. */
 export type Services = {
   db: Database
   boss: PgBoss

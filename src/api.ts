@@ -36,9 +36,7 @@ import { uploadRoutes } from './portfolio/upload/routes.ts'
 
 /** By who may call it and by feature, in the order of the OpenAPI document. The console lists its own. */
 const ROUTES = {
-  /** Served by role `worker` too. */
   anybody: { ops: [opsRoutes] },
-  /** Under /api, with the internal token. */
   callers: {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
@@ -47,7 +45,6 @@ const ROUTES = {
     books: [backfillRoutes, statementRoutes, reconciliationRoutes, checkRoutes],
     callbacks: [callbackRoutes],
   },
-  /** Under /api, where a signature identifies the sender. */
   gateways: { payments: [webhookRoutes] },
 } satisfies Record<string, Record<string, Routes[]>>
 

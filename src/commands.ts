@@ -62,7 +62,6 @@ export async function runRole(
   return (await starting).url
 }
 
-/** Any free port by default. */
 function portOf({ port = '0' }: Flags): number {
   if (/^\d+$/.test(port) && Number(port) <= HIGHEST_PORT) return Number(port)
   throw new ConfigError(`--port must be a number from 0 to ${HIGHEST_PORT}, not ${port}`)

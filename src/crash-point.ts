@@ -2,16 +2,11 @@ import { writeSync } from 'node:fs'
 
 let pass: ((point: string) => void) | undefined
 
-/** Kills this process if a test armed the point. */
 export function crashPoint(point: string): void {
   pass?.(point)
 }
 
-/**
- * `claim.committed:3` kills on the third pass; several are separated by commas. With `:SIGSTOP` the process
- * freezes instead, as on an overloaded machine. @param points every place where a process can die between
- * two effects
- */
+/** `claim.committed:3` kills on the third pass; with `:SIGSTOP` the process freezes instead. */
 export function armCrashPoints(text: string | undefined, points: readonly string[]): void {
   if (!text) return
   const left = new Map(text.split(',').map(order => parsed(order, points)))

@@ -27,16 +27,13 @@ export const ISO_DAYS = [
 
 const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
-/** In Fineract's own form: `[2026, 3, 5]`. */
 export type Day = [year: number, month: number, day: number]
 
-/** Parses `dd MMMM yyyy`; undefined for a day that does not exist. */
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
   return existing([Number(year), MONTHS.indexOf(name) + 1, Number(date)])
 }
 
-/** Parses `yyyy-MM-dd`; undefined for a day that does not exist. */
 export function dayOfIso(text: string): Day | undefined {
   const [, year, month, date] = ISO_SHAPE.exec(text) ?? []
   return existing([Number(year), Number(month), Number(date)])

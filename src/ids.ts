@@ -6,7 +6,6 @@ const VARIANT = 0x80
 /** LoanOps's namespace for UUIDv5; any fixed UUID would do. */
 const NAMESPACE = Buffer.from('0d9a6c1e5f4b4c0a9b7e3a8d2f61c054', 'hex')
 
-/** Of any version, in lower case. */
 export const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 /** Random bytes are fetched for 256 ids at a time: fetching them for each id costs as much as parsing the request. */

@@ -6,10 +6,7 @@ type PublicError = {
   cause?: PublicError
 }
 
-/**
- * The part that may be stored and shown to operators. PostgreSQL quotes invalid values in `detail` and
- * `where`, which are dropped, and in the messages of data errors, where they are masked.
- */
+/** PostgreSQL quotes invalid values in `detail` and `where`, and in the messages of data errors. */
 export function publicError(error: Error & { code?: string }): PublicError {
   const { name, code, cause } = error
   const message = isAboutData(code) ? error.message.replace(/".*"/s, '"…"') : error.message

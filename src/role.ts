@@ -43,10 +43,6 @@ const CALLS_MAY_FINISH_MS = 18_000
 
 type Service = { url: string; close(): Promise<void> }
 
-/**
- * @returns the URL, and `close`, which stops taking work, finishes or hands back work in flight, and closes
- * in order
- */
 export async function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
   const name = `loanops-${config.ROLE}`
@@ -148,7 +144,6 @@ function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
   return ledger
 }
 
-/** @throws ConfigError if the database is behind */
 async function openReadyDatabase(
   config: Config,
   log: FastifyBaseLogger,

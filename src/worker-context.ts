@@ -2,7 +2,6 @@ import type { Feature, WorkerContext } from './engine/feature.ts'
 import { openReference } from './ledger/reference.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 
-/** What a role opens, and shares with its jobs. */
 export type WorkerServices = Pick<
   WorkerContext,
   'db' | 'patient' | 'boss' | 'metrics' | 'watch' | 'traces' | 'log' | 'ledger' | 'slots' | 'pauses'

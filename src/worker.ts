@@ -31,8 +31,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
 
 /**
  * Started, and notified of final operations, in this order. The engine comes last: it runs operations only
- * once the others are ready, and counts an operation as final only after all of them accepted it. A job
- * without a queue finds its work in rows.
+ * once the others are ready, and counts one as final only after all accepted it.
  */
 const FEATURES: Feature[] = [
   { ...consoleFeature, jobs: [workBulks] },
@@ -52,10 +51,8 @@ const FEATURES: Feature[] = [
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },
 ]
 
-/** For `migrate` to create. */
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
-/** For processes of every role. */
 export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
 export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
@@ -72,7 +69,6 @@ export function notifyFeatures(metrics: Metrics): OnFinal {
   }
 }
 
-/** `breakerState` is a part of what readyz reports about the ledger. */
 export type Worker = { breakerState(): object; stop(): Promise<void> }
 
 /** If one fails to start, stops the others. */

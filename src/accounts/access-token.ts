@@ -15,7 +15,6 @@ const ISSUER = 'loanops'
 /** Pinned: a token with another algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
 
-/** `began`: time of login in seconds, only in the console's tokens, which are renewed. */
 export type Claims = {
   sub: string
   name: string
@@ -28,9 +27,7 @@ export type Claims = {
 /** A token for the API does not open the console, nor the reverse. */
 type TokenUse = {
   audience: string
-  /** By default as the settings say. */
   ttlSeconds?: number
-  /** By default from the header `Authorization`. */
   extractToken?: (request: FastifyRequest) => string | undefined
 }
 

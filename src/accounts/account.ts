@@ -21,10 +21,7 @@ const columns = sql`id, username, password_hash as "passwordHash", role, token_g
 
 const IS_USERNAME = new RegExp(Username.pattern as string)
 
-/**
- * A name that no account can have finds none: failed attempts are counted by the name as JavaScript lowers
- * it, and JavaScript and PostgreSQL lower only ASCII in the same way.
- */
+/** Failed attempts are counted by the name as JavaScript lowers it, and only ASCII is lowered alike by PostgreSQL. */
 export async function findAccount(db: Database, username: string): Promise<Account | undefined> {
   if (!IS_USERNAME.test(username)) return undefined
   const { rows } = await sql<Account>`
@@ -32,7 +29,6 @@ export async function findAccount(db: Database, username: string): Promise<Accou
   return rows[0]
 }
 
-/** @returns undefined if the name is taken */
 export async function insertAccount(
   db: Database,
   { username, passwordHash, role }: Pick<Account, 'username' | 'passwordHash' | 'role'>,

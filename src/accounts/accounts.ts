@@ -18,13 +18,9 @@ type NewAccount = { username: string; password: string; role: Role }
 
 /** All hashes of a process take turns. */
 export type Accounts = {
-  /** Checks a password without logging in. */
   check: Login
-  /** @param asker who asks before the account is known @throws InvalidCredentials, TooManyAttempts */
   logIn: Login
-  /** @throws UsernameTaken */
   register(asker: Asker, wanted: NewAccount): Promise<Account>
-  /** @throws NotFound */
   disable(asker: Asker, username: string): Promise<void>
   hash(password: string): Promise<string>
 }

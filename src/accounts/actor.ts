@@ -17,14 +17,12 @@ export const Unauthenticated = createError(
 const Forbidden = createError('FORBIDDEN', 'Only an administrator may do this', 403)
 const MayOnlyLook = createError('FORBIDDEN', 'Viewers have read-only access', 403)
 
-/** For requests that change something. @throws Unauthenticated, MayOnlyLook */
 export async function askerOf(request: FastifyRequest): Promise<Asker> {
   const account = await accountOf(request)
   refuseViewer(account)
   return askerAs(account?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
 
-/** For requests that any role may make. @throws Unauthenticated */
 export async function readerOf(request: FastifyRequest): Promise<Asker> {
   return askerAs((await accountOf(request))?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
@@ -33,13 +31,11 @@ export function refuseViewer(account: Pick<Claims, 'role'> | undefined): void {
   if (account?.role === 'viewer') throw new MayOnlyLook()
 }
 
-/** Undefined without a Bearer token. @throws Unauthenticated if that token is invalid */
 async function accountOf(request: FastifyRequest): Promise<Claims | undefined> {
   const hasToken = /^bearer\b/i.test(request.headers.authorization ?? '')
   return hasToken ? await verified(request) : undefined
 }
 
-/** For a request whose actor is known already, such as by the console's cookie. */
 export function askerAs(actor: string, request: FastifyRequest): Asker {
   return { actor, caller: callerOf(request), address: addressOf(request), requestId: request.id }
 }
@@ -55,14 +51,12 @@ export function requireRole(account: Pick<Claims, 'role'>, role?: Role): void {
   if (role !== undefined && account.role !== role) throw new Forbidden()
 }
 
-/** @throws Unauthenticated */
 export async function verified(request: FastifyRequest): Promise<Claims> {
   try {
     await request.jwtVerify()
     return request.user
   } catch (error) {
-    // Saying what exactly is wrong with a token would only help a forger. Other errors, such as an
-    // unreachable database, are not about the token.
+    // Saying what exactly is wrong with a token would only help a forger.
     if (/^(FST|FAST)_JWT_/.test((error as { code?: string }).code ?? ''))
       throw new Unauthenticated({ cause: error })
     throw error

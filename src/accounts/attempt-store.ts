@@ -12,7 +12,6 @@ export function attemptStore(db: Database) {
   }
 }
 
-/** The part of pg's interface that rate-limiter-flexible uses. */
 function queryable(db: Database) {
   return {
     async query({ text, values }: { text: string; values: unknown[] }) {

@@ -10,9 +10,7 @@ const FAILURES_PER_USERNAME = 5
 /** Many people may share an office's address. */
 const FAILURES_PER_ADDRESS = 50
 
-/** Across all processes on one database. */
 export type Attempts = {
-  /** @throws TooManyAttempts */
   check(username: string, address: string | null): Promise<void>
   failed(username: string, address: string | null): Promise<void>
   succeeded(username: string): Promise<void>

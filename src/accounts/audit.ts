@@ -13,7 +13,6 @@ type AuditEntry = Asker & {
   action: string
   /** What it was done to: a username, a tracking id, `<gateway>/<payment id>`. */
   subject: string
-  /** Never a secret. */
   detail?: object
 }
 
@@ -26,10 +25,7 @@ export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
             ${JSON.stringify(detail)})`.execute(trx)
 }
 
-/**
- * For an event that changes no other row, such as a login; does not wait for the disk. Only a crash of
- * PostgreSQL within the next second could lose it, together with everything committed after it.
- */
+/** Does not wait for the disk: only a crash of PostgreSQL could lose it, with everything committed after it. */
 export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
   return db.transaction().execute(async trx => {
     await sql`set local synchronous_commit = off`.execute(trx)

@@ -3,17 +3,13 @@ import type { Database } from '../database/database.ts'
 import type { Account } from './account.ts'
 import { type Asker, audit } from './audit.ts'
 
-/** Unless the password has changed meanwhile. */
 export async function rehashAccount(db: Database, { id, passwordHash }: Account, newHash: string) {
   await sql`
     update loanops.account set password_hash = ${newHash}
      where id = ${id} and password_hash = ${passwordHash}`.execute(db)
 }
 
-/**
- * Ends every token of the account except the one that requested the change. @returns false if the password
- * has changed since the account was read
- */
+/** @returns false if the password has changed since the account was read */
 export async function changePassword(
   db: Database,
   asker: Asker,
@@ -31,7 +27,6 @@ export async function changePassword(
   })
 }
 
-/** Does nothing if the account is already disabled. */
 export async function disableAccount(
   db: Database,
   asker: Asker,

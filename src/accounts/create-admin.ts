@@ -6,7 +6,6 @@ import { NewPassword, Username } from './credentials.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount } from './register.ts'
 
-/** Prompts for the password at a terminal, otherwise reads standard input. @throws ConfigError */
 export async function createAdmin(databaseUrl: string, username: string | undefined) {
   if (username === undefined || !Value.Check(Username, username))
     throw new ConfigError(

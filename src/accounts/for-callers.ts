@@ -6,7 +6,6 @@ import { closeQuery } from '../http/validator.ts'
 import { accessTokens } from './access-token.ts'
 import { requireInternalToken } from './internal-token.ts'
 
-/** Requires the internal token, and accepts access tokens. */
 export async function forCallers(
   scope: FastifyInstance,
   db: Database,

@@ -18,7 +18,6 @@ export function requireInternalToken(tokens: InternalToken[]) {
   }
 }
 
-/** Null if the request's token has no name. */
 export function callerOf(request: FastifyRequest): string | null {
   return callers.get(request) ?? null
 }

@@ -16,14 +16,12 @@ export const InvalidCredentials = createError(
 /** Contains a space, so no account can have this name. */
 export const NO_ACCOUNT = 'no account'
 
-/** @param asker for the audit of a failure @throws InvalidCredentials, TooManyAttempts */
 export type Login = (username: string, password: string, asker: Asker) => Promise<Account>
 
 /**
  * An unknown name, a disabled account and a wrong password get the same answer after the same time.
  * Attempts are counted inside the turn, so that only as many as have a turn can exceed the limit. A failure
- * is answered only once recorded: without a record nobody learns whether a password is right. Throttled
- * attempts are not recorded, so that the throttle bounds the audit as well.
+ * is answered only once recorded; throttled attempts are not recorded, which bounds the audit.
  */
 export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Login {
   return async (username, password, asker) => {

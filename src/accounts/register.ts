@@ -6,7 +6,6 @@ import { type Asker, audit } from './audit.ts'
 
 export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is taken', 409)
 
-/** @returns undefined if the name is taken */
 export async function registerAccount(
   db: Database,
   asker: Asker,

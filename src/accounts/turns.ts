@@ -1,9 +1,7 @@
 import { Unavailable } from '../database/unavailable.ts'
 
-/** @throws Unavailable if too many are waiting */
 export type Turns = <T>(task: () => Promise<T>) => Promise<T>
 
-/** @param maxWaiting beyond this, callers are asked to retry */
 export function turns(maxConcurrent: number, maxWaiting: number): Turns {
   let underWay = 0
   const waiting: (() => void)[] = []

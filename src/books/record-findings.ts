@@ -31,6 +31,7 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
 
 type Kept = { id: string; isChanged: boolean; isNews: boolean }
 
+/** A difference that an operator cleared is not new. */
 async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
     with held as (

@@ -16,6 +16,7 @@ type ReadbackContext = Databases &
     onFound(found: FindingCounts): void
   }
 
+/** Each page is recorded in one transaction. */
 const PAGE_PAYMENTS = 500
 /** While the last loans of a page are read, perhaps slowly, those of the next pages are read too. */
 const PAGES_UNDER_WAY = 3
@@ -75,6 +76,7 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
 
 /** Reads several loans at a time, so that the bulk lane never waits for our database. */
 function startReads({ slots, ledger }: ReadbackContext, run: Run) {
+  // If slots are shared with other processes, their number changes.
   const most = () => 2 * Math.max(1, slots.most.bulk)
   const reader = openLoanReader({ slots, ledger }, run)
   const underWay = new Set<Promise<unknown>>()

@@ -16,7 +16,6 @@ export type NumberedCallback = {
   operation: (OperationRow & { externalId: string; data: object }) | null
 }
 
-/** Signed and sent unchanged on each attempt. */
 export async function callbackBody(trx: Trx, callback: NumberedCallback): Promise<string> {
   const { type, occurredAt, sequence } = callback
   const data = await dataOf(trx, callback)

@@ -14,7 +14,6 @@ const Operation = Type.Pick(OperationItem, [
   'processed_at',
   'external_id',
 ])
-/** Without the columns that may hold personal data. */
 const ReportedPayment = Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints'])
 
 const DATA: Record<string, TSchema> = {
@@ -43,7 +42,6 @@ const headers = [
   schema: { type: 'string' },
 }))
 
-/** For the `webhooks` of OpenAPI. */
 export const callbackDocs = Object.fromEntries(
   CALLBACK_TYPES.map(type => [type, { post: callbackOf(type) }]),
 )

@@ -4,7 +4,6 @@ import { callbackCounters } from './callback-counters.ts'
 import { chooseTypes } from './choose-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 
-/** Its rows are its queue. */
 export async function runCallbacks({
   db,
   config,

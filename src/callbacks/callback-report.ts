@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Ask } from '../ops/health.ts'
 
-/** A higher count would take longer. */
 const MAX_COUNTED = 1_000
 
 type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }

@@ -7,9 +7,7 @@ export type ClaimedCallback = {
   claim: number
   body: string
   type: string
-  /** The `traceparent` of the operation that it reports. */
   traceparent: string | null
-  /** How many retries of the schedule have been used. */
   retries: number
   dueAt: Date
   /** A probe ahead of the schedule, which then stays as it is. */
@@ -28,10 +26,7 @@ export async function claimCallbacks(db: Database, most: number): Promise<Claime
   return state === 'down' ? claimProbe(db) : []
 }
 
-/**
- * First attempts before retries, but always a retry too. Half of the first attempts are the newest: after
- * an outage, new callbacks do not wait for the whole backlog.
- */
+/** Half of the first attempts are the newest: new callbacks do not wait for a backlog. */
 function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
   const due = (attempts: '= 0' | '> 0', order: string, limit: RawBuilder<unknown>) => sql`
     select id, next_try_at from loanops.callback
@@ -47,7 +42,6 @@ function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
   )
 }
 
-/** If none is due, the next one that will be. */
 function claimProbe(db: Database): Promise<ClaimedCallback[]> {
   return claim(
     db,

@@ -16,7 +16,6 @@ import { openCallbackSender, type SentCallback } from './send-callback.ts'
 const MAX_CONCURRENT_ATTEMPTS = 32
 /** While callbacks come in, a first attempt waits half of this on average. */
 const LOOK_EVERY_MS = 40
-/** After a quiet second. */
 const LOOK_WHEN_QUIET_EVERY_MS = 200
 const QUIET_AFTER_MS = 1_000
 
@@ -88,7 +87,6 @@ function openRecorder(db: Database) {
   })
 }
 
-/** @returns how long to pause after a look that found this many */
 function openPace(): (found: number) => number {
   let busyAt = performance.now()
   return found => {

@@ -10,7 +10,6 @@ export type CallbackFilter = {
   state?: string
   type?: string
   subject?: string
-  /** Both inclusive; they apply to the time at which a callback was created. */
   from?: string
   to?: string
 }
@@ -18,10 +17,8 @@ export type CallbackFilter = {
 const columns = sql`callback_id, type, subject, state, attempts, next_try_at, last_status, last_error, created_at,
   delivered_at`
 
-/** For `ops.callback` or its table. */
 export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
   const where = [sql`true`]
-  // Literals, for the partial indexes.
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
   if (filter.type !== undefined) where.push(sql`type = ${sql.lit(filter.type)}`)
   if (filter.subject !== undefined) where.push(sql`subject = ${filter.subject}`)
@@ -55,7 +52,6 @@ export async function listCallbacks(
 /** While its receiver is down, a callback may be probed every ten seconds for three days. */
 const MAX_ATTEMPTS = 100
 
-/** With its last attempts, oldest first. @throws NotFound */
 export async function findCallback(db: Database, id: string) {
   const { rows } = await sql<{ body: object | null }>`
     select ${columns}, (select body::json from loanops.callback where id = callback_id) as body

@@ -6,7 +6,6 @@ import { callbackBody, type NumberedCallback } from './callback-body.ts'
 /** Few enough that due callbacks do not wait for it. */
 const CALLBACKS_AT_ONCE = 500
 
-/** In sequence within their subject. @returns whether there may be more */
 export async function numberCallbacks(db: Database): Promise<boolean> {
   const { rows } = await sql`select from loanops.callback where body is null limit 1`.execute(db)
   if (rows.length === 0) return false

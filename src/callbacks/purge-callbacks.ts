@@ -4,7 +4,6 @@ import type { Database } from '../database/database.ts'
 /** Few enough that nobody notices their locks. */
 const ROWS_PER_STATEMENT = 500
 
-/** Only those that were delivered or given up. @returns how many */
 export async function purgeCallbacks(db: Database, retentionDays: number): Promise<number> {
   for (let purged = 0; ; ) {
     const { numAffectedRows } = await sql`

@@ -11,7 +11,6 @@ const TOLERANCE_SECONDS = 300
 
 type TestReceiver = { url: string; secret: string; close(): Promise<void> }
 
-/** @param secrets as in CALLBACK_SECRET; without any, a new one is generated */
 export async function receiveCallbacks(
   { port, secrets }: { port: number; secrets: string | undefined },
   print: (line: string) => void,

@@ -10,7 +10,6 @@ const PROBE_AFTER_SECONDS = 10
 
 export type CallbackResult = { callback: ClaimedCallback; sent: SentCallback }
 
-/** Leaves out those whose lease was lost to another process. */
 export async function recordCallbacks(db: Database, results: CallbackResult[]): Promise<void> {
   await db.transaction().execute(async trx => {
     await sql`select loanops.lock_callbacks()`.execute(trx)

@@ -3,7 +3,6 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
-/** Whether or not it was delivered. @throws NotFound */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback(id)
@@ -13,7 +12,6 @@ export function resendCallback(db: Database, id: string, asker: Asker): Promise<
 
 type Replay = CallbackFilter & { from: string; to: string; dry_run?: boolean }
 
-/** @returns how many callbacks are queued again, or would be */
 export function replayCallbacks(db: Database, replay: Replay, asker: Asker): Promise<number> {
   const { dry_run: isDryRun = false, state = 'failed', ...filter } = replay
   const wanted = matchingCallbacks({ ...filter, state })
@@ -32,7 +30,6 @@ async function countOf(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Restarts their retry schedule. */
 async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
   await sql`select loanops.lock_callbacks()`.execute(trx)
   const { rows } = await sql<{ count: number; subjects: string[] }>`

@@ -2,7 +2,6 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Counted from the previous attempt. */
 const RETRY_AFTER_MS = [
   5 * SECOND_MS,
   MINUTE_MS,
@@ -17,13 +16,9 @@ const RETRY_AFTER_MS = [
 ]
 /** Keeps callbacks that failed together from being retried together. */
 const JITTER = 0.2
-/** Beyond the schedule. */
 const MAX_EXTENSION_MS = 2 * HOUR_MS
 
-/**
- * @returns undefined if the schedule is exhausted @param retries how many retries have been used @param
- * askedMs the wait that the receiver's Retry-After asks for
- */
+/** @returns undefined if the schedule is exhausted */
 export function nextRetryMs(
   retries: number,
   askedMs = 0,

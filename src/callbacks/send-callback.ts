@@ -26,7 +26,6 @@ type CallbackSender = {
   close(): Promise<void>
 }
 
-/** @param connections how many attempts may be under way */
 export function openCallbackSender(
   { url, keys, timeoutMs }: CallbackSettings,
   connections: number,

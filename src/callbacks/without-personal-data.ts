@@ -8,10 +8,7 @@ const REMOVED = '[removed]'
 const SHORTEST_VALUE = 3
 const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
 
-/**
- * Leaves out members that hold personal data, and replaces their values wherever a text repeats them, as
- * the ledger's error messages do. @param data the operation's data, where such values are found
- */
+/** @param data the operation's data: its personal values are replaced wherever a text repeats them */
 export function withoutPersonalData<T>(value: T, data: object): T {
   const values = Object.entries(data)
     .filter(([name, one]) => PERSONAL.test(name) && typeof one === 'string')

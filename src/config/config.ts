@@ -24,20 +24,16 @@ export type Config = Omit<
   INTERNAL_TOKEN: InternalToken[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
-  /** Undefined if no callbacks are sent. */
   callbacks: CallbackSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
-  /** Empty without credentials. */
   gatewayAccounts: GatewayAccount[]
 }
 
-/** `caller` is the token's name, if it has one. */
 export type InternalToken = { token: string; caller: string | null }
 
 export type CallbackSettings = {
   url: string
-  /** The keys of all secrets in rotation. */
   keys: Buffer[]
   types: CallbackType[]
   timeoutMs: number
@@ -47,7 +43,6 @@ export type OpenGateway = Pick<Gateway, 'title' | 'isAskedByOrder'> & SharedSecr
 
 type ClientSettings = { url: string; token: string | undefined }
 
-/** For clients of the service; its URL is no setting of the service itself. */
 const CALLED = Type.Object({
   ...Type.Pick(Settings, ['HOST', 'PORT']).properties,
   LOANOPS_URL: Type.Optional(
@@ -93,19 +88,16 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
 }
 
-/** For `receive-callbacks`. @throws ConfigError */
 export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
   return checked(Type.Pick(Settings, ['CALLBACK_SECRET']), env).CALLBACK_SECRET
 }
 
-/** For `migrate-portfolio`: the URL of the service, and its first token if set. @throws ConfigError */
 export function readClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
   const { HOST, PORT, LOANOPS_URL } = checked(CALLED, env)
   const [first] = internalTokens(env.INTERNAL_TOKEN)
   return { url: LOANOPS_URL ?? `http://${HOST}:${PORT}`, token: first?.token }
 }
 
-/** @throws ConfigError with the lines of every part that failed */
 function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
   const lines: string[] = []
   const values = parts.map(part => {

@@ -9,7 +9,6 @@ export type GatewayAccount = {
   secret: string
 }
 
-/** The configured accounts, and the settings missing for them. */
 export function gatewayAccounts(
   env: NodeJS.ProcessEnv,
   gateways: SharedSecrets[],

@@ -34,10 +34,8 @@ function lendersFile(gateways: SharedSecrets[]) {
   )
 }
 
-/** `secrets` are for lenders that have none of their own. */
 export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
 
-/** Which events are trusted for one lender, and whether payments are posted without review. */
 export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
@@ -46,7 +44,6 @@ export type GatewayTrust = {
   posting: 'automatic' | 'review'
   /** Whether unsigned events count only after the gateway confirms them. */
   confirm: boolean
-  /** The lender's own credentials for the gateway's API. */
   api?: { key: string; secret: string }
 }
 export type Lender = { code: string; product: string } & Record<Gateway, GatewayTrust>
@@ -58,10 +55,6 @@ type Environment = {
   valueIn(settingName: string): string
 }
 
-/**
- * @param env returns the value of a setting, or the secrets in one that a `secretEnv` names @throws Error
- * that names the invalid member
- */
 export function lendersFrom(
   file: unknown,
   gateways: SharedSecrets[],
@@ -115,7 +108,6 @@ function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?
   return { key, secret }
 }
 
-/** For a product that no setting mentions: the default checks. */
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
   return lenderWith(gateways, product, product, gateway => ({
     accounts: [],

@@ -43,7 +43,6 @@ export const text = (description: string, example: string, options = {}) =>
 export const CALLER_NAME = '[a-z][a-z0-9_-]{0,19}:'
 /** Takes the whole name, so that no part of it counts towards its token's length. */
 export const MAY_BE_NAMED = `(?:${CALLER_NAME}|(?!${CALLER_NAME}))`
-/** @param length of each item, not counting prefix and blanks */
 export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
@@ -57,7 +56,6 @@ export const wholeNumber = (
   maximum: number,
 ) => Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
 
-/** An address, or a network such as `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
@@ -68,9 +66,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Only UTC and names such as Area/City, although Intl knows more: PostgreSQL reads abbreviations and
- * offsets differently, IST as Israel's and +05:30 as west of Greenwich. Intl's own list has one name per
- * zone, with Asia/Calcutta for Asia/Kolkata.
+ * Only UTC and names such as Area/City: PostgreSQL reads abbreviations and offsets differently. Intl's own
+ * list lacks Asia/Kolkata.
  */
 function isTimeZone(name: string): boolean {
   try {

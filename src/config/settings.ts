@@ -6,7 +6,6 @@ export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650
 
-/** In the order of `.env.example`. */
 export const Settings = Type.Object({
   ROLE: Type.Union([Type.Literal('api'), Type.Literal('worker'), Type.Literal('all')], {
     description: 'what this process does: api, worker or all',

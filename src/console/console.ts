@@ -25,6 +25,7 @@ declare module 'fastify' {
   }
 }
 
+/** Few people read pages, and pages must not take connections from API calls. */
 const CONNECTIONS = 4
 const STATEMENT_MS = 3_000
 

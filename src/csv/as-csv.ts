@@ -4,7 +4,6 @@ export const BOM = '\ufeff'
 /** Without quotes, some readers drop spaces at the ends. */
 const QUOTED = /["\r\n,;\t]|^\s|\s$/
 
-/** As RFC 4180 asks. */
 export function asCsv(rows: string[][], delimiter = ','): string {
   return rows.map(cells => `${cells.map(quoted).join(delimiter)}\r\n`).join('')
 }

@@ -13,7 +13,6 @@ const MAX_CELLS = 100
 
 const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a closing quote may be missing`
 
-/** Includes the header. */
 export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   const counter = lineCounter()
   let header: string[] | undefined
@@ -30,7 +29,6 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
   ended.catch(() => undefined)
 
   return {
-    /** @throws UnreadableFile, CsvError */
     async write(chunk: Buffer) {
       const linesBefore = linesEnded()
       await new Promise<void>((resolve, reject) =>
@@ -40,7 +38,6 @@ export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
       if (bytesOfOpenRecord > MAX_RECORD_BYTES)
         throw new UnreadableFile(`Line ${counter.openLine(parser.info)}: ${ENDLESS}`)
     },
-    /** @throws UnreadableFile, CsvError */
     async end() {
       parser.end()
       await ended
@@ -74,7 +71,6 @@ function openParser(delimiter: string, take: (cells: string[], counted: Info & C
   })
 }
 
-/** @param line where the row begins, because an open quote swallows everything below it */
 function sentence({ code, message, column }: CsvError, line: number, header: string[]): string {
   const at = typeof column === 'number' ? column : 0
   const where = `Line ${line}, column ${header[at] ?? at + 1}`

@@ -8,10 +8,7 @@ const SAVE_AS = 'save it as CSV UTF-8'
 const UTF8_CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}/
 
-/**
- * To UTF-8: if the first non-ASCII character is not valid UTF-8, the file is read as Windows-1252, which
- * Excel writes. @throws UnreadableFile
- */
+/** If the first non-ASCII character is not valid UTF-8, the file is read as Windows-1252, as Excel writes it. */
 export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let encoding: 'unknown' | 'utf-8' | 'windows-1252' = 'unknown'
   let rest: Buffer = Buffer.alloc(0)
@@ -61,7 +58,6 @@ export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
   }
 }
 
-/** @returns the position of the first character that is not valid UTF-8, or -1 */
 function brokenIn(bytes: Buffer): number {
   if (isUtf8(bytes)) return -1
   for (let at = 0; ; ) {
@@ -71,12 +67,10 @@ function brokenIn(bytes: Buffer): number {
   }
 }
 
-/** @returns the position of the first non-ASCII character of UTF-8, or -1 */
 function utf8In(bytes: Buffer): number {
   return isAscii(bytes) ? -1 : bytes.toString('latin1').search(UTF8_CHARACTER)
 }
 
-/** @returns the end of the last complete character; in UTF-8 a character has up to four bytes */
 function endOfCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number

@@ -1,7 +1,5 @@
-/** The filled cells of one row, by column. */
 export type CsvFields = Record<string, string>
 
-/** @param columns the header of the file, in its order */
 export function fieldsOf(columns: string[], cells: string[]): CsvFields {
   const fields: CsvFields = {}
   for (let i = 0; i < columns.length; i++) {
@@ -11,7 +9,6 @@ export function fieldsOf(columns: string[], cells: string[]): CsvFields {
   return fields
 }
 
-/** Why a row cannot be read at all. */
 export function misfitOf(cells: string[], columns: string[]): string | null {
   if (cells.length !== columns.length)
     return `the row has ${cells.length} cells, but the header has ${columns.length} columns`

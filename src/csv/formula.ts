@@ -1,11 +1,7 @@
-/**
- * A spreadsheet would run these as a formula: some skip leading space, and some take full-width signs for
- * the plain ones. Includes cells that already have apostrophes, so that none is lost.
- */
+/** Some spreadsheets skip leading space, or take full-width signs for the plain ones. */
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 const DEFUSED = /^''*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 
-/** `unescapeFormula` restores the cell. */
 export function escapeFormula(cell: string): string {
   return FORMULA.test(cell) ? `'${cell}` : cell
 }

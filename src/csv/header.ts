@@ -4,17 +4,13 @@ import { UnreadableFile } from './unreadable-file.ts'
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma. */
 const DELIMITERS = [',', ';', '\t']
 
-/**
- * Decided by the header, because no column name contains a delimiter; cells below may. @param text its
- * first line is the header
- */
+/** Decided by the header, because no column name contains a delimiter. */
 export function delimiterOf(text: string): string {
   const [headerLine] = text.trimStart().split(/[\r\n]/, 1) as [string]
   const counts = DELIMITERS.map(delimiter => headerLine.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
 }
 
-/** @throws UnreadableFile that names each missing, unknown or repeated column */
 export function columnsOf(
   header: string[],
   { type, columns: known }: FileKind,

@@ -9,7 +9,6 @@ export function lineCounter() {
   let countedTwice = 0
 
   return {
-    /** Call it for each record that ends. @returns the line on which the record begins */
     startOf(cells: string[], { lines, empty_lines }: Counted): number {
       let start = lines - countedTwice
       if (lines - endOfLast > 1) {
@@ -22,7 +21,6 @@ export function lineCounter() {
       return start
     },
 
-    /** The line on which the unfinished record begins. */
     openLine({ empty_lines }: Pick<Info, 'empty_lines'>): number {
       return endOfLast - countedTwice + empty_lines - blankBefore + 1
     },

@@ -10,7 +10,6 @@ import { UnreadableFile } from './unreadable-file.ts'
 const BYTES_AT_ONCE = 8 * 1024
 const MAX_HEADER_BYTES = 20_000
 
-/** @throws UnreadableFile that names line and column, after the reader has finished with its rows */
 export async function readCsv(
   source: AsyncIterable<Buffer>,
   batchSize: BatchSize,
@@ -47,7 +46,6 @@ async function nextOf(chunks: AsyncIterator<Buffer>): Promise<Buffer | undefined
   return done ? undefined : value
 }
 
-/** Reads at least the first line. @throws UnreadableFile */
 async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   let bytes = Buffer.alloc(0)
   for (;;) {

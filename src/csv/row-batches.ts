@@ -1,16 +1,12 @@
 export type CsvRow = { line: number; cells: string[] }
 
 export type CsvReader = {
-  /** Called first. */
   header(cells: string[], delimiter: string): Promise<void>
-  /** Meanwhile one more batch is read, but no more. */
   rows(batch: CsvRow[]): Promise<void>
 }
 
-/** A batch ends after this many rows, or after this many bytes of the file. */
 export type BatchSize = { rows: number; bytes: number }
 
-/** The first record is the header. */
 export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: string) {
   let header: string[] | undefined
   let isHeaderTaken = false
@@ -31,7 +27,6 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
       await hand()
       await taking
     },
-    /** Resolves whether or not the reader failed. */
     async idle() {
       await taking.catch(() => undefined)
     },

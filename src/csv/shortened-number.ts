@@ -1,10 +1,6 @@
 import type { CsvFields } from './fields.ts'
 
-/**
- * How spreadsheets shorten a long number, and programs print a float: 9.19877E+11, in some countries
- * 9,19877E+11. There must be a decimal point or a sign: a spreadsheet always writes the sign, and a plain
- * `1E5` may well be an id.
- */
+/** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
 const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
 
 /** What copying between programs leaves behind: spaces, quotes and invisible characters. */

@@ -5,7 +5,6 @@ export function template({ columns }: Pick<FileKind, 'columns'>): string {
   return asCsv([columns.map(({ name }) => name), columns.map(({ example }) => example)])
 }
 
-/** For the API documentation. */
 export function describeColumns({ type, columns }: FileKind): string {
   const lines = columns.map(
     ({ name, isRequired, description, example }) =>

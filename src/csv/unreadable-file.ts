@@ -1,6 +1,5 @@
 import createError from '@fastify/error'
 
-/** An error within a row is recorded with the row instead. */
 export class UnreadableFile extends createError<[string]>('INVALID_PAYLOAD', '%s', 400) {
   /** The answer's `errors`. */
   readonly fields: { path: string; message: string }[]

@@ -8,10 +8,9 @@ import { closeOnceDead } from './dead-connection.ts'
 import { keepPlans } from './prepared.ts'
 import { Client, isTransient } from './transient.ts'
 
-/** A function that takes a Database works inside and outside of transactions. */
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>
-/** `patient` is a pool on the same database whose statements may take long. */
+/** `patient` is for statements that may take long. */
 export type Databases = { db: Database; patient: Database }
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -21,10 +20,7 @@ const STATEMENT_TIMEOUT_MS = 4_000
 export const LONG_STATEMENT_MS = 60_000
 /** A live server cancels a statement itself when its time is up. One that stays silent this much longer is gone. */
 const SILENCE_MS = 1_000
-/**
- * Less than it takes to find a connection dead: by then the pool has closed the unused ones that died with
- * it, and the next try gets a new one.
- */
+/** Less than it takes to find a connection dead, so that the next try gets a new one. */
 const IDLE_MS = 4_000
 /** Discovering a dead connection takes longer with long statements, so they use one that was just opened or used. */
 const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
@@ -32,7 +28,7 @@ const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
 const LOCK_TIMEOUT_MS = 5_000
 /**
  * We close unused connections much sooner. One idle this long belongs to a client that vanished, and would
- * count towards max_connections until the server's own keep-alive, after two hours.
+ * count towards max_connections for two hours.
  */
 const IDLE_SESSION_TIMEOUT_MS = 30_000
 /** A process that froze inside a transaction must not hold a subject's intake against the others. */
@@ -41,22 +37,18 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 type PoolOptions = {
   max: number
   name: string
-  /** How long a statement may take, and how long a caller waits for a connection; 0 for no limit. */
   statementMs?: number
   /** No parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
-  /** Prepares the statements that are marked `prepared`. */
   keepsPlans?: boolean
 }
 export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
-/** Close it with `db.destroy()`. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))
   // Without a listener, losing an idle connection would end the process.
   pool.on('error', options.onError)
-  // The pool listens only on idle connections. Without this, losing one between two statements of a
-  // transaction would end the process; the next statement fails and reports it.
+  // The pool listens only on idle connections; a transaction's next statement reports the loss.
   pool.on('connect', client => client.on('error', () => undefined))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
   pools.set(db, pool)
@@ -65,13 +57,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 
 const pools = new WeakMap<Database, pg.Pool>()
 
-/** `waiting` counts callers. */
 export function poolUse(db: Database): { busy: number; idle: number; waiting: number } {
   const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {}
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
 }
 
-/** For all our pools, including pg-boss's. */
 export function poolConfig(url: string, options: PoolOptions) {
   const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
   return {
@@ -93,9 +83,8 @@ export function poolConfig(url: string, options: PoolOptions) {
 }
 
 /**
- * Closes after `silenceMs` without data from the server (0: never). pg's own `query_timeout` only fails the
- * statement: the next one on that connection would fail too, or run inside a transaction whose BEGIN
- * arrived after all.
+ * pg's own `query_timeout` only fails the statement: the next one on that connection would fail too, or run
+ * inside a transaction whose BEGIN arrived after all. @param silenceMs 0: never closes
  */
 function impatientSocket(silenceMs: number): Socket {
   const socket = new Socket()
@@ -105,9 +94,8 @@ function impatientSocket(silenceMs: number): Socket {
 }
 
 /**
- * `synchronous_commit` is on whatever the database, role or URL say, because what we acknowledge must be on
- * disk; `remote_apply` guarantees even more, and is left alone. Not startup parameters, because PgBouncer
- * refuses those.
+ * `synchronous_commit` is on whatever the database says, because what we acknowledge must be on disk. Not
+ * startup parameters, because PgBouncer refuses those.
  */
 async function setLimits(client: pg.ClientBase, statementMs: number): Promise<void> {
   const limits = {

@@ -16,10 +16,7 @@ type Connected = { connection: { stream: Socket }; readyForQuery: boolean }
 /** One session at a time is enough for all connections of this process. */
 let lastAsked: Promise<unknown> = Promise.resolve()
 
-/**
- * Asks the server, on another connection, whether it is working on our statement: if not, the statement or
- * its answer was lost. Silence alone says nothing while statements may take long.
- */
+/** Silence alone says nothing while statements may take long, so another session asks the server. */
 export async function closeOnceDead(
   client: pg.ClientBase,
   url: string,
@@ -59,7 +56,7 @@ export async function closeOnceDead(
   }
 }
 
-/** A session that cannot send its answer is not working either. @throws if the server cannot be asked */
+/** A session that cannot send its answer is not working either. */
 async function isWorking(url: string, { pid, startedAt }: Session): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,

@@ -3,17 +3,10 @@ import { Unavailable } from './unavailable.ts'
 import { openWaitingLine } from './waiting-line.ts'
 import { within } from './within.ts'
 
-/**
- * PostgreSQL's time per row no longer falls beyond this. Groups committed at the same time share the limit,
- * which also bounds the locks that they hold.
- */
+/** PostgreSQL's time per row no longer falls beyond this, and a group's locks are limited. */
 const MAX_PER_COMMIT = 256
-/** Only if the order of their items allows it. */
 export const GROUPS_BESIDE = 4
-/**
- * A slower commit waits for a disk or a standby, and another group beside it costs nothing; quick commits
- * would only make smaller groups.
- */
+/** A slower commit waits for a disk or a standby, so another group beside it costs nothing. */
 const SLOW_COMMIT_MS = 10
 /** Beyond this, callers are asked to retry instead of piling up in memory. */
 const MAX_WAITING = 5_000
@@ -29,27 +22,20 @@ type Waiting<In, Out> = {
 }
 
 type GroupCommit<In, Out> = {
-  /**
-   * Resolves once the item's group is committed. @throws Unavailable if too many items are waiting, or the
-   * database is too slow; the item may still be committed then
-   */
+  /** @throws Unavailable if too many wait or the database is too slow; the item may still be committed then */
   submit(item: In): Promise<Out>
 }
 
 type Beside<In> = {
   groups: number
-  /** Items that share a name are committed in the order in which they came. */
   namesOf(item: In): string[]
 }
 // One commit at a time makes the largest groups, and a commit costs as much as several rows.
 const ONE_AT_A_TIME: Beside<unknown> = { groups: 1, namesOf: () => [] }
 
 /**
- * Items that arrive during a commit share the next one. If a group fails, its items are committed one by
- * one, so that a poisoned item never fails its neighbours. @param commit stores all items in one
- * transaction and returns one result per item, in order @param patienceMs how long a caller waits at most;
- * by default, as long as it takes @param onWaited receives how long the first item of each group waited
- * until it was committed
+ * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
+ * @param commit returns one result per item, in order
  */
 export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
@@ -59,7 +45,6 @@ export function groupCommit<In, Out>(
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
   const underWay = new Set<Waiting<In, Out>[]>()
-  /** Groups that have taken so long that another may start beside them. */
   let slow = 0
   let isAboutToCommit = false
 

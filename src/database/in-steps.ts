@@ -1,9 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
-/**
- * Leaves half of the time to others. @param step works on what comes after a place; returns the place to go
- * on from, null at the end
- */
+/** Leaves half of the time to others. @param step returns the place to go on from, null at the end */
 export async function inSteps<Place>(
   first: Place,
   step: (after: Place) => Promise<Place | null>,

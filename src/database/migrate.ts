@@ -36,10 +36,7 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
   }
 }
 
-/**
- * A role refuses to start on a database that is behind. The views may be from a newer version: during a
- * rollout, processes of the previous version may still restart.
- */
+/** Views may be from a newer version: during a rollout, the previous version's processes may restart. */
 export async function isUpToDate(db: Database): Promise<boolean> {
   if (!(await tablesPresent()(db))) return false
   const own = viewFiles()
@@ -122,13 +119,9 @@ async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
 }
 
-/** Excludes `schema.sql`, which is documentation. */
 const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
 
-/**
- * Each under the hash of all files: a newer version may take one file back to its older text, and nothing
- * else would tell that file from the older version's.
- */
+/** Each under the hash of all files, because a newer version may take one file back to its older text. */
 function viewFiles(): SqlFile[] {
   const files = sqlFiles('./views/', /\.sql$/)
   const all = [...tableFiles(), ...files].map(({ name, sha256 }) => name + sha256)

@@ -4,13 +4,11 @@ import type pg from 'pg'
 const MARK = /^\/\* prepared: (\w+) \*\//
 
 /**
- * Begins a statement that each session plans once. Its text must not depend on its parameters, and it must
- * find all of its rows by index. PostgreSQL keeps a plan that seems no worse than one for the values at
- * hand, so arrays are passed as `(select $1)`, which hides how short they are.
+ * Plans a statement once per session: its text must be constant, and its rows found by index. Arrays are
+ * passed as `(select $1)`, which hides from the planner how short they are.
  */
 export const prepared = (name: string): RawBuilder<unknown> => sql.raw(`/* prepared: ${name} */`)
 
-/** For statements that begin with `prepared`. */
 export async function keepPlans(client: pg.ClientBase): Promise<void> {
   // A plan made while a table was small would go on reading all of it.
   await client.query('set enable_seqscan = off')

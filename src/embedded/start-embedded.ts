@@ -16,10 +16,7 @@ const DATA_FOLDER = '.data'
 
 type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
 
-/**
- * Starts what no setting names: PostgreSQL and the sandbox ledger, with their data under `.data/`, and the
- * gateways' sandbox, in memory. Missing secrets are generated and kept for the next start.
- */
+/** Missing secrets are generated and kept for the next start. */
 export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
   const folder = resolve(DATA_FOLDER)
   privateFolder(folder, ordinaryUser())
@@ -78,11 +75,9 @@ const GATEWAY_SETTINGS = [
   'GATEWAY_B_API_SECRET',
 ] as const satisfies (keyof typeof Settings.properties)[]
 
-/** An empty setting counts as unset. */
 const present = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
 
-/** The default port, or a free one if it is taken. */
 async function portFor({ PORT }: NodeJS.ProcessEnv): Promise<string> {
   return PORT || String(await freePort(Settings.properties.PORT.default).catch(() => freePort(0)))
 }

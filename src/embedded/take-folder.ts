@@ -1,10 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { PRIVATE_FILE } from './private-folder.ts'
 
-/**
- * A second process would stop the first one's PostgreSQL, taking it for a leftover. @returns `close`, which
- * unlocks the folder @throws if it is in use
- */
+/** A second process would stop the first one's PostgreSQL, taking it for a leftover. */
 export function takeFolder(pidFile: string): { close(): Promise<void> } {
   const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : 0
   if (pid > 0 && pid !== process.pid && isOurs(pid)) {

@@ -1,6 +1,5 @@
 import { internalTokens } from '../config/config.ts'
 
-/** Where everything runs, and what to try next. */
 export function welcome(env: NodeJS.ProcessEnv, url: string): string {
   const token = internalTokens(env.INTERNAL_TOKEN)[0]?.token
   const { ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env

@@ -27,7 +27,6 @@ export type NewOperation = {
   idempotencyKey: string | null
   requestSha256: string | null
 } & AskedBy
-/** Null for those that features request themselves. */
 type AskedBy = {
   caller: string | null
   requestId: string | null
@@ -58,7 +57,7 @@ export function newOperation(
   }
 }
 
-/** The caller wakes the workers afterwards. @returns one result per operation, in order */
+/** The caller wakes the workers afterwards. */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
@@ -80,17 +79,13 @@ export async function acceptOperations(
   })
 }
 
-/** Operations that share one of these names are numbered and committed one after the other. */
 export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation): string[] {
   const names = waitsFor === null ? [subject] : [subject, waitsFor]
   // Transactions that insert the same two keys in different orders would otherwise wait for each other.
   return idempotencyKey === null ? names : [...names, `key:${idempotencyKey}`]
 }
 
-/**
- * Skips those whose key or id is taken. Call it once per transaction: its locks are taken in order, which
- * prevents deadlocks.
- */
+/** Skips those whose key or id is taken. Call it once per transaction: its locks are taken in order. */
 export async function insertOperations(
   trx: Trx,
   boss: PgBoss,
@@ -99,10 +94,9 @@ export async function insertOperations(
   insert = insertJobs,
 ) {
   const names = operations.flatMap(lockedNames)
-  // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait
-  // for. So the sequence follows the order of the commits for each of them, and a claim never overlooks an
+  // Until the commit, nobody else inserts operations on these subjects, so a claim never overlooks an
   // earlier operation that is not visible yet. The aggregate holds all locks before the first row is
-  // numbered; names with equal hashes share one.
+  // numbered.
   await sql`
     with hashes as (
       select distinct hashtext(name) as hash from unnest(${names}::text[]) as locked (name) order by hash

@@ -55,7 +55,6 @@ async function lookAndWrite(
   }
 }
 
-/** Prevents repeating what an earlier attempt has already done. */
 async function lookFirst(current: CurrentAttempt): Promise<Ended | undefined> {
   const { claim, calls } = current
   if (!claim.lookFirst) return undefined

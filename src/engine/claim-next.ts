@@ -7,7 +7,6 @@ import { type Claim, claimHeads } from './claim.ts'
 import type { Leases } from './leases.ts'
 import { laneOf, ORIGINS } from './origin.ts'
 
-/** Many subjects share a commit. */
 export type ClaimNext = (subject: string) => Promise<Claim | undefined>
 
 export function openClaimNext(

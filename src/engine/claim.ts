@@ -30,13 +30,11 @@ export type Claim = {
   /** Until the attempt's start is recorded, nothing may be written. */
   isStarted: boolean
   lookFirst: boolean
-  /** Whether an earlier attempt has ended. */
   isTried: boolean
   unknownSince: Date | null
   waitingFor: WaitingFor | null
   keyGeneration: number
   seen: unknown
-  /** An operator's decision since the last attempt. */
   resolution: Resolution | null
   claimedAt: Date
   /** The ledger was paused when it was claimed: it may end without a write, but not write. */
@@ -48,14 +46,10 @@ export type Claim = {
   tooEarly: { key: string; since: string } | null
 }
 
-/** A process may reclaim an operation whose lease it lost. */
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
-/**
- * Requires that it is due and its client is ready. @param startable origins whose claims start their
- * attempts at once
- */
+/** @param startable origins whose claims start their attempts at once */
 export async function claimHeads(
   db: Database,
   worker: string,
@@ -103,7 +97,6 @@ export async function claimHeads(
   return rows
 }
 
-/** @returns those that may still start */
 export async function startClaims(
   db: Database,
   worker: string,
@@ -127,11 +120,7 @@ export async function startClaims(
   return rows
 }
 
-/**
- * Skips locked rows until the next time: their attempt's start or end is being recorded, and waiting could
- * deadlock. @returns the claims that are still ours, and whether each was renewed; the others have been
- * reclaimed
- */
+/** Skips locked rows until the next time: waiting for an attempt's start or end could deadlock. */
 export async function renewClaims(
   db: Database,
   worker: string,
@@ -159,14 +148,12 @@ export async function renewClaims(
   return rows
 }
 
-/** As if it had never been claimed, because its attempt has not started. */
 export async function handBack(db: Database, { id, number }: Claim): Promise<void> {
   await sql`
     update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
      where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
 }
 
-/** @returns false when the lease was lost */
 export async function rememberSeen(
   db: Database,
   { id, number }: Claim,
@@ -180,7 +167,6 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-/** Although none of them was tried. */
 export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
   await sql`
     with waiting as (

@@ -1,4 +1,3 @@
-/** In the order in which an operation passes them. */
 export const ENGINE_CRASH_POINTS = [
   'intake.inserted',
   'intake.committed',

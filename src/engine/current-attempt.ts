@@ -20,7 +20,6 @@ export type AttemptContext = {
   reference: Reference
   deadlineSeconds: number
   pauses: Pauses
-  /** Its start is recorded and the lease covers it; another worker may have claimed it. @throws LedgerPaused */
   mayWrite(): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   traces: Traces
@@ -88,7 +87,6 @@ export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ende
   return ended(current, answer, decide(current.claim, current.key, answer))
 }
 
-/** @param answer the ledger's own answer, if the reason is ours */
 export function refused(
   current: CurrentAttempt,
   reason: Refusal,

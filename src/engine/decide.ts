@@ -10,12 +10,10 @@ export type Decision =
       waitingFor: WaitingFor | null
       lastError: string | null
       nextTryMs: number
-      /** The ledger may hold its effect now. */
       lookFirst: boolean
       isUnknown: boolean
       /** Under the old key the ledger would only repeat its stored failure. */
       wantsNewKey: boolean
-      /** False for "not now", which says nothing about the operation. */
       countsAsAttempt: boolean
       /** Whether an operator's decision carries over to the next attempt. */
       keepsResolution?: true
@@ -43,7 +41,6 @@ export const stillUnapproved: Decision = {
   countsAsAttempt: false,
 }
 
-/** @param key the Idempotency-Key that the write carried */
 export function decide(
   claim: Claim,
   key: string,
@@ -105,10 +102,7 @@ export function decideRefusal(
   }
 }
 
-/**
- * After a look that found `moved_on`, only the key can show whether our write came first: it is given up
- * only for a failure that the ledger has stored under it.
- */
+/** After `moved_on`, only the key can show whether our write came first: it is kept if possible. */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
   if (decision.status !== 'processing' || isRefusal(answer)) return decision
   // A "still processing" counts as stored too.
@@ -117,7 +111,6 @@ export function keepingKey(decision: Decision, answer: Answer | Refusal): Decisi
   return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
-/** A body that is not as declared, or a bug of ours. */
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
   return {
     ...retryLater(claim, { message }),
@@ -128,7 +121,6 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
   }
 }
 
-/** A pause kept it from writing, so it stays as it was. */
 export function heldBack(claim: Claim): Decision {
   return {
     status: 'processing',
@@ -154,7 +146,6 @@ export function afterFailedLook(decision: Decision): Decision {
     : { ...decision, lookFirst: true }
 }
 
-/** For an operation that cannot have had any effect at the ledger. */
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not accept it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
@@ -173,10 +164,7 @@ export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_appr
   return outcome === 'awaits_approval' ? 'not_now' : outcome
 }
 
-/**
- * A failed look must not end the wait for approval, or the approver would get a second request. Only an
- * operator's `retry` ends it, and the outcome of the first request is then unknown.
- */
+/** A failed look must not end the wait for approval, or the approver would get a second request. */
 function keepWaitingForApproval(
   claim: Claim,
   reason: WaitingFor,
@@ -187,7 +175,6 @@ function keepWaitingForApproval(
     : { waitingFor: 'ledger_approval', isUnknown: false }
 }
 
-/** After an answer that says nothing about the operation itself. */
 function retryUnwritten(claim: Claim, answer: Answer, reason: WaitingFor) {
   return {
     ...retryLater(claim, answer),

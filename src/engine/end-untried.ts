@@ -9,10 +9,7 @@ import { liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
 import { readyLoans } from './wake-loans.ts'
 
-/**
- * A worker may have claimed it: whichever of this and the start of its attempt locks the row first goes
- * ahead, and the other finds that it may not.
- */
+/** Whichever of this and the start of its attempt locks the row first goes ahead; the other then fails. */
 export async function endUntried(
   trx: Trx,
   boss: PgBoss,

@@ -19,7 +19,6 @@ type Backlog = {
 }
 type Queued = { queue: string; ready: number; active: number; deferred: number; failed: number }
 
-/** In the whole database, whichever process works on it. */
 export function engineGauges(
   registry: Registry,
   db: Database,
@@ -63,7 +62,6 @@ function openGauges(registers: Registry[]) {
   }
 }
 
-/** Uses the index of the unfinished, however many are finished. */
 async function measureBacklog(db: Database): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
     with unfinished as materialized (
@@ -85,7 +83,6 @@ async function measureBacklog(db: Database): Promise<Backlog[]> {
   return rows
 }
 
-/** As pg-boss itself counted them last, every two seconds. */
 async function measureQueues(db: Database): Promise<Queued[]> {
   const { rows } = await sql<Queued>`
     select name as queue, ready_count as ready, active_count as active, deferred_count as deferred,

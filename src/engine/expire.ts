@@ -17,7 +17,6 @@ import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 const LOOK_EVERY_MS = 1_000
 /** Enough for everything that a few dead processes held; the rest is found by the next look, which follows at once. */
 const MAX_SUBJECTS_PER_PAGE = 200
-/** Soon after the ledger is back. */
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 
 /** Separate from the sweep, which waits for its probe as long as the ledger hangs, and skips full lanes. */
@@ -49,12 +48,7 @@ type ExpiryContext = {
   log: Pick<Log, 'error'>
 }
 
-/**
- * If the start of the attempt is on record, its outcome is unknown; otherwise the operation can be claimed
- * again. Makes no call: even while the ledger is down, an operation must show what it waits for, and an
- * operator must be able to resolve it. @param onLost receives how many ended @returns whether there may be
- * more
- */
+/** Makes no call: even while the ledger is down, an operation must show what it waits for. */
 export async function endExpiredClaims(
   db: Database,
   boss: PgBoss,

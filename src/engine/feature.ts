@@ -28,9 +28,7 @@ export type WorkerContext = Databases & {
   reference: Reference
   slots: Slots
   pauses: Pauses
-  /** The operations that callers may request. */
   catalogue: Catalogue
-  /** Also those that only features request. */
   runnable: Catalogue
   onFinal: OnFinal
   onPurge(db: Database, keepDays: KeepDays): Promise<object>
@@ -43,25 +41,18 @@ export type KeepDays = { operations: number; events: number; attempts: number }
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
 
 export type Feature = {
-  /** For `migrate` to create, in this order. */
   queues?: Queue<object>[]
-  /** Operations that only the feature itself requests. */
   operations?(db: Database, config: Config): Operation[]
   jobs?: StartJob[]
   gauges?: StartJob[]
-  /** Shown by every process, whatever its role. */
   counters?: OpenCounters
   report?: Report
-  /** Every name that it passes to `crashPoint`. */
   crashPoints?: readonly string[]
-  /** For the operations of these origins, among others. */
   onFinal?: {
     origins: readonly Origin[]
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   }
-  /** For figures, after the transaction. */
   noteFinal?(final: Final[], metrics: Metrics): void
-  /** Deletes what has been kept for its time, once a day. @returns counts for the log */
   onPurge?(db: Database, keepDays: KeepDays): Promise<object>
   /**
    * Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts

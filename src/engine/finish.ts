@@ -18,7 +18,6 @@ export type Final = {
   decision: Decision
 }
 export type OnFinal = {
-  /** The origins whose operations something else depends on. */
   origins: readonly Origin[]
   /** In the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
   record(trx: Trx, final: Final[]): Promise<void>
@@ -32,7 +31,6 @@ export type Ended = {
   decision: Decision
 }
 
-/** In one transaction with what depends on it. @returns whether each counted: not if its lease had been lost */
 export async function finishAttempts(
   db: Database,
   boss: PgBoss,
@@ -76,7 +74,6 @@ const isFinal = ({ status }: Decision) => status !== 'processing'
 const countedFinal = (ended: Ended[], counted: Map<string, Date>): Final[] =>
   ended.filter(({ claim, decision }) => counted.has(claimKey(claim)) && isFinal(decision))
 
-/** @returns when each operation is due again, by the database's clock, under the claim whose end counted */
 export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<string, Date>> {
   const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`${prepared('record_ends')}
     with ended as (

@@ -6,7 +6,6 @@ export type HandOver = {
   take(claim: Claim): unknown
 }
 
-/** For the operations that one worker runs in a row on one subject. */
 export function openHandOver(): HandOver {
   let left: { seq: bigint; value: unknown } | undefined
 

@@ -1,9 +1,6 @@
 import { sql } from 'kysely'
 
-/**
- * Not the predicate of our partial indexes: with statistics from before a backlog, PostgreSQL would expect
- * few rows in one and scan all of it.
- */
+/** Not our partial indexes' predicate: with old statistics, PostgreSQL would scan all of one. */
 export const isUnfinished = sql`o.status || '' = 'processing'`
 
 /** By the time its row is locked, it may have ended. */

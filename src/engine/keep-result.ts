@@ -11,7 +11,6 @@ import { laneOf } from './origin.ts'
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 
-/** @returns whether the operation is final */
 export type KeepResult = (ended: Ended) => Promise<boolean>
 
 export function openKeepResult(

@@ -7,7 +7,6 @@ import { type Claim, claimKey, renewClaims } from './claim.ts'
 const MARGIN_MS = 1_000
 
 export type Leases = {
-  /** @param since `performance.now()` from before the claims were made */
   add(claims: Claim[], since: number): void
   release(claim: Claim): void
   /** By our own clock, because this process may have been suspended meanwhile. */

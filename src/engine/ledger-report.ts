@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 
-/** @param breakerState for a worker */
 export async function ledgerReport(
   ask: Ask,
   breakerState: object | undefined,

@@ -10,7 +10,6 @@ export function mayRun(row: 'o' | 'head') {
 
 type Paused = { unknownSince: Date | null; waitingFor: string | null; resolution: string | null }
 
-/** It may end by a look, or because an operator has marked it failed. */
 export function needsNoWrite({ unknownSince, waitingFor, resolution }: Paused): boolean {
   return (
     unknownSince !== null ||

@@ -2,15 +2,12 @@ import type { Lane } from '../ledger/slots.ts'
 
 type Rules = {
   lane: Lane
-  /** Success if the ledger refuses it but already holds what it asks for. */
   takesEqualAsDone: boolean
 }
 
 const RULES = {
-  /** A caller waits for the result. */
   api: { lane: 'live', takesEqualAsDone: false },
   payment: { lane: 'bulk', takesEqualAsDone: false },
-  /** Part of an uploaded portfolio may already be in the ledger. */
   migration: { lane: 'bulk', takesEqualAsDone: true },
 } as const satisfies Record<string, Rules>
 

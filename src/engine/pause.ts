@@ -11,16 +11,13 @@ const TRUSTED_FOR_MS = 1_500
 const REMEMBERED_DAYS = 366
 
 export type Pauses = {
-  /** By the last look. */
   isPaused(): boolean
   /** False if unknown. Looks again only if the last look was long ago. */
   mayWrite(): Promise<boolean>
-  /** For how many of the milliseconds since then the ledger was paused. */
   pausedSince(time: Date): number
   stop(): Promise<void>
 }
 
-/** A write that did not begin because of a pause. */
 export class LedgerPaused extends Error {}
 
 type Pause = { since: Date; until: Date | null; isUnderWay: boolean }
@@ -49,7 +46,6 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
     },
   }
 
-  /** Callers share a look. */
   function look(): Promise<void> {
     looking ??= readPauses().finally(() => {
       looking = undefined

@@ -8,7 +8,6 @@ const ROWS_AT_ONCE = 2_000
 type Place = { id: string; attempt: number }
 const BEFORE_ALL: Place = { id: '00000000-0000-0000-0000-000000000000', attempt: 0 }
 
-/** Only of operations that are final. @returns how many */
 export async function purgeAttempts(db: Database, keepDays: number): Promise<number> {
   let deleted = 0
   await inSteps(BEFORE_ALL, async after => {

@@ -1,7 +1,6 @@
 import type { Answer, LedgerError } from '../ledger/answer.ts'
 import { isOfLedgerShape } from '../ledger/answer.ts'
 
-/** A refusal of our own, in the ledger's format. */
 export type Refusal = {
   outcome: 'refused'
   status: null
@@ -31,7 +30,6 @@ export function refusal(
   return { outcome: 'refused', status: null, body }
 }
 
-/** The ledger's own body, or one converted to its format. */
 export function failureResponse(answer: Answer | Refusal): object {
   const { body, status } = answer
   if (!isOfLedgerShape(body)) {
@@ -43,7 +41,6 @@ export function failureResponse(answer: Answer | Refusal): object {
   return { httpStatusCode: String(status), ...body, errors: [body] }
 }
 
-/** One readable sentence with the ledger's status and its first message. */
 export function failureMessage(answer: Answer | Refusal): string {
   const response = failureResponse(answer) as {
     httpStatusCode: string

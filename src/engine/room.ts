@@ -7,9 +7,7 @@ const MAX_CLAIMS_AHEAD = 32
 export type Room = {
   has(lane: Lane): boolean
   origins(): Origin[]
-  /** Resolves once the lane has room. */
   wait(lane: Lane): Promise<void>
-  /** Resumes those who wait for the lane, if it has room. */
   announce(lane: Lane): void
 }
 

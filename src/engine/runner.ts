@@ -27,12 +27,8 @@ type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
 }
 
 export type Runner = {
-  /**
-   * Runs each subject's operations in order, until nothing more is due. Resolves once that has started and
-   * the lane has room: a call that hangs must not keep others from starting.
-   */
+  /** Resolves once started and the lane has room: a call that hangs must not keep others from starting. */
   work(subjects: string[], lane: Lane): Promise<void>
-  /** Takes no more work, waits for what is under way, and hands back the rest. */
   stop(): Promise<void>
 }
 

@@ -6,16 +6,12 @@ import { type Claim, claimKey, startClaims } from './claim.ts'
 
 /** A start waits for the previous commit as well as its own, and slots become free in bursts. */
 const COMMITS_AHEAD = 6
-/** How many of the last attempts and commits the averages reflect. */
 const AVERAGED = 8
 /** Until the first attempts show otherwise, the ledger is assumed to be slow. */
 const ATTEMPT_MS = 1_000
 
 export type Starts = {
-  /**
-   * Runs the task once the claim has a slot of its lane. @param task its `start` starts the claim and, once
-   * that is recorded, says whether it may still write
-   */
+  /** @param task its `start` starts the claim and then says whether it may still write */
   run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
 }
 

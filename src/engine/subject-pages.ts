@@ -9,11 +9,9 @@ const LATE_SECONDS = 2
 
 export type SubjectPage = {
   subjects: string[]
-  /** Null after the last page. */
   next: string | null
 }
 
-/** Their oldest unfinished operation is due although no wake-up came for it. */
 export function overdueSubjects(
   db: Database,
   origins: Origin[],
@@ -29,15 +27,11 @@ export function overdueSubjects(
   )
 }
 
-/** Their oldest unfinished operation is claimed by a worker that has stopped renewing its lease. */
 export function expiredSubjects(db: Database, limit: number, after: string): Promise<SubjectPage> {
   return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
-/**
- * Their oldest unfinished operation can end without a call: past its deadline with nothing sent, or marked
- * failed by an operator.
- */
+/** Past their deadline with nothing sent, or marked failed by an operator. */
 export function endableSubjects(
   db: Database,
   origins: Origin[],

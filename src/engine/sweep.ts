@@ -17,7 +17,6 @@ const START: SubjectPage = { subjects: [], next: '' }
 /** A sweep that found more than there was room for continues as soon as a slot may be free. */
 const ROOM_EVERY_MS = 20
 
-/** Their wake-up was lost, their deadline has passed, or the ledger is back. */
 export function startSweep(
   db: Database,
   options: {
@@ -45,7 +44,6 @@ export function startSweep(
     return (await sweep(stopping)) ? ROOM_EVERY_MS : restAfter(startedAt, SWEEP_EVERY_MS)
   }
 
-  /** @returns whether more was found than was taken */
   async function sweep(stopping: AbortSignal): Promise<boolean> {
     const origins = runner.origins()
     if (origins.length === 0) return true

@@ -3,7 +3,6 @@ import type { Claim } from './claim.ts'
 import type { Ended } from './finish.ts'
 import { trackingId } from './operation.ts'
 
-/** Before an operation's first attempt, also its wait in the queue. */
 export function traceAttempt(
   traces: Traces,
   claim: Claim,

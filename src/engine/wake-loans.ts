@@ -27,7 +27,6 @@ async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Pr
   await db.transaction().execute(trx => insertJobs(boss, trx, liveQueue, wakesOf(subjects)))
 }
 
-/** Only those accepted before their client's next unfinished operation; the others wait for that one. */
 export async function readyLoans(db: Database, clients: string[]): Promise<string[]> {
   const { rows } = await sql<{ subject: string }>`${prepared('ready_loans')}
     select distinct o.subject

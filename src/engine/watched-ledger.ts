@@ -5,7 +5,6 @@ import type { Trace } from '../ops/traces.ts'
 
 export type WatchedLedger = {
   ledger: Ledger
-  /** Decides the attempt if it shows the effect. */
   lastRead(): Answer | null
   written(): Answer | null
   mayHaveArrived(): boolean

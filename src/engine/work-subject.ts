@@ -29,7 +29,6 @@ export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   isStopping(): boolean
 }
 
-/** For as long as one can be claimed. */
 export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
   const handOver = openHandOver()
   try {

@@ -3,7 +3,6 @@ import type { FastifyError, FastifyRequest } from 'fastify'
 import { nullable } from './fields.ts'
 import { problemOf } from './problem.ts'
 
-/** Code and detail only if the item was refused. */
 export const itemAnswer = {
   status: Type.Integer({ description: 'the status that a call of its own would get' }),
   code: nullable(Type.String()),
@@ -11,10 +10,7 @@ export const itemAnswer = {
 }
 type ItemAnswer = { status: number; code: string | null; detail: string | null }
 
-/**
- * One item after the other. Once the service is unavailable, the rest fail at once, because each would only
- * wait for the same time-out.
- */
+/** Once the service is unavailable, the rest fail at once instead of each waiting for the same time-out. */
 export async function answerEach<Item>(
   request: FastifyRequest,
   items: Item[],

@@ -25,10 +25,7 @@ const takingLong = new WeakSet<Socket>()
 /** As a fraction of the allowed silence. */
 const CHECK_INTERVAL = 0.1
 
-/**
- * Exempts an upload that may take hours from the server's limit on a whole request. Only the caller's
- * silence ends it; a caller whose bytes we have not read yet is not silent.
- */
+/** Only the caller's silence ends it; a caller whose bytes we have not read yet is not silent. */
 export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const { socket } = request
   takingLong.add(socket)

@@ -18,10 +18,7 @@ export function limitConnections(
   })
 }
 
-/**
- * For routes that may hold a connection for a long time: beyond `max` concurrent requests, callers are
- * asked to retry.
- */
+/** Beyond `max` concurrent requests, callers are asked to retry. */
 export function limitConcurrent(max: number, what: string): onRequestAsyncHookHandler {
   let underWay = 0
   return async (_, reply) => {

@@ -6,24 +6,20 @@ const SHAPES = {
   bigint: '[0-9]{1,18}',
   uuid: UUID.slice(1, -1),
   name: '[a-z][a-z0-9_]{0,62}',
-  // Any text without NUL, as the hex digits of its bytes.
   text: '(0[1-9a-f]|[1-9a-f][0-9a-f]){1,2000}',
 }
 export type Shape = keyof typeof SHAPES
 
-/** A cursor holds the sort values of a page's last row. */
 export function cursorPattern(shapes: Shape[]): string {
   return `^${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
 
-/** @param rows up to one more than `limit`; the extra row shows that there is a next page */
 export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) => string[]) {
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return { page, next_cursor: rows.length > limit && last ? sortValues(last).join('.') : null }
 }
 
-/** @throws FieldErrors if it is not a cursor of this list */
 export function decodeCursor(cursor: string, shapes: Shape[]): string[] {
   if (!new RegExp(cursorPattern(shapes)).test(cursor))
     throw new FieldErrors('INVALID_QUERY', [

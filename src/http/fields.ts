@@ -16,7 +16,6 @@ const ISO_TIME = new RegExp(
   `^(${ISO_DAYS})T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?(Z|[+-](0[0-9]|1[0-5]):[0-5][0-9])$`,
 )
 
-/** PostgreSQL cannot store NUL. */
 export const WITHOUT_NUL = '^[^\\u0000]*$'
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
@@ -120,8 +119,7 @@ export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000
 export const Text = (maxLength: number, example: string) =>
   Type.String({
     maxLength,
-    // Without control characters, which no name or reference needs. The pattern is blanks, one non-blank,
-    // then anything: it never backtracks, so a long text is read only once.
+    // Never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
     pattern:
       '^[^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
     description: `a text of 1 to ${maxLength} characters`,
@@ -136,7 +134,7 @@ export const Note = Type.String({
   examples: ['Agreed with the borrower by telephone'],
 })
 
-// `enum` and a list of types instead of a union, whose branches are tried one by one for each value and each answer.
+// A union's branches would be tried one by one, for each value and each answer.
 
 export const oneOf = <T extends string>(
   names: readonly T[],
@@ -148,7 +146,6 @@ export const nullable = <T extends TSchema>(schema: T) =>
 
 export const closed = { additionalProperties: false }
 
-/** @param day as `dd MMMM yyyy` */
 function isDay(day: string): boolean {
   return namedDay(day) !== undefined
 }

@@ -13,10 +13,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   )
 }
 
-/**
- * @returns undefined for an empty body: many clients always send a content type, even without a body
- * @throws FieldErrors
- */
+/** Undefined for an empty body: many clients always send a content type. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw refusal('is not UTF-8')

@@ -19,11 +19,7 @@ const CLOSE_ARRAY = codeOf(']')
 
 type Container = { keys: Set<string> | undefined; key: string | number; wantsKey: boolean }
 
-/**
- * Finds what JSON.parse silently accepts although parsers may differ on it or a database cannot store it:
- * duplicate names, `__proto__`, digits that a double loses, NUL, lone surrogates, deep nesting. @param text
- * JSON that JSON.parse has accepted
- */
+/** Finds what parsers may read differently or a database cannot store. @param text that JSON.parse has accepted */
 export function breachesOf(text: string): FieldError[] {
   const breaches: FieldError[] = []
   const stack: Container[] = []
@@ -98,5 +94,4 @@ function isKept(number: string): boolean {
 
 const isStorable = (string: string) => string.isWellFormed() && !string.includes('\0')
 
-/** For a JSON pointer (RFC 6901). */
 const escaped = (key: string | number) => String(key).replaceAll('~', '~0').replaceAll('/', '~1')

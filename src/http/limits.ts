@@ -1,18 +1,13 @@
 /** More than any proxy opens, fewer than a process has file descriptors for. */
 const MAX_CONNECTIONS = 2_048
 
-/**
- * How many connections may wait to be accepted. With Node's default of 511, the kernel silently drops more
- * in a burst. The kernel's own limit, net.core.somaxconn, takes precedence.
- */
+/** With Node's default of 511, the kernel silently drops connections in a burst. */
 export const backlog = MAX_CONNECTIONS
 
-/** No caller can starve the others. */
 export const httpLimits = {
   connections: MAX_CONNECTIONS,
   /** With more connections open than this, each answer closes its own, so that idle ones leave room for others. */
   keptAlive: MAX_CONNECTIONS / 2,
-  /** For operations to end; further callers get the record as it is. */
   waiting: MAX_CONNECTIONS / 4,
   /** Uploads, downloads and retries of whole files: each may take minutes or hours. */
   longCalls: 64,

@@ -1,7 +1,6 @@
 import { type TInteger, Type } from '@sinclair/typebox'
 import { cursorPattern, type Shape } from './cursor.ts'
 
-/** @param shapes of what the list's rows are sorted by */
 export const listQuery = (...shapes: Shape[]) => ({
   // Optional for callers, but always present in handlers, because validation fills in the default.
   limit: Type.Optional(

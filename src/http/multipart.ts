@@ -14,10 +14,8 @@ export const acceptFiles = fastifyPlugin(async app => {
   await app.register(fastifyMultipart, { throwFileSizeLimit: false })
 })
 
-/** In the order in which they arrive. */
 export type Parts = AsyncGenerator<Multipart>
 
-/** Passes the parts on while they arrive. @throws FieldErrors, PayloadTooLarge */
 export async function readParts<T>(
   request: FastifyRequest,
   read: (parts: Parts) => Promise<T>,
@@ -35,7 +33,6 @@ export async function readParts<T>(
   }
 }
 
-/** For an upload whose only part is `file`. @throws FieldErrors, PayloadTooLarge */
 export async function takeFile<T>(
   request: FastifyRequest,
   take: (file: AsyncIterable<Buffer>) => Promise<T>,
@@ -49,7 +46,6 @@ export async function takeFile<T>(
   })
 }
 
-/** For an upload whose fields of these names come before its `file`. @throws FieldErrors, PayloadTooLarge */
 export async function takeFileAfter<T>(
   request: FastifyRequest,
   names: string[],

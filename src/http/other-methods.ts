@@ -10,17 +10,13 @@ const MethodNotAllowed = createError('METHOD_NOT_ALLOWED', '%s', 405)
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** As in `Allow`; undefined for an unknown path. */
     methodsOf?: (path: string) => string | undefined
   }
 }
 
 type Refuse = (scope: FastifyInstance, methods?: Iterable<string>) => void
 
-/**
- * Instead of treating a path's last segment as an id. Call the result in the scope whose routes are
- * registered, after them: its hooks, such as the one that requires the token, come first.
- */
+/** Call the result after the routes of a scope are registered, in that scope: its hooks come first. */
 export function otherMethods(app: FastifyInstance): Refuse {
   for (const method of EVERY_METHOD)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
@@ -33,8 +29,8 @@ export function otherMethods(app: FastifyInstance): Refuse {
 
   return (scope, refused) => {
     const routes = [...added].filter(([url]) => url.startsWith(scope.prefix))
-    // Only these could take a path's last segment for an id; the others, 30 per path, are left to
-    // `notFound`. And Fastify refuses a QUERY without a content type with 400 before it calls `notFound`.
+    // Only these could take a path's last segment for an id. And Fastify refuses a QUERY without a content
+    // type with 400 before it calls `notFound`.
     const used = new Set(refused ?? ['QUERY', ...routes.flatMap(([, methods]) => [...methods])])
     for (const [url, methods] of routes) {
       const allow = [...methods].sort().join(', ')
@@ -56,7 +52,6 @@ export function otherMethods(app: FastifyInstance): Refuse {
   }
 }
 
-/** For a request without a route, if the path has routes for other methods. */
 export function refuseOtherMethod(request: FastifyRequest, reply: FastifyReply): void {
   const allow = request.server.methodsOf?.(request.url.split('?', 1)[0] as string)
   if (allow !== undefined) refuse(request, reply, allow)

@@ -7,7 +7,6 @@ import { Unavailable } from '../database/unavailable.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 import { sendRetryAfter } from './retry-after.ts'
 
-/** RFC 9457. */
 export const Problem = Type.Object(
   {
     type: Type.String(),
@@ -31,7 +30,6 @@ export type FieldError = { path: string; message: string }
 
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {
   readonly fields: FieldError[]
-  /** @param what the part of the request that is invalid; by default the body or the query */
   constructor(code: 'INVALID_PAYLOAD' | 'INVALID_QUERY', fields: FieldError[], what?: string) {
     super()
     Object.assign(this, { code })
@@ -102,7 +100,6 @@ function classified(error: FastifyError): { status: number; code: string } {
       : { status: 500, code: 'INTERNAL' }
   if (!error.code?.startsWith('FST_'))
     return { status, code: status === 500 ? 'INTERNAL' : error.code }
-  // Fastify's own refusals of a body that it could not read.
   if (status === 413) return { status, code: 'PAYLOAD_TOO_LARGE' }
   if (status === 415) return { status, code: 'UNSUPPORTED_MEDIA_TYPE' }
   return status < 500 ? { status: 400, code: 'INVALID_PAYLOAD' } : { status, code: 'INTERNAL' }

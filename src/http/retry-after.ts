@@ -5,7 +5,6 @@ const DEFAULT_SECONDS = 1
 /** Thirty years: no caller waits that long, and a time so far away still fits a date. */
 const MAX_SECONDS = 1_000_000_000
 
-/** In seconds or as a date; 0 if there is none that can be read. */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number {
   if (header === undefined) return 0
   if (/^\d+$/.test(header.trim())) return Math.min(Number(header), MAX_SECONDS) * 1_000

@@ -1,7 +1,6 @@
 import { fastifyHelmet } from '@fastify/helmet'
 import { type FastifyInstance, fastify } from 'fastify'
 
-/** Every answer has these, with or without helmet. */
 const OWN_HEADERS = ['content-type', 'content-length', 'connection', 'date']
 
 export async function sendSafeHeaders(app: FastifyInstance): Promise<void> {

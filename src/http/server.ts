@@ -16,11 +16,9 @@ import { validator } from './validator.ts'
 
 type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
   log: FastifyBaseLogger
-  /** The networks of our own proxies. */
   trustProxy: string[]
 }
 
-/** Answers every refusal as a problem. */
 export function openServer(
   { log, trustProxy, ...options }: Options,
   limits: typeof httpLimits,

@@ -12,7 +12,6 @@ const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
 
 type Part = { schema: unknown; httpPart?: string }
 
-/** A query's numbers are converted from text and its defaults filled in; a body is not changed. */
 export function validator({ schema: unknownSchema, httpPart }: Part) {
   const schema = unknownSchema as TSchema
   const check = TypeCompiler.Compile(schema)

@@ -8,24 +8,19 @@ export type Outcome =
   /** A second person must approve it at the ledger first (maker-checker). */
   | 'awaits_approval'
 
-/** `status` is null if no answer came. */
 export type Answer = {
   method: string
   path: string
   status: number | null
   body: unknown
   outcome: Outcome
-  /** Null unless the answer is in the ledger's format. */
   code: string | null
-  /** One sentence for people. */
   message: string
   /** The ledger repeats this answer for this key forever: the next try needs a new key. */
   isRecorded: boolean
-  /** Replayed by the ledger from what it had stored for the key. */
   isFromStore: boolean
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
-  /** How long a 429 or 503 asks the caller to wait. */
   retryAfterMs?: number
 }
 
@@ -38,7 +33,6 @@ export class LedgerTrouble extends Error {
   }
 }
 
-/** No answer came, or a proxy in front of the ledger answered. */
 export function isDown({ status, outcome }: Answer): boolean {
   return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }
@@ -89,7 +83,6 @@ export function classifyWrite(
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
-/** That of the first error if there is one, otherwise that of the whole answer. */
 export function codeOf(body: unknown): string | null {
   if (!isOfLedgerShape(body)) return null
   return body.errors?.[0]?.userMessageGlobalisationCode ?? body.userMessageGlobalisationCode
@@ -108,7 +101,6 @@ export function isOfLedgerShape(body: unknown): body is LedgerError {
   return typeof code === 'string'
 }
 
-/** What a person should read first in an answer of any format. */
 export function messageOf(status: number, body: unknown): string {
   if (isOfLedgerShape(body)) {
     return (

@@ -16,11 +16,9 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
-  /** While the ledger is down, answers at once that nothing was sent. */
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
   /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
   orReached(call: Promise<Answer>): Promise<Answer>
-  /** Tells those that wait behind a hung call that the ledger answers. */
   reached(): void
   /** The answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void

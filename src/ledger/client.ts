@@ -36,26 +36,18 @@ export type Ledger = {
   /** @throws LedgerTrouble if the ledger cannot be read */
   read<Body>(path: string, trace?: Trace): Promise<Reading<Body>>
   write(write: Write, trace?: Trace): Promise<Answer>
-  /** @returns whether the ledger answers a minimal call */
   probe(): Promise<boolean>
-  /**
-   * If a call has been unanswered for this long, tries a new connection. If the ledger answers there, later
-   * calls use new connections too, and nobody waits any more for those that hang; they go on. @returns
-   * whether it did
-   */
+  /** Tries a new connection; if the ledger answers there, nobody waits any more for calls that hang. */
   leaveHung(ms: number): Promise<boolean>
   breaker: Breaker
-  /** For metrics. */
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
-  /** Their outcome at the ledger is then unknown. */
   cutOff(): Promise<void>
 }
 
 /** The ledger applies only one write per key. */
 export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
 
-/** @param during follows each call from its beginning to its end */
 export function openLedger(
   settings: LedgerSettings,
   during: <T>(call: () => Promise<T>) => Promise<T> = call => call(),

@@ -9,15 +9,12 @@ const FIRST_TRIAL_MS = 1_000
 const MAX_BETWEEN_TRIALS_MS = 5_000
 
 /**
- * Longer than a call, its back-off and the pause between trials together. If nothing has failed for that
- * long, nothing is waiting (an operator may have ended it), and no operation would ever show that the
- * outage is over.
+ * Longer than a call, its back-off and the pause between trials together: by then nothing is waiting, and
+ * no operation would ever show that the outage is over.
  */
 const FORGET_AFTER_MS = 120_000
 
-/** Whether the ledger, although it answers, fails for one loan or client after another. */
 type Failures = {
-  /** @param answer the one that decided an attempt: a successful read says nothing about the write after it */
   note(subject: string, answer: Answer): void
   isOutage(): boolean
   lastError(): string | null
@@ -62,7 +59,6 @@ export function openFailures(now = () => performance.now()): Failures {
   }
 }
 
-/** A 500, or a page from something that is not the ledger. */
 function isFailure(answer: Answer): boolean {
   const { status, body, outcome } = answer
   if (status === null || isDown(answer) || status === 409 || status === 425) return false

@@ -3,11 +3,7 @@ import { type Day, dayText } from '../day.ts'
 export type Held =
   /** As our write would have left it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
-  /**
-   * In a state that our write does not leave: someone has taken it further, or it already was. Under the
-   * same key the ledger repeats its answer to an update that it applied, and refuses one that comes too
-   * late.
-   */
+  /** In a state that our write does not leave: only the key's stored answer shows whether it was applied. */
   | { state: 'moved_on'; body: object }
   /** Not there, or not ours: the ledger's answer to the next attempt will show. */
   | { state: 'absent' }
@@ -16,7 +12,6 @@ export type Held =
 export const absent: Held = { state: 'absent' }
 export const there = (body: object): Held => ({ state: 'there', body })
 
-/** @param differences one clause per field that is not as requested */
 export function compared(body: object, differences: string[]): Held {
   return differences.length === 0
     ? there(body)

@@ -32,7 +32,6 @@ export function findLoan(ledger: Reader, externalId: string) {
   return lookUp<LedgerLoan>(ledger, loanPath(externalId))
 }
 
-/** The loan, as the whole answer. */
 export function findLoanAnswer(ledger: Reader, externalId: string) {
   return lookUpAnswer<LedgerLoan>(ledger, loanPath(externalId))
 }
@@ -45,7 +44,6 @@ export function findLoanWithTransactions(ledger: Reader, externalId: string) {
   return lookUp<LoanWithTransactions>(ledger, loanPath(externalId, WITH_TRANSACTIONS))
 }
 
-/** Also finds a transaction that was undone. */
 export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(
   ledger: Reader,
   loanExternalId: string,

@@ -68,7 +68,6 @@ export function isExactIn(
   return exact.decimalPlaces() <= decimalPlaces && isMultiple
 }
 
-/** The ledger's answer to a write on this loan, rebuilt from a read. */
 export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerLoan): object {
   return {
     officeId: clientOfficeId,

@@ -3,10 +3,7 @@ import type { Done, Ledger } from './client.ts'
 
 const NOT_FOUND = 404
 
-/**
- * @returns undefined if the ledger says that it does not exist @throws LedgerTrouble if it cannot be read:
- * a refusal of the read, or of our user, says nothing about what is there
- */
+/** @returns undefined only if the ledger itself says that it does not exist */
 export async function lookUp<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,
@@ -15,7 +12,6 @@ export async function lookUp<T>(
   return answer?.body
 }
 
-/** @returns the whole answer; undefined if the ledger says that there is no such record */
 export async function lookUpAnswer<T>(
   ledger: Pick<Ledger, 'read'>,
   path: string,

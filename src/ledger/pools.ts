@@ -1,12 +1,9 @@
 import type { Pool } from 'undici'
 
-/** The connections in use, and earlier ones whose calls have not ended. */
 export type Pools = {
   use<T>(call: (pool: Pool) => Promise<T>): Promise<T>
-  /** Whether a call on the current connections has waited that long for its answer. */
   hasHung(ms: number): boolean
   reconnect(): void
-  /** Waits for calls in flight. */
   close(): Promise<void>
   cutOff(): Promise<void>
 }

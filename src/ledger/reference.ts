@@ -20,10 +20,7 @@ const PAYMENT_TYPES = '/paymenttypes'
 export type Reference = {
   officeId: number
   product(name: string): Promise<LoanProduct | undefined>
-  /**
-   * Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks
-   * it: our setting is wrong, not the payment
-   */
+  /** Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
   paymentTypeId(): Promise<number>
 }
 

@@ -6,7 +6,6 @@ import { findTransaction, repayLoan } from './loan-calls.ts'
 import type { Reference } from './reference.ts'
 import { isStanding, type LedgerTransaction } from './transaction.ts'
 
-/** The amount is a decimal string, sent as it is. */
 export type LedgerRepayment = {
   loanExternalId: string
   externalId: string
@@ -46,10 +45,7 @@ export async function heldRepayment(
   return comparedRepayment(transaction, wanted)
 }
 
-/**
- * One with its receipt number that was not undone is the same payment, whoever booked it and under which
- * external id.
- */
+/** A standing one with its receipt number is the same payment, whoever booked it. */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)
   const same = transactions.filter(one => standingReceipt(one) === receipt)

@@ -37,7 +37,6 @@ export type Request = {
   path: string
   body?: object
   key?: string
-  /** W3C Trace Context. */
   traceparent?: string | null
 }
 

@@ -15,19 +15,13 @@ const ASK_EVERY_MS = 250
 const MARGIN_MS = 1_000
 
 type Options = {
-  /** Maximum for this process. */
   most: number
-  /** Maximum for all processes. */
   total: number
   log: Pick<Log, 'warn'>
 }
 type Share = { live: number; bulk: number }
 
-/**
- * Each process leases a share in the database, according to its load. Until the first lease, and once the
- * database has been unreachable for as long as a lease, this process makes no calls. Stop it only once the
- * calls have ended.
- */
+/** Without a valid lease this process makes no calls. Stop it only once the calls have ended. */
 export function shareSlots(db: Database, slots: Slots, { most, total, log }: Options): Job {
   const me = newId()
   let share: Share = { live: 0, bulk: 0 }

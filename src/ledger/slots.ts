@@ -2,18 +2,13 @@ export type Lane = 'live' | 'bulk'
 
 export type Slots = {
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
-  /**
-   * Gives the slots of tasks that have run for that long to others, while those tasks go on; never of more
-   * tasks than this process may run at once.
-   */
+  /** Never gives away the slots of more tasks than this process may run at once. */
   replace(afterMs: number): void
-  /** How many more tasks could start without waiting. */
   free(lane: Lane): number
   waiting(lane: Lane): number
   busy(lane: Lane): number
   /** Those that are already running continue, even if they are more. */
   resize(limits: SlotLimits): void
-  /** The most tasks of each lane that may run at once. */
   most: Readonly<Record<Lane, number>>
 }
 
@@ -25,13 +20,9 @@ const LIVE_PER_BULK = 7
 
 type Running = { lane: Lane; since: number; isReplaced: boolean }
 
-/** `total` counts both lanes; live tasks may take all of it. */
 type SlotLimits = { total: number; bulk: number }
 
-/**
- * @param total for both lanes; bulk gets at most half, so that live operations continue even if every other
- * call hangs
- */
+/** @param total bulk gets at most half, so that live operations continue even if every other call hangs */
 export function openSlots(total: number): Slots {
   const most = { live: total, bulk: bulkOf(total) }
   const busy = { live: 0, bulk: 0 }
@@ -91,7 +82,6 @@ export function openSlots(total: number): Slots {
   }
 }
 
-/** @returns those that are replaced now; with the earlier ones they are never more than `most` */
 function replaceHung(running: Running[], most: number, afterMs: number): Running[] {
   const others = running.filter(({ isReplaced }) => !isReplaced)
   const left = most - (running.length - others.length)

@@ -2,7 +2,6 @@ import type { Trace } from '../ops/traces.ts'
 import type { Answer } from './answer.ts'
 import type { Request } from './send.ts'
 
-/** Records only the resource in the path: the rest are ids. */
 export function traceLedgerCall(
   trace: Trace | undefined,
   { method, path }: Request,

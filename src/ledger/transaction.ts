@@ -2,7 +2,6 @@ import type { Day } from '../day.ts'
 
 export type LedgerTransaction = {
   id: number
-  /** A transaction booked by hand may have none. */
   externalId?: string
   date: Day
   amount: number

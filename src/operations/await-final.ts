@@ -7,9 +7,7 @@ import type { Database } from '../database/database.ts'
 const ASK_EVERY_MS = 25
 
 type AwaitFinal = {
-  /** Each waiting caller holds a connection. */
   isFull(): boolean
-  /** @param response closes when the caller has gone, which ends the wait */
   wait(id: string, timeoutMs: number, response: ServerResponse): Promise<void>
   /** Waits must not delay a stop. */
   release(): void

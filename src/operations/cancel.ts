@@ -16,7 +16,6 @@ const cancelled = {
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 
-/** @throws UnknownTrackingId, Conflict */
 export async function cancelOperation(
   { db, boss, onFinal }: Context,
   tracked: { operationType: string; id: string },

@@ -8,7 +8,6 @@ import { loanDelete } from './loan-delete.ts'
 import { loanDisburse } from './loan-disburse.ts'
 import { loanUpdate } from './loan-update.ts'
 
-/** In the order of a loan's life. */
 export function operationCatalogue(lenders: ReadonlyMap<string, Lender>): Catalogue {
   const operations = [
     clientCreate,

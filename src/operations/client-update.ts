@@ -46,10 +46,7 @@ export const clientUpdate = operation({
   },
 })
 
-/**
- * Sent with every update: Fineract wants both names if one is sent, treats an e-mail address or activation
- * date alone as no change, and accepts a full name only without the other two.
- */
+/** Fineract wants both names if one is sent, and ignores an e-mail address or activation date alone. */
 function namesOf(client: LedgerClient, changes: ClientFields): object {
   const { firstname, lastname, fullname, displayName } = client
   if (firstname !== undefined || lastname !== undefined) return { firstname, lastname }

@@ -58,10 +58,7 @@ export function someMatching(filter: OperationFilter, limit: number): RawBuilder
   return sql`select from (${sql.join(some, sql` union all `)}) parts`
 }
 
-/**
- * One query per origin, because each origin's own indexes have the order. The unfinished, the failed, and
- * those of one loan or client have indexes across origins; the successful are nearly everything.
- */
+/** One query per origin, because each origin's own indexes have the order. */
 function partsOf(filter: OperationFilter): OperationFilter[] {
   const { origin, external_id, status, operation_type } = filter
   const isEverything = status === 'success' && operation_type === undefined
@@ -71,7 +68,6 @@ function partsOf(filter: OperationFilter): OperationFilter[] {
   return ORIGINS.map(origin => ({ ...filter, origin }))
 }
 
-/** @throws UnknownTrackingId */
 export async function operationWithAttempts(db: Database, tracked: Tracked) {
   type Row = OperationRow & ListColumns & Pick<Whole, 'data' | 'origin' | 'predecessor'>
   const { rows } = await sql<Row>`

@@ -63,11 +63,7 @@ export const loanUpdate = operation({
   },
 })
 
-/**
- * Fineract rebuilds the schedule from the body alone: a missing field leads to a refusal or, worse, to an
- * empty schedule or one without interest. Missing charges are dropped, and charges without their id
- * replaced.
- */
+/** Fineract rebuilds the schedule from the body alone, drops missing charges and replaces those without id. */
 function merged(loan: LedgerLoan, changes: Changes) {
   const submittedOnDate = changes.submittedOnDate ?? dayText(loan.timeline.submittedOnDate)
   const expected = loan.timeline.expectedDisbursementDate
@@ -110,10 +106,7 @@ function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCha
   }
 }
 
-/**
- * As the ledger would report them. Which fields differed before can no longer be read: what was requested,
- * and what follows from it, counts as changed.
- */
+/** What differed before can no longer be read: what was requested counts as changed. */
 function asChanges(loan: LedgerLoan, asked: Changes): object {
   const { loanTermFrequencyType, submittedOnDate, ...plain } = asked
   const { loanTermFrequency, numberOfRepayments } = plain

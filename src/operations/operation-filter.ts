@@ -22,7 +22,6 @@ export type OperationFilter = {
   operation_type?: string
   waiting_for?: string
   error_code?: string
-  /** A day, by the clock of `time_zone`. */
   failed_on?: string
   time_zone?: string
 }
@@ -52,8 +51,7 @@ export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
 export function matchingOperations(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
   const where: RawBuilder<unknown>[] = [sql`true`]
-  // Literals, for the partial indexes. Once few rows are left, the index on other origins than `api` would
-  // only be in the way.
+  // Literals, for the partial indexes.
   const isOfFew = wantsUnfinished(filter) || wantsFailed(filter)
   if (origin !== undefined)
     where.push(

@@ -4,7 +4,6 @@ import type { Database, Trx } from '../database/database.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 
-/** All null while the ledger is not paused. */
 export type PauseState = {
   paused: boolean
   reason: string | null
@@ -12,7 +11,6 @@ export type PauseState = {
   until: Date | null
 }
 
-/** If it is paused already, changes why and until when. @throws FieldErrors if it would end in the past */
 export async function pauseLedger(
   db: Database,
   { reason, until }: { reason: string; until: Date | null },
@@ -37,7 +35,6 @@ export async function pauseLedger(
   })
 }
 
-/** The sweep of each worker then finds what is due. */
 export function resumeLedger(db: Database, asker: Asker): Promise<PauseState> {
   return alone(db, async trx => {
     await changePause(trx, sql`until = clock_timestamp()`)
@@ -56,7 +53,6 @@ function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
   })
 }
 
-/** @returns the changed pause; undefined if none is under way */
 async function changePause(trx: Trx, change: RawBuilder<unknown>): Promise<Pause | undefined> {
   const { rows } = await sql<Pause>`
     update loanops.ledger_pause set ${change}

@@ -5,10 +5,7 @@ import type { Database } from '../database/database.ts'
 const ROWS_PER_STATEMENT = 500
 const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
 
-/**
- * Removes only personal data. What is needed to reconcile with the ledger stays: ids, amounts, dates,
- * result and attempts. @returns how many operations were purged
- */
+/** What is needed to reconcile with the ledger stays: ids, amounts, dates, result and attempts. */
 export async function purgeOperations(db: Database, retentionDays: number): Promise<number> {
   for (let purged = 0; ; ) {
     const { numAffectedRows } = await purgeSome(db, retentionDays)

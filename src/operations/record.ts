@@ -21,7 +21,6 @@ export const Processing = Type.Object(
   { additionalProperties: false },
 )
 
-/** Two members while processing, all of them afterwards. */
 export const TrackingRecord = Type.Union([Processing, Type.Object(recordFields)])
 
 const text = nullable(Type.String())

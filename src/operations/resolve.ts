@@ -19,10 +19,7 @@ import { UnknownTrackingId } from './tracking-id.ts'
 
 export const ResolvedAs = oneOf(RESOLUTIONS)
 
-/**
- * The next attempt looks at the ledger first, and what it finds takes precedence: an effect that was
- * applied has not failed and is not applied again. @throws UnknownTrackingId, Conflict
- */
+/** The next attempt looks at the ledger first, and what it finds takes precedence. */
 export async function resolveOperation(
   db: Database,
   boss: PgBoss,

@@ -1,7 +1,6 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { isExactIn, type LedgerCurrency } from '../ledger/loan.ts'
 
-/** The ledger would book the rounded amount and report success. */
 export function roundingRefusal(
   currency: LedgerCurrency,
   amount: number | string | undefined,

@@ -21,7 +21,6 @@ export const TrackingId = described(
   'LOAN_APPROVE|019a0000-0000-7000-8000-000000000000',
 )
 
-/** @throws InvalidTrackingId */
 export function parseTrackingId(text: string): { operationType: string; id: string } {
   const [, operationType, id] = SHAPE.exec(text) ?? []
   if (operationType === undefined || id === undefined) throw new InvalidTrackingId()

@@ -10,7 +10,6 @@ import { type Call, refusalsOf } from './refusals.ts'
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 32"><text y="24" font-family="sans-serif" font-size="24" fill="white">LoanOps</text></svg>'
 
-/** @param webhooks the calls that the service makes itself */
 export const docsRoutes = (webhooks: object) =>
   fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(fastifySwagger, {

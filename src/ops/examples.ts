@@ -13,7 +13,6 @@ type Schema = {
 }
 type Media = { schema?: Schema; example?: unknown; examples?: object }
 
-/** One per alternative of the body, made from the examples of its members. */
 export function withExamples(media: Media): void {
   const { schema, example, examples } = media
   if (schema === undefined || example !== undefined || examples !== undefined) return
@@ -24,7 +23,6 @@ export function withExamples(media: Media): void {
     )
 }
 
-/** Its own example, or what follows from its type. */
 export function exampleOf(schema: Schema): unknown {
   const { examples = [], enum: [named] = [], properties, required = [] } = schema
   const given = [...examples, schema.const, schema.default, named].find(one => one !== undefined)

@@ -7,21 +7,17 @@ export type Readiness = {
   status: 'ready' | 'not_ready'
   database: 'ok' | 'cannot be reached' | 'is read-only' | 'is behind: run migrate'
   queue: 'ok' | 'cannot be reached'
-  /** Tasks that this process has been retrying for too long. */
   stuck: string[]
   ledger: LedgerReport
-  /** Reports of features, by name. */
   [part: string]: unknown
 }
 export type LedgerReport = {
   /** Why operations wait for the ledger, whichever process noticed, or `not_known`. */
   waiting_for: string[]
-  /** In words; null if not paused. */
   pause: string | null
 }
 export type Health = () => Promise<Readiness>
 
-/** Returns `otherwise` if the database does not answer in time. */
 export type Ask = <T>(question: (db: Database) => Promise<T>, otherwise: T) => Promise<T>
 /** A feature's contribution to readyz; never affects readiness. */
 export type Report = (ask: Ask) => Promise<Record<string, unknown>>

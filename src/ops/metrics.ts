@@ -5,10 +5,7 @@ export type OpenCounters<Counters extends object = object> = (registers: Registr
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-/**
- * Labels never contain ids, names or any other text from a caller. @param features shown on /metrics from
- * the start, before anything is counted
- */
+/** Labels never contain ids, names or any other text from a caller. */
 export function openMetrics(features: OpenCounters[] = []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -28,7 +25,6 @@ export function openMetrics(features: OpenCounters[] = []) {
     }),
   }
 
-  /** Registered by the first call, and the same for every later one. */
   function of<Counters extends object>(open: OpenCounters<Counters>): Counters {
     const counters = opened.get(open) ?? open(registers)
     opened.set(open, counters)

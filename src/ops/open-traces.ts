@@ -13,7 +13,6 @@ export async function openTraces(
   return openOtlpTraces(endpoint, `loanops-${ROLE}`, log)
 }
 
-/** Passes on what callers send. */
 const untraced: Traces = {
   at: passedOn,
   linkedTo: () => passedOn(null),

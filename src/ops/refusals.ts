@@ -26,7 +26,6 @@ export type Call = {
   requestBody?: { content: Record<string, object> }
   responses: Record<string, { description: string }>
   security?: object[]
-  /** Codes that do not follow from the other parts of a route's schema. */
   'x-refusals'?: string[]
 }
 
@@ -35,7 +34,6 @@ const RETRY_AFTER = {
 }
 const WITH_RETRY_AFTER = [429, 503]
 
-/** By status, for a call under /api. */
 export function refusalsOf(method: string, call: Call): Call['responses'] {
   const codes = [...codesOf(method, call), ...(call['x-refusals'] ?? [])]
   const byStatus = Map.groupBy(
@@ -60,7 +58,6 @@ function problemWith(codes: string[]) {
   return { 'application/problem+json': { schema } }
 }
 
-/** Those that follow from what a call is made of. */
 function codesOf(method: string, { parameters = [], security }: Call): string[] {
   const isWebhook = security?.length === 0
   const names = parameters.filter(one => one.in === 'path').map(({ name }) => name)

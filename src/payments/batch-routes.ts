@@ -72,6 +72,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
   }
 }
 
+/** An empty object counts as no body. */
 function refuseBody(body: unknown): void {
   if (body === undefined) return
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)

@@ -9,6 +9,7 @@ import { isStanding } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 import type { PaymentResolution } from './resolution.ts'
 
+/** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
 
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {

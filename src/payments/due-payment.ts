@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
+/** `isOutside`: sent from outside the lender's networks. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
 /** `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
@@ -10,8 +11,10 @@ type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 
 export type DuePayment = {
   gateway: Gateway
+  /** In the currency's units, with every digit. */
   amount: string
   currency: string | null
+  /** An operator's decision, which overrides everything else; null if the events decide. */
   decided: { day: string; capturedAmount: string | null } | null
   externalId: string
   receiptNumber: string

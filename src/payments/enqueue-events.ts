@@ -34,6 +34,7 @@ export function enqueueEvents(
     commitEvents,
     CALLERS_PATIENCE_MS,
     watch.waited('payment events'),
+    // Events have no order among themselves.
     { groups: GROUPS_BESIDE, namesOf: () => [] },
   )
 

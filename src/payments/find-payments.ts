@@ -16,6 +16,7 @@ const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }
 
+/** Only the view can tell these states apart; there are few such rows. */
 const IN_PROGRESS = ['waiting', 'posting']
 
 /** Newest first; if filtered by day, by time of payment, so that only those days are read. */

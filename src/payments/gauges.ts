@@ -60,6 +60,7 @@ function openGauges(registers: Registry[]): (measured: Measured) => void {
     objections.reset()
     for (const [objection, count] of Object.entries(measured.objections))
       objections.set({ objection }, count)
+    // Counted in the database, by whichever process transformed them.
     unknown.reset()
     for (const [source, count] of Object.entries(measured.unknown)) unknown.inc({ source }, count)
   }

@@ -3,6 +3,7 @@ import type { Batch } from './batch.ts'
 import { lockSettling } from './lock-settling.ts'
 import { noteError } from './note-error.ts'
 
+/** Per batch, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200
 
 export type ProductOf = (loan: string) => Promise<string | undefined>

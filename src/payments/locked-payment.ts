@@ -14,6 +14,7 @@ export type PaymentStanding = {
   reason: string | null
   objection: string | null
   loan: string | null
+  /** In the currency's units; null if unknown or not an amount of money. */
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean

@@ -17,6 +17,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
     policy: 'standard',
     // A table of its own: a flood of webhooks must not slow down other queues.
     partition: true,
+    // Intake wakes the workers after its commit.
     notify: false,
     // It fails only while the database is in trouble: with back-off up to ten minutes, 30 retries last three hours.
     retryLimit: 30,

@@ -6,6 +6,7 @@ import type { PaymentResolution } from './resolution.ts'
 
 type Name = { gateway: string; id: string }
 
+/** Call it with the lock for settling held. @throws Conflict if another payment stands for the same money */
 export async function refuseCountedTwice(
   trx: Trx,
   payment: PaymentStanding,

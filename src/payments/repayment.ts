@@ -21,6 +21,7 @@ import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
 
+/** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
@@ -124,6 +125,7 @@ function believedDay(
   return trusted
 }
 
+/** The deciding call has checked the loan too, but the payment may have been assigned to another one since. */
 function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
   const captured = decided?.capturedAmount ?? null
   return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
@@ -163,6 +165,7 @@ async function duplicate(
     }
     return undefined
   }
+  // Whatever its amount and day, its external id stays reserved: another repayment needs a new one.
   if (!isStanding(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(run.ledger, loanId)

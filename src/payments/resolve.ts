@@ -58,6 +58,7 @@ export async function resolve(
   return seen
 }
 
+/** What was checked at the ledger must be what is decided. */
 function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   const isSame =
     seen.id === payment.id &&
@@ -70,6 +71,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: PaymentResolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
+  // The external id of an undone repayment stays reserved.
   const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
   await sql`
     update core.transaction

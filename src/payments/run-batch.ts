@@ -12,6 +12,7 @@ import { judge, type ProductOf } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
+/** What is left after that waits for the next batch. */
 const MAX_ROUNDS = 2
 
 type BatchContext = Databases & {

@@ -10,6 +10,7 @@ import { isDataError } from './data-error.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { deadEventQueue, eventQueue } from './queue.ts'
 
+/** Below the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
 type SaveOptions = {

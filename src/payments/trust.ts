@@ -67,6 +67,7 @@ function* reasonsToDistrust(
   const { validateSignature, confirm } = lender[gateway]
   if (validateSignature && !confirm && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'
+  // What was fetched with another lender's credentials is confirmed too, and is that lender's.
   if (confirm && !isVerified && !(isFetched && named !== UNKNOWN)) yield 'unconfirmed'
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
@@ -75,6 +76,7 @@ function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean 
   return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
 }
 
+/** Other lenders may share this lender's secrets. */
 function isVerifiedBy(
   lenders: Config['lenders'],
   lender: Lender,

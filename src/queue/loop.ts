@@ -4,14 +4,10 @@ import type { Job } from './job.ts'
 const MAX_SHARE_OF_TIME = 0.1
 
 type Loop = Job & {
-  /** Ends the current rest, or skips the next one. */
   wake(): void
 }
 
-/**
- * @param look returns how many milliseconds to rest; after 0 it looks again at once @param everyMs how long
- * to rest after a look that failed: its cause will not go away at once
- */
+/** @param look returns the milliseconds to rest; 0 to look again at once @param everyMs after a failed look */
 export function startLoop(
   look: (stopping: AbortSignal) => Promise<number>,
   { everyMs, onError }: { everyMs: number; onError(error: unknown): void },
@@ -57,7 +53,6 @@ export function startLoop(
   }
 }
 
-/** At least `everyMs`, and longer after a longer look. */
 export function restAfter(startedAt: number, everyMs: number): number {
   return Math.max(everyMs, (performance.now() - startedAt) / MAX_SHARE_OF_TIME)
 }

@@ -3,7 +3,6 @@ import type { Database } from '../database/database.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import { publicError } from '../public-error.ts'
 
-/** One run is in progress at a time, across all workers, and one more may wait. */
 export type RunTable = 'core.batch_run' | 'core.readback_run'
 
 /** A backfill is claimed in its own way: one is in progress per account of a gateway. */
@@ -18,7 +17,6 @@ export type RunClaim = {
 /** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
 const REST_SECONDS = 5
 
-/** A dead worker's run goes first; none is started while another is in progress. */
 export async function claimRun(db: Database, table: RunTable): Promise<RunClaim | undefined> {
   const runs = sql.table(table)
   const { rows } = await sql<RunClaim>`
@@ -35,7 +33,6 @@ export async function claimRun(db: Database, table: RunTable): Promise<RunClaim 
   return rows[0]
 }
 
-/** @returns false if another worker has claimed the run */
 export async function renewRun(
   db: Database,
   table: LeasedTable,
@@ -47,7 +44,6 @@ export async function renewRun(
   return numAffectedRows === 1n
 }
 
-/** To the next worker, after a rest if an error interrupted it. */
 export async function releaseRun(
   db: Database,
   table: LeasedTable,

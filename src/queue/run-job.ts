@@ -13,7 +13,6 @@ const LOOK_EVERY_MS = 2_000
 export type Run = {
   claim: RunClaim
   stopping: AbortSignal
-  /** @throws RunLeft if this process must stop working on the run */
   check(): void
 }
 
@@ -26,18 +25,14 @@ export class RunLeft extends Error {
 
 type RunKind = {
   table: RunTable
-  /** Its jobs are wake-ups: a run may be waiting, or is due on schedule. */
   queue: Queue<{ trigger?: 'schedule' }>
-  /** Empty: only on demand. */
   cron: string
   timeZone: string
   request(trx: Trx): Promise<unknown>
-  /** Continues with what remains, also after a worker died. */
   run(run: Run): Promise<void>
   log: Pick<Log, 'error'>
 }
 
-/** One after the other, on schedule and on demand. */
 export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): Promise<Job> {
   const { table, queue, log } = kind
   if (kind.cron === '') await boss.unschedule(queue.name)

@@ -3,7 +3,6 @@ import { type Queue, WATCHED } from './queue.ts'
 /** Longer than any outage: pg-boss must not delete a job that waits for its worker. */
 export const TEN_YEARS_SECONDS = 315_360_000
 
-/** A wake-up; the table of the runs records who may run one. */
 export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
   return {
     name,

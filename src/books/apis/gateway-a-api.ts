@@ -159,6 +159,7 @@ function within(items: unknown[], { from, to }: Window): unknown[] {
 
 function settlementOf(row: unknown): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
+  // Not settled yet.
   if (settlementId === null) return []
   const { fee, tax } = feesOf(row)
   const id = shape.text(row, 'entity_id')

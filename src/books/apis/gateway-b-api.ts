@@ -167,6 +167,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const kind = KINDS[type ?? ''] ?? 'other'
   const paidOut = paidOutOf(event)
   const id = settledId(row, kind, paymentId, paidOut)
+  // The payout itself is not part of the settlement.
   if (settlementId === null || id === null || type === 'SETTLEMENT') return []
   const { fee, tax } = feesOf(row)
   return [

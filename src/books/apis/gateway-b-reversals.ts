@@ -89,6 +89,7 @@ function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
 function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
   const winner = shape.maybe(part(row, 'dispute_details'), 'closed_in_favor_of')
   const outcome = { CUSTOMER: 'done', MERCHANT: 'undone' }[winner ?? ''] ?? 'open'
+  // A flat row of a dispute names no payment.
   if (paymentId === null) return []
   const id = shape.text(eventOf(row), 'event_id')
   return [

@@ -125,6 +125,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
+    // Without its cause, whose message quotes the response.
     throw new UnexpectedAnswer('the response is not JSON')
   }
 }

@@ -21,6 +21,7 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       wake()
     }
   })()
+  // The consumer gets a failure when it asks for the next pages.
   fetching.catch(() => undefined)
   try {
     for (;;) {
@@ -32,6 +33,7 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       yield batch
     }
   } finally {
+    // Not awaited, because nobody wants the page under way any more.
     void pages.return(undefined)
     wake()
   }

@@ -17,6 +17,7 @@ export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched)
     gateway,
     lender,
     receivedAt: new Date().toISOString(),
+    // Without an event id, an equal body counts as a repeat.
     eventId: null,
     eventType: 'loanops.backfill',
     body: Buffer.from(JSON.stringify(body)).toString('base64'),

@@ -19,6 +19,7 @@ export type Fetch = {
   onMissed(count: number): void
 }
 
+/** The registration of a mandate, for which nothing is booked. */
 const ZERO = /^-?0+(\.0+)?$/
 
 /** In one transaction with its progress, so that a page that is read again finds what it stored. */
@@ -63,6 +64,7 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
   return { missing: those(false), unverified: those(true) }
 }
 
+/** If the item names no loan, its order may. */
 async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEvent[]> {
   const events: PaymentEvent[] = []
   for (const { item, hasTags, orderId } of payments) {

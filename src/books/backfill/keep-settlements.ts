@@ -7,6 +7,7 @@ export async function keepSettlements(
   { db, account, claim }: Fetch,
   settlements: ApiSettlement[],
 ): Promise<void> {
+  // Only the last copy of each, because a row may be listed twice.
   const said = [
     ...new Map(
       settlements.map(one => [JSON.stringify([one.settlementId, one.kind, one.id]), one]),

@@ -12,6 +12,7 @@ export function pendingReader(db: Database, backfillId: string): () => Promise<v
   let nextAt = 0
   const read = async () => {
     const startedAt = performance.now()
+    // Not again before this reading has ended.
     nextAt = Number.POSITIVE_INFINITY
     try {
       await sql`select core.read_pending(${backfillId})`.execute(db)
@@ -22,6 +23,7 @@ export function pendingReader(db: Database, backfillId: string): () => Promise<v
   }
   return async () => {
     first ??= read()
+    // The next reading makes up for one that fails.
     if (performance.now() >= nextAt) read().catch(() => undefined)
     await first
   }

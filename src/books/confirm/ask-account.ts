@@ -119,6 +119,7 @@ async function askAll(
     }
   }
 
+  /** Null without an answer. When one kind keeps failing, the others go ahead. */
   async function answerTo(question: Question): Promise<Confirmation | null> {
     const { failures } = budget
     if (failures[question.kind] >= MAX_FAILURES_IN_A_ROW) return null

@@ -12,10 +12,12 @@ export const confirmFeature: Feature = {
 }
 
 type Budgets = Map<GatewayAccount, Budget>
+/** A batch asks twice, with one budget for both. */
 const budgets = new WeakMap<Run, Budgets>()
 /** Of a process's last batch, because a gateway may have asked us to wait beyond it. */
 const lastBudgets = new WeakMap<WorkerContext, Budgets>()
 
+/** In parallel, so that an account that does not answer holds up no other. */
 async function askGateways(context: WorkerContext, run: Run): Promise<number> {
   const { config, traces } = context
   const accounts = config.gatewayAccounts.filter(account => isForConfirming(context, account))

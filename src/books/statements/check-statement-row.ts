@@ -31,6 +31,7 @@ const Row = Type.Object(
 )
 const compiled = TypeCompiler.Compile(Row)
 
+/** Amounts stay texts, so that no digit is lost. */
 export function statementErrors({ reason: _, ...fields }: CsvFields): string[] {
   const first = new Map<string, string>()
   for (const { path, message } of compiled.Errors(fields)) {

@@ -14,6 +14,7 @@ import { statementErrors } from './check-statement-row.ts'
 import { statementFile } from './statement-file.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
+/** About 600,000 rows, whose ids are kept in memory while the file is read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 const MAX_LISTED = 100
 const TEMPLATE = '/api/gateways/statement-template.csv'

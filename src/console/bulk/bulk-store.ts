@@ -36,6 +36,7 @@ export async function countItems(db: Database, items: RawBuilder<unknown>): Prom
 const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
 type NewBulk = {
+  /** Generated for the confirmation page, so that submitting it twice makes one decision. */
   id: string
   decision: DecisionName
   filter: object

@@ -5,6 +5,7 @@ import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const HOURS = 6
 const BUCKET_MINUTES = 10
+/** Only this many of the newest are counted: more would take too long for a page. */
 const MAX_ENDED = 100_000
 
 export type Bucket = { at: Date; accepted: number; finished: number; failed: number }

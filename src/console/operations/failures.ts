@@ -12,6 +12,7 @@ import { countText, countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const MAX_CODES = 8
 
+/** The reasons are those of the newest failures; each number counts all that failed for that reason. */
 export async function failuresByReason(db: Database, filter: OperationFilter): Promise<Html> {
   if (filter.status !== 'failed' || filter.error_code !== undefined) return nothing
   const codes = await sql<{ code: string }>`

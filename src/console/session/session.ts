@@ -26,6 +26,7 @@ export async function readSessions(app: FastifyInstance, db: Database, config: C
     accessTokens(db, config, {
       audience: 'loanops-console',
       ttlSeconds: ttlSeconds(config),
+      // A request without the cookie fails like one with a wrong cookie.
       extractToken: request => tokenIn(request) ?? 'none',
     }),
   )
@@ -37,6 +38,7 @@ export function beginSession(request: FastifyRequest, reply: FastifyReply, accou
   keepToken(request, reply, request.server.jwt.sign(claims))
 }
 
+/** @throws Unauthenticated; MayOnlyLook for a viewer's attempt to change something */
 export async function requireSession(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -107,6 +107,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
   const { url, token = keptToken() } = readClientSettings(env)
   const base = `${url}/api`
   const headers = { 'x-internal-token': token }
+  // By default, undici ends a call after five minutes.
   const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
   return {

@@ -8,6 +8,7 @@ export async function showProgress(ask: () => Promise<MigrationRecord>): Promise
   const bar = new SingleBar({
     format: '  {bar} {value} of {total} rows, {failed} failed, {rate} a second, until {until}',
     noTTYOutput: true,
+    // In a file or a pipe, a line now and then is enough.
     notTTYSchedule: 5_000,
     stream: process.stdout,
   })

@@ -9,6 +9,7 @@ export function hold(looker: Looker, { id, operationType, data }: NewOperation):
     ledger: looker.ledger,
     reference: looker.reference,
     id,
+    // Unused, because nothing is written.
     key: '',
     seen: null,
     remember: async () => undefined,

@@ -5,6 +5,7 @@ import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
+/** Rows that are written or in progress stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)

@@ -78,6 +78,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
          set state = 'stopped', reason = 'not tried, because line ' || failed.line || ' of the same loan failed'
         from failed
        cross join lateral (
+         -- One state at a time, because each has its own index.
          select line from loanops.migration_row
           where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'valid'
          union all

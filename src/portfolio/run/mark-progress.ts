@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.ts'
 /** The rate covers the last one or two intervals: long enough to be steady, short enough to forget an outage. */
 const MARK_EVERY = '30 seconds'
 
+/** A mark from before the run's start belongs to an earlier run. */
 export async function markProgress(db: Database, id: string): Promise<void> {
   await sql`
     update loanops.migration

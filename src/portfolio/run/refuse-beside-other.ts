@@ -19,6 +19,7 @@ export async function refuseBesideOther(trx: Trx, id: string, type: string): Pro
       `Migration ${other.id} is running ${other.type} on the same loans: wait until it ends`,
     )
 
+  /** One pair of states at a time, because each state has its own index. */
   function shareLoan(mine: string, theirs: string) {
     return sql`exists (
       select from loanops.migration_row mine

@@ -5,6 +5,7 @@ import { closed } from '../../http/fields.ts'
 import type { Portfolio } from '../portfolio.ts'
 import { MigrationId, ofOneMigration, Started } from '../record.ts'
 
+/** More files than anybody names in one command. */
 const MAX_AFTER = 100
 
 const tags = ['migration']

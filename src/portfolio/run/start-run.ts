@@ -16,6 +16,7 @@ export type RunRequest = {
 }
 export type RunState = Static<typeof Started>
 
+/** A completed migration stays as it is. @throws NotFound, Conflict */
 export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
   const { migrationId: id, isDryRun, skipInvalid, after } = request
   return db.transaction().execute(async trx => {

@@ -11,6 +11,7 @@ import { feed } from './feed.ts'
 
 /** A new run starts within this time, and a feed lasts longer. */
 const EVERY_MS = 200
+/** How long a run rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 

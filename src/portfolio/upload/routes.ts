@@ -41,6 +41,7 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
   return async app => {
     app.post(
       '/migration/upload',
+      // The body is read part by part as it arrives, so there is nothing to validate before the handler.
       { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
         const id = await portfolio.upload(request, await askerOf(request))

@@ -48,6 +48,7 @@ export async function upload(
   return id
 }
 
+/** During an upload, `uploaded_at` is the time of its last sign of life. */
 async function beat(db: Database, id: string) {
   await sql`
     update loanops.migration set uploaded_at = now() where id = ${id} and status = 'uploading'`.execute(
@@ -55,6 +56,7 @@ async function beat(db: Database, id: string) {
   )
 }
 
+/** If its answer was lost, it may be called again, and then changes nothing. */
 async function check(
   trx: Trx,
   kind: ReadyKind,
@@ -66,6 +68,7 @@ async function check(
   if (found[0] === undefined)
     throw new Unavailable('the upload was considered abandoned and has been removed')
   if (found[0].status !== 'uploading') return
+  // The rules may sort a million rows.
   await sql`set local work_mem = '64MB'`.execute(trx)
   await checkAcross(trx, kind.rules, id)
   const { numAffectedRows } = await sql`
