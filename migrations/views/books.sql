@@ -7,11 +7,11 @@ create or replace function core.day_of(at timestamptz) returns date language sql
   select (at at time zone time_zone)::date from core.day_zone
 $$;
 
--- The next loans with payments that were posted in this time and not read back since its end, in the order of posting, and
--- the last payment looked at. A loan with several such payments may come again, until they are marked.
+-- The next loans with payments posted in this period and not read back since its end, in order of posting, and the last
+-- payment seen. A loan with several such payments may come again until they are marked.
 create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,
   most integer, out loans text[], out read_to timestamptz, out read_to_id uuid) language sql stable
-  -- Always by the index that has this order, whatever the statistics say.
+  -- Always uses the index in this order, whatever the statistics say.
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
   with page as (
     select t.external_loan_id, t.posted_at, t.id
@@ -27,8 +27,8 @@ create or replace function core.loans_to_read_back(since timestamptz, until time
     from page
 $$;
 
--- What was posted to these loans in this time, as it was sent. An operator's amount and day go before; otherwise any event
--- of the captured money may have given the day.
+-- What was sent to these loans in this period. An operator's amount and day take precedence; otherwise any event of the
+-- captured money may have given the day.
 create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
   returns table (id uuid, loan text, gateway text, payment_id text, operation_id uuid, ledger_transaction_id bigint,
     posting_number integer, amount numeric, days date[]) language sql stable
@@ -44,7 +44,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
             order by 1) end
     from unnest(loans) l (loan)
    cross join lateral (
-     -- Loan by loan: the planner must not read the whole time for each of them instead.
+     -- Loan by loan: otherwise the planner reads the whole period for each loan.
      select * from core.transaction t where t.external_loan_id = l.loan offset 0) t
    where t.state = 'posted' and t.posted_at >= since and t.posted_at <= until
 $$;

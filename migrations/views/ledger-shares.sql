@@ -1,4 +1,4 @@
--- Deals slots out one by one, in turn: first what each process wants, then what is left, up to what each can use.
+-- Deals slots out one by one, in turn: first what each process wants, then the rest, up to what each can use.
 create or replace function loanops.deal_slots(slots integer, wanted integer[], most integer[]) returns integer[]
   language plpgsql immutable as $$
 declare
@@ -22,9 +22,9 @@ begin
 end
 $$;
 
--- Renews a process's share of the ledger calls that all processes together may make, and returns it. A smaller
--- one is advice: the slots count as held until the process says that it no longer uses them. Half of all slots, rounded
--- down, are for batches and migrations; the rest is for live operations only.
+-- Renews and returns a process's share of the ledger calls that all processes may make together. A smaller share is advice:
+-- the slots count as held until the process reports that it no longer uses them. Half of all slots, rounded down, are for
+-- batches and migrations; the rest are for live operations only.
 create or replace function loanops.renew_ledger_share(me uuid, total integer, lease_seconds double precision,
   live_held integer, bulk_held integer, wanted_live integer, wanted_bulk integer, most_live integer, most_bulk integer,
   out live integer, out bulk integer) language plpgsql as $$
@@ -32,7 +32,7 @@ declare
   half integer := total / 2;
   held record;
 begin
-  -- One at a time: nobody may take the same free slot twice.
+  -- One at a time: nobody else may take the same free slot.
   perform pg_advisory_xact_lock(7405319);
   delete from loanops.ledger_share s where s.leased_until < clock_timestamp();
   insert into loanops.ledger_share as s
@@ -41,8 +41,8 @@ begin
   on conflict (process) do update
      set live = excluded.live, bulk = excluded.bulk, live_wanted = excluded.live_wanted, bulk_wanted = excluded.bulk_wanted,
          live_most = excluded.live_most, bulk_most = excluded.bulk_most, leased_until = excluded.leased_until;
-  -- The order changes every ten seconds, so that each gets its turn where there are more processes than slots. Whoever
-  -- comes last in one half comes first in the other.
+  -- The order changes every ten seconds, so that each gets its turn if there are more processes than slots. Whoever comes
+  -- last in one half comes first in the other.
   select live_share[place], bulk_share[cardinality(bulk_share) + 1 - place] into live, bulk
     from (select array_position(array_agg(s.process order by turn), me) as place,
                  loanops.deal_slots(total - half, array_agg(s.live_wanted order by turn), array_agg(s.live_most order by turn)) as live_share,
@@ -51,7 +51,7 @@ begin
            cross join lateral md5(s.process::text || floor(extract(epoch from clock_timestamp()) / 10)::text) turn) dealt;
   select sum(s.live)::integer as live, sum(s.bulk)::integer as bulk, sum(s.live + s.bulk)::integer as both_lanes into held
     from loanops.ledger_share s;
-  -- More only out of what nobody holds.
+  -- Grows only by slots that nobody holds.
   bulk := least(bulk, bulk_held + greatest(0, least(half - held.bulk, total - held.both_lanes)));
   live := least(live, live_held + greatest(0, least(total - half - held.live, total - held.both_lanes - greatest(0, bulk - bulk_held))));
   update loanops.ledger_share s

@@ -2,15 +2,16 @@ create or replace view ops.ledger_pause as
 select reason, since, until from loanops.ledger_pause where until is null or until > now();
 comment on view ops.ledger_pause is 'The pause of writes to the ledger, while there is one';
 
--- Of every operation, repayments included.
+-- Covers every operation, repayments included.
 create or replace view loanops.operation_state as
 select o.operation_type || '|' || o.id::text as tracking_id,
        o.operation_type,
        o.external_id,
        o.status,
        o.attempts,
-       -- Null for a finished one. null || text is null, so the planner can rule out finished operations, and answers a filter
-       -- on waiting_for from the index of unfinished ones. A case on the status would make it read every operation ever.
+       -- Null for a finished operation. Because null || text is null, the planner can rule out finished operations and
+       -- answer a filter on waiting_for from the index of unfinished ones. A case on the status would make it read every
+       -- operation ever.
        unfinished.nothing || case
          when o.unknown_since is not null then 'outcome_unknown'
          -- What is under way may still end, and an approval may still come.
@@ -24,7 +25,7 @@ select o.operation_type || '|' || o.id::text as tracking_id,
            then 'client'
          else o.waiting_for
        end as waiting_for,
-       -- A time in the past is none at which it will be tried: it waits for something else, or is about to start.
+       -- A time in the past is not when it will be tried: it waits for something else, or is about to start.
        case when o.status = 'processing' and o.claimed_by is null and o.next_try_at > now() then o.next_try_at end
          as next_try_at,
        o.last_error,
@@ -57,7 +58,7 @@ union all
 select o.operation_type || '|' || o.id::text, o.attempt, o.claimed_at, null, null, null, null, null, null, 1
   from loanops.operation o
  where o.status = 'processing' and o.claimed_by is not null and o.unstarted_attempt is distinct from o.attempt;
-comment on view ops.operation_attempt is 'Each call that tried to run an operation, equal ones in a row as one with their number and its last key; one without an end is under way';
+comment on view ops.operation_attempt is 'Each call that tried to run an operation, consecutive equal ones merged into one with their number and last key; one without an end is under way';
 
 create or replace view ops.operation_stuck as
 select * from ops.operation where status = 'processing' and accepted_at < now() - interval '1 minute';

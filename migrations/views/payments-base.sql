@@ -1,6 +1,6 @@
--- The body with U+FFFD in place of escapes of half a character, which PostgreSQL does not read: an emoji cut in two in a
--- description is no reason not to see the money. Null where there is none, and for a body of more than 64 KiB: no genuine
--- one is as long, and a forged one should not cost more than that.
+-- Replaces escaped halves of surrogate pairs, which PostgreSQL cannot read, with U+FFFD: an emoji cut in two in a
+-- description must not hide the money. Null if there are none, and for a body of more than 64 KiB: genuine ones are
+-- shorter, and a forged one must not cost more.
 create or replace function base.without_half_characters(body bytea) returns bytea language plpgsql immutable parallel safe as $$
 declare
   whole text;
@@ -10,7 +10,7 @@ begin
   if octet_length(body) > 65536 or whole ~ E'[\x01\x02]' then
     return null;
   end if;
-  -- Pairs are set aside, with characters that no JSON contains: looking behind each half would take minutes for a MiB.
+  -- Whole pairs are set aside as characters that no JSON contains: looking behind each half would take minutes for a MiB.
   repaired := regexp_replace(whole, '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})', E'\x01\\1\x02\\2', 'gi');
   repaired := regexp_replace(repaired, '\\ud[89a-f][0-9a-f]{2}', '\\ufffd', 'gi');
   repaired := regexp_replace(repaired, E'\x01(.{4})\x02(.{4})', '\\u\1\\u\2', 'g');
@@ -23,15 +23,15 @@ exception
 end
 $$;
 
--- Reads a gateway's field; null if it is not of the expected type.
+-- Null if the gateway's field is not of the expected type.
 create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
-  -- Ids are read as text even if they are numbers, because jsonb keeps every digit. No gateway's id is longer than this.
+  -- Ids are read as text even if they are numbers, because jsonb keeps every digit. No gateway's id is longer.
   select case when jsonb_typeof(value) in ('string', 'number') and length(value #>> '{}') <= 200
               then nullif(btrim(value #>> '{}'), '') end
 $$;
 
 create or replace function base.number_of(value jsonb) returns numeric language sql immutable parallel safe as $$
-  -- A number such as 1e130000 would be written out wherever the payment is shown, with all its digits.
+  -- A number such as 1e130000 would be written out with all its digits wherever the payment is shown.
   select case when jsonb_typeof(value) = 'number' and length(value #>> '{}') <= 60
                 or value #>> '{}' ~ '^-?\d{1,30}(\.\d{1,10})?$'
               then (value #>> '{}')::numeric end
@@ -45,7 +45,7 @@ $$;
 
 create or replace function base.iso_time_of(value jsonb) returns timestamptz language sql stable parallel safe as $$
   -- Strict, because a cast accepts "now" and "infinity", and raises an error for a day that does not exist, which would
-  -- make the whole event unreadable. A time without a zone is India's.
+  -- make the whole event unreadable. Without a zone, India's time.
   select case
     when value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
       then null
@@ -61,12 +61,12 @@ create or replace function base.loan_of(notes jsonb) returns text language sql i
   select coalesce(base.text_of(notes -> 'external_loan_id'), base.text_of(notes -> 'loan_id'))
 $$;
 
--- An object, or an empty one in place of anything else.
+-- An object, or an empty one instead of anything else.
 create or replace function base.object_of(value jsonb) returns jsonb language sql immutable parallel safe as $$
   select case when jsonb_typeof(value) = 'object' then value else '{}' end
 $$;
 
--- What notes or tags say beside the loan, as a hint. People write anything there: nothing that is long.
+-- What notes or tags contain besides the loan, as a hint; nothing long, because people write anything there.
 create or replace function base.tags_of(notes jsonb) returns jsonb language sql immutable parallel safe as $$
   select case when jsonb_typeof(notes) = 'object' and length(notes::text) <= 1000
               then nullif(notes - '{external_loan_id,loan_id}'::text[], '{}') end
@@ -81,7 +81,6 @@ create or replace function base.is_no_money(amount numeric) returns boolean lang
   select amount <= 0 or amount >= 1e13 or scale(trim_scale(amount)) > 2
 $$;
 
--- A captured payment, with its problem if it has one.
 create or replace function base.captured(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select case
@@ -94,25 +93,25 @@ create or replace function base.captured(payment_id text, amount numeric, curren
   end
 $$;
 
--- A payment by which no money came so far; null where its id cannot be read.
+-- Null if its id cannot be read.
 create or replace function base.failed(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select case when payment_id is not null
     then row('payment', payment_id, null, 'failed', amount, currency, paid_at, external_loan_id, null, hints)::base.fact end
 $$;
 
--- An unreadable event, kept under its raw row's id.
+-- Kept under its raw row's id.
 create or replace function base.unreadable(hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
 $$;
 
--- Whether the list has this type of event; * at the end of a listed one stands for any text.
+-- A listed type may end in *, which matches any text.
 create or replace function base.is_listed(name text, types text[]) returns boolean language sql immutable parallel safe as $$
   select name = any(types)
       or exists (select from unnest(types) listed where right(listed, 1) = '*' and starts_with(name, left(listed, -1)))
 $$;
 
--- What an event of an unknown type says in a part that has an id and an amount; no row for any other part.
+-- The facts in a part with an id and an amount; no row for any other part.
 create or replace function base.unknown_facts(name text, part jsonb, unit numeric, at timestamptz, loan text)
   returns setof base.fact language sql stable parallel safe as $$
   with field as materialized (

@@ -1,10 +1,11 @@
--- A type's name in core.event_type, where it has a row of its own. No gateway's is longer.
+-- A type's name in core.event_type, if it has a row of its own. No gateway's is longer.
 create or replace function core.type_name(event_type text) returns text language sql immutable parallel safe as $$
   select left(coalesce(event_type, '(none)'), 100)
 $$;
 
--- Counts the types of events: how many of each, the last of them, and the weightiest that one gave (3 chargeback, 2 refund,
--- 1 payment, 0 nothing that counts). The first names of a source get a row each; those on its gateway's list always do.
+-- Counts the types of events: how many of each, the last of them, and the highest-ranking fact of any (3 chargeback, 2
+-- refund, 1 payment, 0 nothing that counts). The first names of a source get a row each; those on its gateway's list always
+-- do.
 create or replace function core.count_types(wanted_source text, counts jsonb) returns void language sql volatile as $$
   with given as (
     select core.type_name(event_type) as name, sum(events) as events, max(last_at) as last_at, max(weight) as weight
@@ -29,13 +30,12 @@ create or replace function core.count_types(wanted_source text, counts jsonb) re
   select wanted_source, name, taken, events, last_at from named order by name
   on conflict (source, event_type) do update
      set events = t.events + excluded.events, last_at = greatest(t.last_at, excluded.last_at),
-         -- Not every event of a type need say something: a refund that is only ordered does not.
+         -- Not every event of a type states a fact: a refund that is only requested does not.
          taken = case when array_position(array['payment', 'refund', 'chargeback'], t.taken)
                            > coalesce(array_position(array['payment', 'refund', 'chargeback'], excluded.taken), 0)
                       then t.taken else excluded.taken end
 $$;
 
--- Counts the type of a row that was put aside as a payment that cannot be read.
 create or replace function core.count_row(wanted_source text, row_id uuid) returns void language plpgsql volatile as $$
 declare
   counts jsonb;
@@ -46,7 +46,7 @@ begin
 end
 $$;
 
--- Takes events that will be read again out of the counts: each type of the rows with these ids.
+-- Uncounts events that will be read again.
 create or replace function core.uncount_rows(wanted_source text, ids uuid[]) returns void language plpgsql volatile as $$
 begin
   execute format($sql$
@@ -63,8 +63,8 @@ begin
 end
 $$;
 
--- Keeps what these rows of a source say of payments, refunds and chargebacks, and counts their types. Returns the ids of
--- those payments, refunds and chargebacks; null if there are none.
+-- Stores what these rows of a source report about payments, refunds and chargebacks, and counts their types. Returns the
+-- ids of those payments, refunds and chargebacks; null if there are none.
 create or replace function core.note_events(source core.source, ids uuid[]) returns text[] language plpgsql volatile as $$
 declare
   changed text[];
@@ -84,7 +84,7 @@ begin
          when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
          else b.problem end) found (problem)
        where raw_id = any($4)
-         -- Zero registers a mandate, and is no payment.
+         -- Zero registers a mandate, which is not a payment.
          and not (kind = 'payment' and amount is not distinct from 0)
       on conflict do nothing
       returning raw_id, kind, status, gateway_payment_id
@@ -106,8 +106,8 @@ begin
 end
 $$;
 
--- Whether a corrected base view may read this event again: it could not be read, or is of an unknown type, and no operator
--- has decided about it or sent it to the ledger all the same.
+-- Whether a corrected base view may read this event again: it could not be read or is of an unknown type, and no operator
+-- has decided about it or sent it to the ledger anyway.
 create or replace function core.is_unread(e core.event) returns boolean language sql stable as $$
   select (e.problem = 'unknown_event' or e.problem = 'unreadable' and e.gateway_payment_id = e.raw_id::text)
      and not exists (select from core.transaction t

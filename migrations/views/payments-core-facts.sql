@@ -1,27 +1,25 @@
--- How many different facts of one payment, refund or chargeback are read when it is settled. A genuine one has a dozen;
--- whoever sends ever more must not make each further event cost more.
+-- How many different facts of one payment, refund or chargeback are read when it is settled. A genuine one has a dozen; a
+-- flood of events must not make each further one cost more.
 create or replace function core.most_facts() returns integer language sql immutable parallel safe as $$ select 1000 $$;
 
--- How far a dispute has come; 0 for a refund.
+-- How far a dispute has progressed; 0 for a refund.
 create or replace function core.phase_of(hints jsonb) returns integer language sql immutable parallel safe as $$
   select coalesce(array_position(array['DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION'], upper(hints ->> 'phase')), 0)
 $$;
 
--- What an event states, wherever it came from.
 create or replace function core.statement_of(e core.event) returns text language sql stable parallel safe as $$
   select jsonb_build_array(e.status, e.amount::text, e.currency, e.paid_at, e.external_loan_id, e.of_payment_id, e.problem,
            e.lender, e.verified_by, core.phase_of(e.hints), e.hints ->> 'order_id')::text
 $$;
 
--- Whether an event is verified, or comes from networks that a lender allows: a stranger cannot send such events at will.
+-- Verified, or from networks that a lender allows: a stranger cannot send such events at will.
 create or replace function core.is_trusted(wanted_gateway text, verified_by text, address inet) returns boolean
   language sql stable as $$
   select verified_by is not null
       or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
--- The events of these payments, refunds and chargebacks that state different facts, each with the reason for which it is
--- ignored, if there is one, and with the number of them.
+-- The events that state different facts, each with the reason why it is ignored, if there is one, and their number.
 create or replace function core.weigh_events(wanted_gateway text, ids text[])
   returns table (source text, raw_id uuid, kind text, gateway_payment_id text, of_payment_id text, status text,
     amount numeric, currency text, paid_at timestamptz, external_loan_id text, problem text, lender text, verified_by text,
@@ -36,7 +34,7 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
                      or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'outranked'
               when e.is_unproved then 'not_confirmed' end
     from (select e.*, count(*) over same as facts, bool_or(e.status <> 'unknown') over same as is_known,
-                 -- An event of an unknown type has no bearing on the others.
+                 -- An event of an unknown type does not affect the others.
                  coalesce(bool_and(e.is_outside) filter (where e.status <> 'unknown') over same,
                           bool_and(e.is_outside) over same) as all_outside,
                  case when bool_or(e.status <> 'unknown') over same
@@ -48,7 +46,7 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
           window same as (partition by e.kind, e.gateway_payment_id)) e
 $$;
 
--- The lender that an event names beside the gateway's answer, which states the same and names none.
+-- The lender named by an event beside the gateway's response, which states the same and names none.
 create or replace function core.lender_beside(wanted_gateway text, wanted_kind text, payment_id text, amount numeric,
   currency text, loan text) returns text language sql stable as $$
   select e.lender
@@ -60,8 +58,8 @@ create or replace function core.lender_beside(wanted_gateway text, wanted_kind t
    limit 1
 $$;
 
--- Whether there are so many different facts that one of those which were set aside might have counted. What a stranger
--- sends from outside the lender's networks does not count, and takes no trusted event's place.
+-- Whether there are so many different facts that one of those set aside might have counted. What a stranger sends from
+-- outside the lender's networks does not count, and displaces no trusted event.
 create or replace function core.has_too_many(wanted_gateway text, wanted_kind text, payment_id text) returns boolean
   language sql stable as $$
   select count(*) >= core.most_facts() and (bool_or(e.ignored_for is null and not t.is_trusted) or bool_and(t.is_trusted))
@@ -70,8 +68,8 @@ create or replace function core.has_too_many(wanted_gateway text, wanted_kind te
    where e.kind = wanted_kind
 $$;
 
--- Sets aside the events of these payments, refunds and chargebacks that repeat an earlier one's facts, and those beyond
--- the most: first what strangers sent last, then what was sent again from other addresses. They stay in the list.
+-- Sets aside events that repeat an earlier one's facts, and those beyond the limit: first what strangers sent last, then
+-- what was sent again from other addresses. They stay in the list.
 create or replace function core.set_aside_events(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   with event as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.received_at, e.address, core.statement_of(e) as statement,
@@ -84,7 +82,7 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
                                      order by received_at, raw_id, source) > 1 as is_repeat
       from event
   ), copied as (
-    -- A genuine event may be sent again from many addresses, which must not push out what is sent after it.
+    -- A genuine event may be sent again from many addresses, which must not displace what is sent after it.
     select *, row_number() over (partition by kind, gateway_payment_id, is_repeat, statement
                                      order by is_inside desc, received_at, raw_id) as copy
       from compared
@@ -100,14 +98,13 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
      and e.source = r.source and e.raw_id = r.raw_id and e.kind = r.kind and e.gateway_payment_id = r.gateway_payment_id
 $$;
 
--- Whether an event states other money or another loan than a payment that is decided, posted or being posted.
+-- It states other money or another loan than a payment that is decided, posted or being posted.
 create or replace function core.contradicts(t core.transaction, amount numeric, currency text, external_loan_id text)
   returns boolean language sql immutable parallel safe as $$
   select amount <> t.amount or currency <> t.currency or t.assigned_loan_id is null and external_loan_id <> t.named_loan_id
 $$;
 
--- The events of a payment, refund or chargeback that state different facts, each with the reason why it does not count;
--- null if it does.
+-- The events that state different facts, each with the reason why it does not count; null if it does.
 create or replace function core.why_not_counted(t core.transaction)
   returns table (source text, raw_id uuid, reason text) language sql stable as $$
   select e.source, e.raw_id, case

@@ -1,15 +1,15 @@
--- Whether a loan can have this external id in the ledger.
+-- Whether the ledger accepts this as a loan's external id.
 create or replace function core.can_be_loan(name text) returns boolean language sql immutable parallel safe as $$
   select name ~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$'
 $$;
 
--- Where something goes while nothing proves it: whether its gateway was asked decides.
+-- The fate of what nothing proves depends on whether its gateway was asked.
 create or replace function core.fate_of_unconfirmed(unconfirmed text) returns text[] language sql immutable parallel safe as $$
   select case unconfirmed when 'denied' then array['suspense', 'not_at_gateway', null] else array['waiting', null, null] end
 $$;
 
--- Where a refund or chargeback goes: whether it is proved, whether all its events come from outside, what the others say,
--- and whether its payment was captured decide.
+-- The fate of a refund or chargeback depends on whether it is proved, whether all its events come from outside, what the
+-- other events say, and whether its payment was captured.
 create or replace function core.fate_of_refund(kind text, all_outside boolean, is_done boolean, is_undone boolean,
   is_of_nothing boolean, is_payment_captured boolean, unconfirmed text default null)
   returns text[] language sql immutable parallel safe as $$
@@ -19,14 +19,14 @@ create or replace function core.fate_of_refund(kind text, all_outside boolean, i
     when all_outside                                  then array['suspense', 'sender_not_allowed', null]
     when is_done and not is_of_nothing                then array['suspense', kind,                 null]
     when is_undone and not is_done                    then array['failed',   null,                 null]
-    -- The refund of a payment that was never captured takes nothing back.
+    -- A refund of a payment that was never captured takes nothing back.
     when is_of_nothing and is_payment_captured is not true
                                                       then array['returned', null,                 null]
     else                                                   array['suspense', kind,                 null] end
 $$;
 
--- Where a payment, refund or chargeback goes: the first row whose condition holds. The arguments are named like the
--- columns of core.transaction that they come from.
+-- The fate of a payment, refund or chargeback: the first row whose condition holds. The arguments are named after the
+-- columns of core.transaction.
 create or replace function core.fate_of(
   kind text,
   is_captured boolean,
@@ -42,9 +42,9 @@ create or replace function core.fate_of(
   decision text default null,
   -- The kind of a refund or chargeback that keeps this payment from being posted.
   held_by text default null,
-  -- What speaks against a payment that is decided, posted or being posted.
+  -- The objection to a payment that is decided, posted or being posted.
   objection text default null,
-  -- Of a refund or chargeback.
+  -- Only for a refund or chargeback.
   all_outside boolean default false,
   is_done boolean default false, is_undone boolean default false,
   is_of_nothing boolean default false, is_payment_captured boolean default null
@@ -60,13 +60,13 @@ create or replace function core.fate_of(
 
       when present_state in ('posting', 'posted')       then array[present_state, present_reason,    objection]
 
-      -- What an operator has decided to post is held back by the ledger only.
+      -- Once an operator has decided to post it, only the ledger can hold it back.
       when decision = 'post' then case
         when refused_reason is not null                 then array['suspense', refused_reason,       objection]
         else                                                 array['waiting',  null,                 objection] end
 
       else case
-        -- It was posted once: only an operator has it posted again.
+        -- It was posted once: only an operator may have it posted again.
         when refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
                                                         then array['suspense', refused_reason,       null]
         when problem = 'unknown_event'                  then array['suspense', 'unknown_event',      null]
@@ -74,7 +74,7 @@ create or replace function core.fate_of(
         when problem = 'unreadable'                     then array['suspense', 'unreadable',         null]
         when unconfirmed is not null                    then core.fate_of_unconfirmed(unconfirmed)
         when held_by is not null                        then array['suspense', held_by,              null]
-        -- By assigning a loan, an operator has decided which loan is right.
+        -- By assigning a loan, an operator has decided which one is right.
         when disagreement = 'money' or disagreement = 'loan' and not is_assigned
                                                         then array['suspense', 'events_disagree',    null]
         when problem = 'amount_invalid'                 then array['suspense', 'amount_invalid',     null]
@@ -88,13 +88,13 @@ create or replace function core.fate_of(
       offset 0) decided (fate)
 $$;
 
--- What the events of a refund or chargeback say of it, also once an operator has decided about it.
+-- What the events of a refund or chargeback state, even after an operator has decided about it.
 create or replace function core.said_of_refund(r core.transaction, is_payment_captured boolean)
   returns table (all_outside boolean, is_done boolean, is_undone boolean, is_of_nothing boolean, is_verified boolean)
   language sql stable as $$
   select count(*) = 0,
-         -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won.
-         -- With too many facts to read it is taken to be done, which holds the payment back.
+         -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won. With too many
+         -- facts to read it counts as done, which holds the payment back.
          (max(o.phase) filter (where e.status = 'done')
            >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
            or case when max(e.facts) >= core.most_facts()
@@ -107,11 +107,11 @@ create or replace function core.said_of_refund(r core.transaction, is_payment_ca
    where e.kind = r.kind and e.ignored_for is null
 $$;
 
--- The refunds and chargebacks that take this payment back, each with the fact that it is.
+-- The refunds and chargebacks that take this payment back, each with the fact behind it.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language sql stable as $$
   select r.id, r.kind,
-         -- A dispute that is lost, and a refund that turns out to be genuine, state more than they did before.
+         -- A lost dispute, and a refund that turns out to be genuine, state more than before.
          concat_ws(' ', r.kind, r.gateway_payment_id, case when s.is_verified then 'verified' end,
            case when r.kind = 'chargeback' and s.is_done then 'lost' end),
          r.cleared_facts
@@ -120,20 +120,20 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
    where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
      and r.kind = case
        when r.decision is null then r.reason
-       -- What an operator has decided about it says nothing of what became of the money.
+       -- What an operator has decided about it does not say what became of the money.
        else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, p.is_captured))[2] end
-     -- An unverified refund neither holds a verified payment nor speaks against it.
+     -- An unverified refund neither holds back nor objects to a verified payment.
      and (s.is_verified or not p.is_verified)
 $$;
 
--- Whatever speaks against a payment that is decided, posted or being posted. A fact names what it rests on, so that one that
--- an operator has cleared is known again.
+-- What contradicts a payment that is decided, posted or being posted. A fact names its basis, so that one that an operator
+-- has cleared is recognized.
 create or replace function core.facts_against(t core.transaction)
   returns table (objection text, fact text) language sql stable as $$
   select r.kind, r.fact from core.refunds_of(t) r where r.fact <> all(coalesce(r.cleared_facts, '{}'))
   union all
   select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.external_loan_id,
-           -- Whoever dismissed a payment that could not be read or was not verified has not seen the genuine event.
+           -- An operator who dismissed an unreadable or unverified payment has not seen the genuine event.
            case when t.decision = 'dismiss' then coalesce(e.problem, case when e.verified_by is not null then 'verified' end) end)
     from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
    where e.kind = t.kind and e.status = 'captured' and e.ignored_for is null
@@ -144,7 +144,7 @@ create or replace function core.facts_against(t core.transaction)
   select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
 $$;
 
--- Those of them that no operator has cleared, the weightiest first.
+-- Without those that an operator has cleared, the most important first.
 create or replace function core.objections_to(t core.transaction)
   returns table (objection text, fact text) language sql stable as $$
   select objection, fact
@@ -153,8 +153,8 @@ create or replace function core.objections_to(t core.transaction)
    order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
 $$;
 
--- An operator has seen all that speaks against this payment, or all that is said of this refund or chargeback: only what is
--- new speaks against the payment from now on. A payment that is on its way is stopped all the same.
+-- An operator has seen every objection to this payment, or everything reported about this refund or chargeback: from now
+-- on, only new facts count against the payment. A payment on its way is stopped nevertheless.
 create or replace function core.clear_objections(payment uuid) returns void language sql volatile as $$
   update core.transaction t
      set cleared_facts = array(
@@ -170,16 +170,16 @@ create or replace function core.clear_objections(payment uuid) returns void lang
    where t.id = payment
 $$;
 
--- When a refused repayment is tried again: by the next batch, then after a quarter of an hour, then at growing intervals,
--- for seven days.
+-- A refused repayment is retried by the next batch, then after a quarter of an hour, then at growing intervals, for seven
+-- days.
 create or replace function core.next_try_at(tries integer, refused_at timestamptz) returns timestamptz language sql stable as $$
   select case when coalesce(refused_at, now()) > now() - interval '7 days'
     then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
--- The refusal that still holds once a payment has new events. One that is still being retried is retried at once, and one
--- that was based on the events is decided again. The others stay with the operator: the seven days are over, or the
--- operator resolved the repayment as failed.
+-- The refusal that still holds once a payment has new events. One that is being retried is retried at once, and one that
+-- was based on the events is decided again. The others stay with the operator: the seven days are over, or the operator
+-- marked the repayment as failed.
 create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
   language sql immutable parallel safe as $$
   select case when next_try_at is null
@@ -188,8 +188,7 @@ create or replace function core.standing_refusal(refused_reason text, next_try_a
               then refused_reason end
 $$;
 
--- Retries refused payments that are due, unless something else holds them in suspense by now. Locked rows are left to the
--- next batch.
+-- Skips what something else now holds in suspense. Locked rows are left to the next batch.
 create or replace function core.retry_refused(batch uuid, most integer) returns bigint language sql volatile as $$
   with retried as (
     update core.transaction t

@@ -1,4 +1,4 @@
--- Transforms rows of one source that no batch has transformed yet, and settles the payments that they concern.
+-- Transforms the given new rows of one source, and settles the payments that they concern.
 create or replace function core.take(wanted_source text, ids uuid[],
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -33,7 +33,7 @@ begin
 end
 $$;
 
--- Transforms up to `most` rows, fewer if they are large, the oldest first.
+-- Transforms up to `most` rows, oldest first; fewer if they are large.
 create or replace function core.transform(wanted_source text, most integer,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -41,7 +41,7 @@ declare
   ids uuid[];
 begin
   perform core.lock_settling();
-  -- Reading a mebibyte takes some 10 ms: with thousands of such bodies, the statement would time out every time.
+  -- Reading a mebibyte takes about 10 ms: with thousands of such bodies, the statement would always time out.
   execute format($sql$
     select array_agg(raw_id)
       from (select p.raw_id, sum(octet_length(r.body)) over (order by p.raw_id) - octet_length(r.body) as bytes_before
@@ -53,7 +53,7 @@ begin
 end
 $$;
 
--- Records a row that its base view cannot read as unreadable.
+-- Records a row as unreadable.
 create or replace function core.put_aside(wanted_source text, row_id uuid, error text,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
 begin

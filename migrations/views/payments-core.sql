@@ -1,5 +1,5 @@
--- Payments are settled by one transaction at a time: of two concurrent ones, each would miss the other's events. The lock
--- may have any number that nothing else uses.
+-- Only one transaction settles payments at a time: of two concurrent ones, each would miss the other's events. Any number
+-- that nothing else uses.
 create or replace function core.lock_settling() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405316)
 $$;
@@ -7,7 +7,7 @@ $$;
 -- Adds the refunds of these payments, and the payments of all these refunds.
 create or replace function core.with_relatives(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
   with own (ids) as (
-    -- By their events: a refund may be taken to be of another payment, because of an event that will not count.
+    -- By their events: a refund may be attributed to another payment by an event that will not count.
     select ids || array(select gateway_payment_id from core.event
                          where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway
                            and set_aside is null)
@@ -20,8 +20,7 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
--- Those of these payments about which an operator had an unreadable event booked, before a readable one came: it may be the
--- same money.
+-- Those for which an operator booked an unreadable event before a readable one came: it may be the same money.
 create or replace function core.booked_unread(wanted_gateway text, ids text[]) returns setof text language sql stable as $$
   select t.hints ->> 'payment_id'
     from core.transaction t
@@ -29,7 +28,7 @@ create or replace function core.booked_unread(wanted_gateway text, ids text[]) r
      and t.decision in ('post', 'handled')
 $$;
 
--- Sums up the events of each of these payments, refunds and chargebacks, without those that do not count.
+-- Leaves out events that do not count.
 create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
@@ -49,7 +48,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
         or is_unconfirmed and ignored_for = 'not_confirmed'
   )
   select kind, gateway_payment_id,
-         -- The first event says whose refund it is: what comes later must not take it away from its payment.
+         -- The first event says whose refund it is: later ones must not take it away from its payment.
          (array_agg(of_payment_id order by received_at, raw_id) filter (where of_payment_id is not null))[1],
          bool_or(status = 'captured'), bool_and(verified_by is not null),
          bool_and(all_outside), max(lender) filter (where rank = 1), max(source) filter (where rank = 1),
@@ -61,8 +60,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          case when bool_or(status = 'captured') then max(external_loan_id) filter (where status = 'captured')
               else max(external_loan_id) end,
          max(problem), (array_agg(hints) filter (where rank = 1))[1],
-         -- What captured events disagree about: the money, or only the loan or lender. Nothing if all come from outside:
-         -- such a payment is refused once the ledger has shown whose loan it is.
+         -- What captured events disagree about: the money, or only the loan or lender. Null if all come from outside: such
+         -- a payment is refused once the ledger has shown whose loan it is.
          case when bool_and(all_outside) then null
               when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
                 or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
@@ -74,14 +73,14 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                 -- An unverified event that counts beside a verified one names a different lender.
                 or bool_or(verified_by is not null) filter (where status = 'captured')
                      <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,
-         -- Where no refund was made, there is nothing to show.
+         -- If no refund was made, there is nothing to show.
          kind <> 'refund' or bool_or(status <> 'undone'), max(facts), bool_or(is_unconfirmed)
     from counted
    group by kind, gateway_payment_id
 $$;
 
--- Stores those summaries, except for payments that are posted or being posted, which keep what was sent, and for what an
--- operator has decided. Returns those that have more than a few events.
+-- Leaves alone payments that are posted or being posted, which keep what was sent, and what an operator has decided.
+-- Returns those that have more than a few events.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
   language sql volatile as $$
   with known as materialized (
@@ -129,8 +128,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
 
--- Decides the fate of these refunds and chargebacks, from their own events and their payment's. One that names no loan
--- gets its payment's.
+-- A refund or chargeback that names no loan gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
@@ -154,23 +152,21 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
    where t.id = found.id
 $$;
 
--- Those of these payments that have refunds or chargebacks.
 create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
   select array_agg(distinct r.of_payment_id)
     from core.transaction r
    where r.of_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
 $$;
 
--- Decides the fate of these payments, from their own events and their refunds and chargebacks.
 create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
     select p.id, f.state, f.reason, f.objection
       from core.transaction p
      cross join lateral (
-       -- Also where an operator has dealt with the refund itself: the money was given back all the same.
+       -- Even if an operator has dealt with the refund itself: the money was returned all the same.
        select max(r.kind) as held_by from core.refunds_of(p) r) r
-     -- On its own: PostgreSQL does not inline a function that has a query among its arguments.
+     -- Separate, because PostgreSQL does not inline a function that has a query among its arguments.
      cross join lateral (
        select case when p.state in ('posting', 'posted') or p.decision is not null
                 then (select o.objection from core.objections_to(p) o limit 1) end) o (objection)
@@ -188,7 +184,6 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
    where t.id = found.id
 $$;
 
--- Decides again what these payments, refunds and chargebacks are, from all their events.
 -- has_news: they have new events, so that a refused payment may succeed now.
 create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
   -- Always by index, whatever the statistics say: the cost must depend on the number of new rows, not of all rows.
@@ -217,7 +212,7 @@ begin
   crowded := core.record_summaries(wanted_gateway, ids, has_news);
   if crowded is not null then
     perform core.set_aside_events(wanted_gateway, crowded);
-    -- What is beyond the most has no say any more.
+    -- Events beyond the limit no longer count.
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
@@ -232,5 +227,5 @@ begin
 end
 $$;
 
--- Nothing calls it any more, now that the functions above are replaced.
+-- No longer called, now that the functions above are replaced.
 drop function if exists core.is_booked_unread(text, text);

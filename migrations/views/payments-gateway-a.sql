@@ -8,7 +8,7 @@ create or replace function base.gateway_a_refund_types() returns text[] language
   select array['refund.created', 'refund.processed', 'refund.failed', 'refund.speed_changed']
 $$;
 
--- The event types of gateway A's documentation. Those of them from which base.gateway_a below takes nothing are ignored.
+-- From gateway A's documentation. Those from which base.gateway_a below takes nothing are ignored.
 create or replace function base.gateway_a_types() returns text[] language sql immutable parallel safe as $$
   select base.gateway_a_paid_types() || base.gateway_a_refund_types() || array[
     'payment.authorized', 'payment.failed', 'payment.dispute.created', 'payment.dispute.under_review',
@@ -36,7 +36,7 @@ create or replace function base.gateway_a_loan(event jsonb, payment jsonb) retur
     base.loan_of(event #> '{payload,subscription,entity,notes}'))
 $$;
 
--- The same from the entities next to the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
+-- As above, from the entities next to the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
 create or replace function base.gateway_a_hints_beside(payload jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'receipt', base.text_of(payload #> '{order,entity,receipt}'),
@@ -64,7 +64,7 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'remitter_vpa', base.text_of(payload #> '{upi_transfer,entity,payer_vpa}')))
 $$;
 
--- What may help a person find the loan of a payment that names none.
+-- Hints for finding the loan of a payment that names none.
 create or replace function base.gateway_a_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select base.without_nulls(jsonb_build_object(
     'description', base.text_of(payment -> 'description'),
@@ -80,7 +80,7 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     || case when base.object_of(event -> 'payload') - 'payment' = '{}' then '{}' else base.gateway_a_hints_beside(event -> 'payload') end)
 $$;
 
--- A refund that is only ordered changes nothing yet.
+-- A refund that is only requested changes nothing yet.
 create or replace function base.gateway_a_refund(name text, refund jsonb, payment jsonb, loan text)
   returns base.fact language sql stable parallel safe as $$
   select case
@@ -115,7 +115,7 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
     from (values (name like '%.lost' or dispute ->> 'status' = 'lost')) said (is_lost)
 $$;
 
--- What an event of a type that is not listed says: that of a payment if it holds one.
+-- The facts of an event whose type is not listed: those of a payment if it holds one.
 create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact language sql stable parallel safe as $$
   select f.*
     from jsonb_each(base.object_of(event -> 'payload')) part
@@ -125,7 +125,7 @@ create or replace function base.gateway_a_unknown(name text, event jsonb, loan t
    limit 1
 $$;
 
--- The type of event in which the gateway would have sent what was fetched from its API.
+-- The event type in which the gateway would have sent what was fetched from its API.
 create or replace function base.gateway_a_fetched(payload jsonb) returns text language sql stable parallel safe as $$
   select case
     when payload -> 'refund' is not null then 'refund.processed'
@@ -133,7 +133,7 @@ create or replace function base.gateway_a_fetched(payload jsonb) returns text la
     else 'loanops.backfill' end
 $$;
 
--- What an event of gateway A says of payments, refunds and chargebacks. No body makes it raise an error.
+-- No body makes it raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
@@ -153,7 +153,7 @@ begin
     loan := base.gateway_a_loan(event, payment);
 
     -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
-    -- takes precedence over the status. Where it is a text, it is "1" or "0".
+    -- takes precedence over the status. As a text, it is "1" or "0".
     if jsonb_typeof(event) is distinct from 'object' then
       facts := facts || base.unreadable(null);
     elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and coalesce(payment ->> 'captured', '') in ('false', '0'))
@@ -162,7 +162,7 @@ begin
         base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan,
         base.gateway_a_hints(event, payment));
     elsif name = any(base.gateway_a_paid_types()) and payment ->> 'status' is distinct from 'failed' then
-      -- Its type says that money was captured, and its status does not.
+      -- Its type says that money was captured, but its status does not.
       facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'id'))));
     elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
       facts := facts || base.failed(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,

@@ -1,4 +1,4 @@
--- The event types of gateway B's documentation. Those for which base.gateway_b below has no case are ignored.
+-- From gateway B's documentation. Those for which base.gateway_b below has no case are ignored.
 create or replace function base.gateway_b_types() returns text[] language sql immutable parallel safe as $$
   select array[
     'PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK', 'PAYMENT_CHARGES_WEBHOOK',
@@ -16,7 +16,7 @@ $$;
 insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
 on conflict (name) do update set known_types = excluded.known_types;
 
--- What may help a person find the loan of a payment that names none.
+-- Hints for finding the loan of a payment that names none.
 create or replace function base.gateway_b_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_build_object(
       'order_id', base.text_of(event #> '{data,order,order_id}'),
@@ -45,19 +45,19 @@ create or replace function base.gateway_b_payment(name text, event jsonb, paymen
       base.failed(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
         base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'),
         base.loan_of(event #> '{data,order,order_tags}'), base.without_nulls(base.gateway_b_hints(event, payment)))
-    -- Its type says that money was captured, and its status does not.
+    -- Its type says that money was captured, but its status does not.
     else base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'cf_payment_id')))) end
 $$;
 
--- An instalment that was drawn by mandate, or the rupee or two of the mandate itself.
+-- A mandate debit for an instalment, or the rupee or two that verify the mandate itself.
 create or replace function base.gateway_b_subscription(name text, event jsonb, draw jsonb) returns base.fact
   language plpgsql stable parallel safe as $$
 declare
   payment_id text := base.text_of(draw -> 'cf_payment_id');
   amount numeric := base.number_of(draw -> 'payment_amount');
-  -- A mandate is in rupees. Its older events do not say so.
+  -- Mandates are in rupees; older events do not say so.
   currency text := coalesce(base.text_of(draw -> 'payment_currency'), 'INR');
-  -- When it was drawn: other times in it are those of its order.
+  -- The time of the debit: other times in the event are those of its order.
   paid_at timestamptz := base.iso_time_of(event -> 'event_time');
   loan text := base.loan_of(draw #> '{subscription_details,subscription_tags}');
   hints jsonb := base.without_nulls(jsonb_build_object(
@@ -76,7 +76,7 @@ begin
     return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
   end if;
   drawn := base.captured(payment_id, amount, currency, paid_at, loan, hints);
-  -- What is not surely an instalment may be given back with the mandate.
+  -- What may not be an instalment may be returned with the mandate.
   if draw ->> 'payment_type' is distinct from 'CHARGE' and drawn.problem is null then
     drawn.problem := 'awaiting_review';
   end if;
@@ -100,7 +100,7 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
           'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
 $$;
 
--- A retrieval only asks a question. What was won may be claimed again in the next phase, under the same id.
+-- A retrieval request only asks for information. A won dispute may be claimed again in the next phase, under the same id.
 create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb) returns base.fact language sql stable parallel safe as $$
   select case
     when 'RETRIEVAL' in (phase, dispute ->> 'dispute_type') then null
@@ -121,7 +121,7 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
            base.text_of(dispute -> 'dispute_type')) phase
 $$;
 
--- A credit to a virtual account, as older ones report it: flat, in rupees, in India's time.
+-- A credit to a virtual account in the older format: flat, in rupees, in India's time.
 create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
   select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
     base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
@@ -133,7 +133,7 @@ create or replace function base.gateway_b_collected(event jsonb) returns base.fa
       'remitter_vpa', base.text_of(event -> 'remitterVpa'))))
 $$;
 
--- What an event of an unlisted type says, wherever it has an id next to an amount.
+-- The facts of an event whose type is not listed, wherever it has an id next to an amount.
 create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
   select f.*
     from (select event #> '{data,payment}', 1
@@ -149,7 +149,7 @@ create or replace function base.gateway_b_unknown(name text, event jsonb) return
    limit 1
 $$;
 
--- A payment in a row of the gateway's reconciliation: in parts since version 2026-01-01, and flat before.
+-- A payment in a row of the gateway's reconciliation: nested since version 2026-01-01, flat before.
 create or replace function base.gateway_b_row(event jsonb, item jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_build_object(
       'payment', jsonb_build_object(
@@ -195,7 +195,7 @@ create or replace function base.gateway_b_fetched(event jsonb) returns jsonb lan
     from (values (event -> 'data')) fetched (item)
 $$;
 
--- What an event of gateway B says of payments, refunds and disputes. No body makes it raise an error.
+-- No body makes it raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
@@ -210,7 +210,7 @@ begin
       event := base.gateway_b_fetched(event);
     end if;
     data := event -> 'data';
-    -- Those of the old virtual accounts name their type `event`. A payment_status is no type: other events have one too.
+    -- Those of the old virtual accounts name their type `event`. A payment_status is not a type: other events have one too.
     name := coalesce(event ->> 'type', event ->> 'event', '');
     fact := case
       when jsonb_typeof(event) is distinct from 'object' then base.unreadable(null)

@@ -1,4 +1,4 @@
--- Raw tables that will not become sources, each with why: made by hand, with another name or other columns.
+-- Raw tables made by hand that will not become sources, because of their name or columns.
 create or replace function raw.misfits() returns table (store text, problem text) language plpgsql stable as $$
 begin
   return query

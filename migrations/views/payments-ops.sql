@@ -1,4 +1,4 @@
--- What its gateway was or is to be asked about a payment, refund or chargeback: once per account.
+-- What its gateway was or will be asked: once per account.
 create or replace function core.questions_about(t core.transaction) returns setof core.question language sql stable as $$
   select q.* from core.question q
    where q.gateway_payment_id = t.gateway_payment_id and q.gateway = t.gateway and q.kind = t.kind
@@ -6,7 +6,7 @@ $$;
 
 create or replace view ops.payment as
 select p.*,
-       -- Not joined: they are looked up for the rows that are shown.
+       -- Not joined, so that they are looked up only for the rows shown.
        (select s.fee from core.statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as fee,
        (select s.tax from core.statement s
@@ -22,7 +22,7 @@ select p.*,
            case when t.state = 'waiting' then case when t.unconfirmed is not null then 'gateway'
                                                    when exists (select from ops.ledger_pause) then 'paused' else 'batch' end
              end as waiting_for,
-           -- A payment that is held for another reason is not tried again while that lasts.
+           -- A payment that is held for another reason is not retried meanwhile.
            case when t.reason = 'not_at_gateway' then (select min(q.next_ask_at) from core.questions_about(t) q)
                 when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
            case when t.state = 'posted' then t.difference
@@ -46,7 +46,7 @@ select p.*,
                 when before.is_paused then 'paused'
                 when before.is_unfinished then 'predecessor'
                 else o.waiting_for end,
-           -- A time in the past does not say when it will be tried.
+           -- A time in the past is not when it will be tried.
            case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
            o.last_error,
            t.hints,
@@ -57,7 +57,7 @@ select p.*,
      cross join lateral (
        select exists (select from loanops.operation earlier
                        where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished,
-              -- As loanops.operation_state has it.
+              -- As in loanops.operation_state.
               (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
                 and exists (select from ops.ledger_pause) as is_paused) before
      where t.state = 'posting') p;
@@ -67,7 +67,7 @@ create or replace view ops.suspense as
 select p.*, round(extract(epoch from now() - t.suspended_at) / 3600, 1) as age_hours, t.note, t.noted_by
   from ops.payment p
   join core.transaction t on t.id = p.id
- -- Of both, so that neither side reads more than what is in suspense.
+ -- Conditions on both, so that neither side reads more than what is in suspense.
  where p.state = 'suspense' and t.state = 'suspense';
 comment on view ops.suspense is 'Payments that cannot be posted as they are, each with its reason';
 
@@ -84,7 +84,7 @@ comment on view ops.source is 'Each raw table that is a source, and how many of 
 
 create or replace view ops.event_type as
 select source, event_type, taken, events, last_at from core.event_type;
-comment on view ops.event_type is 'How often each source sent which type of event, and how that type is taken';
+comment on view ops.event_type is 'How often each source sent which type of event, and how that type is treated';
 
 create or replace view ops.batch_run as
 select id as batch_id, trigger, status, started_at, ended_at, discovered, transformed, posted, suspended, failed,
@@ -92,8 +92,8 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
 
--- Has the next batch read again events received since then that the base view could not read, did not know or ignored. Events
--- that could be read stay as they are: if a corrected view gave them another id, the same money would be posted twice.
+-- Events that could be read stay as they are: if a corrected view gave them another id, the same money would be posted
+-- twice.
 create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
 declare
   again uuid[];
@@ -120,7 +120,7 @@ begin
       delete from core.transaction t using forgotten f
        where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
          and (f.problem = 'unreadable' or t.problem = 'unknown_event')
-         -- It may have another event, which is older.
+         -- It may have another, older event.
          and not exists (select from core.event e
                           where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
                             and (e.source, e.raw_id) not in (select $1, raw_id from again))
@@ -133,4 +133,4 @@ begin
   return coalesce(cardinality(again), 0);
 end
 $$;
-comment on function ops.reread is 'Has the next batch read again the events of a source that its base view could not read or did not know; returns their number';
+comment on function ops.reread is 'Makes the next batch reprocess the events of a source that its base view could not read or did not know; returns their number';

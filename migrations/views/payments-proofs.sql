@@ -1,5 +1,5 @@
--- Which check of its gateway's answers an event needs: that of the lender to whose product its loan belongs, or, while
--- nobody has asked the ledger for the loan, of the lender that it named. No row if it needs none.
+-- Whose confirmation settings apply to an event: those of the lender to whose product its loan belongs or, until the ledger
+-- has been asked for the loan, of the lender that it named. No row if it needs no confirmation.
 create or replace function core.confirming_for(e core.event) returns setof core.confirming language sql stable rows 1 as $$
   select c.*
     from core.confirming c
@@ -14,20 +14,20 @@ create or replace function core.confirming_for(e core.event) returns setof core.
                                where t.gateway_payment_id = e.of_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
                              e.external_loan_id) end),
            (select n.product from core.confirming n where n.lender = e.lender and n.gateway = e.gateway))
-   -- Where lenders share the product: the one that the event named.
+   -- If lenders share the product: the one that the event named.
    order by c.lender = e.lender desc, c.lender
    limit 1
 $$;
 
--- Whether a signature of such a lender proves an event, or whether it was fetched with the credentials that serve it.
+-- By a signature of such a lender, or because it was fetched with the credentials that serve it.
 create or replace function core.is_proved(c core.confirming, lender text, verified_by text) returns boolean
   language sql immutable parallel safe as $$
   select case when verified_by = 'gateway_api' then lender <> 'UNKNOWN' or c.account = ''
               else coalesce(string_to_array(verified_by, ',') && c.proved_by, false) end
 $$;
 
--- Marks the events of these payments, refunds and chargebacks that count only once they are proved. An event that cannot be
--- read or is of an unknown type posts nothing by itself, nor does one that says that no money came.
+-- Marks the events that count only once proved. An event that cannot be read, is of an unknown type, or says that no money
+-- came posts nothing by itself.
 create or replace function core.judge_proofs(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   update core.event e
      set is_unproved = j.verdict
@@ -42,7 +42,7 @@ create or replace function core.judge_proofs(wanted_gateway text, ids text[]) re
      and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
 $$;
 
--- What the gateway is to be asked about: what unproved events state, and no verified one. What an operator has booked needs
+-- What the gateway will be asked: what unproved events state, and no verified one does. What an operator has booked needs
 -- no answer; what was dismissed does, because the gateway may have it after all.
 create or replace function core.unanswered(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, account text) language sql stable as $$
@@ -69,7 +69,7 @@ create or replace function core.unanswered(wanted_gateway text, ids text[])
                                         or array[p.status, e.status] <@ array['done', 'never_captured']) end)
 $$;
 
--- Keeps what the gateway is to be asked about. news: what has new events, so that it may confirm now what it did not.
+-- news: what has new events, and may therefore be confirmed now.
 create or replace function core.note_questions(wanted_gateway text, ids text[], news text[]) returns void
   language sql volatile as $$
   with wanted as materialized (select * from core.unanswered(wanted_gateway, ids)), gone as (
@@ -86,7 +86,7 @@ create or replace function core.note_questions(wanted_gateway text, ids text[], 
 $$;
 
 -- The next questions for an account that this batch has not asked yet, the longest due first; each with the orders and
--- payments that its events name, those first under which it was not looked for yet.
+-- payments that its events name, those not searched yet first.
 create or replace function core.next_questions(wanted_gateway text, wanted_account text, batch uuid, by_order boolean,
   most integer, most_refs integer) returns table (kind text, id text, refs json, asked text[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -112,8 +112,8 @@ create or replace function core.next_questions(wanted_gateway text, wanted_accou
               limit most_refs) n) refs
 $$;
 
--- Why the gateway's answer confirms none of the events; null if it does. The answer is the body of a raw row. wanted_order:
--- under which the gateway has the payment; null where it finds it by its id alone.
+-- Why the gateway's response confirms none of the events; null if it does. The response is the body of a raw row.
+-- wanted_order: the order under which the gateway has the payment; null if it finds payments by id alone.
 create or replace function core.denial_of(wanted_gateway text, wanted_kind text, id text, wanted_order text, answer bytea)
   returns text language plpgsql stable as $$
 declare
@@ -131,7 +131,7 @@ begin
        and e.set_aside is null and e.is_unproved and not e.is_outside
        and e.amount = said.amount
        and case when wanted_kind = 'payment'
-             -- Where the gateway names no loan, the event's has no say: what is stored is the gateway's answer.
+             -- If the gateway names no loan, the event's is ignored: the gateway's response is what is stored.
              then e.currency = said.currency and (wanted_order is null or e.hints ->> 'order_id' = wanted_order)
                   and (said.external_loan_id is null or e.external_loan_id is null or e.external_loan_id = said.external_loan_id)
              else coalesce(e.currency = said.currency, true) and coalesce(e.of_payment_id = said.of_payment_id, true)
@@ -144,7 +144,7 @@ begin
 end
 $$;
 
--- Keeps what the gateway answered in a batch, or that it could not be asked, and settles what it did not confirm.
+-- Also settles what was not confirmed.
 create or replace function core.keep_answers(wanted_gateway text, wanted_account text, batch uuid, answers jsonb) returns void
   language plpgsql volatile set enable_seqscan = off as $$
 declare
@@ -168,7 +168,7 @@ begin
 end
 $$;
 
--- Takes over from the settings which lenders' events must be confirmed. Where that has changed, events are judged again.
+-- Copies from the settings which lenders' events must be confirmed, and judges events again if that has changed.
 create or replace function core.take_confirming(settings jsonb) returns void language plpgsql as $$
 declare
   wanted core.confirming[] := array(select c from jsonb_populate_recordset(null::core.confirming, settings) c);

@@ -1,6 +1,6 @@
 create or replace function raw.refuse_change() returns trigger language plpgsql as $$
 begin
-  -- Only raw.delete_closed says this, and only in its own transaction; the service's role may delete nothing on its own.
+  -- Only raw.delete_closed sets this, and only in its own transaction; the service's role may delete nothing on its own.
   if tg_op = 'DELETE' and current_setting('loanops.deleting_raw', true) = tg_table_name || ' ' || pg_current_xact_id() then
     return null;
   end if;
@@ -18,7 +18,7 @@ begin
 end
 $$;
 
--- Makes a raw table append-only and announces its rows to the batch, including those that it already has.
+-- Makes a raw table append-only and announces its rows to the batch, existing ones included.
 create or replace function raw.watch(store text) returns void language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -43,7 +43,7 @@ begin
 end
 $$;
 
--- The lender and the gateway after which a raw table is named; no row if its name is not of that form.
+-- The lender and gateway in a raw table's name; no row if the name is not of that form.
 create or replace function raw.named_after(store text) returns table (lender text, gateway text) language sql stable as $$
   select upper(left(store, -length(g.name) - 1)), g.name
     from core.gateway g
@@ -53,7 +53,7 @@ create or replace function raw.named_after(store text) returns table (lender tex
    limit 1
 $$;
 
--- The raw table of a lender and a gateway, created on first use.
+-- Created on first use.
 create or replace function raw.make_store(lender text, gateway text) returns text language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -73,7 +73,6 @@ begin
 end
 $$;
 
--- Raw tables that are not sources yet, whoever created them.
 create or replace function raw.undiscovered() returns setof text language sql stable as $$
   select c.relname::text
     from pg_class c
@@ -84,7 +83,7 @@ create or replace function raw.undiscovered() returns setof text language sql st
    order by c.relname
 $$;
 
--- Registers a raw table as a source and creates its base model. A view that already exists is an operator's own.
+-- A view that already exists is an operator's own.
 create or replace function raw.register(store text) returns void language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -103,7 +102,7 @@ begin
              f.kind, f.payment_id, f.of_payment_id, f.status, f.amount, f.currency, f.paid_at, f.external_loan_id,
              f.problem, f.hints
         from raw.%I r cross join lateral base.%I(r.body) f$view$, store, store, gateway);
-    execute format('comment on view base.%I is %L', store, 'What the events in raw.' || store || ' say');
+    execute format('comment on view base.%I is %L', store, 'The facts in the events of raw.' || store);
   end if;
   insert into core.source (name, lender, gateway) values (store, lender, gateway)
   on conflict do nothing;

@@ -1,13 +1,12 @@
--- Whether nothing more happens to this payment, refund or chargeback by itself, and nobody has to decide about it.
+-- Nothing more happens to it by itself, and nobody has to decide about it.
 create or replace function core.is_closed(t core.transaction) returns boolean language sql stable as $$
   select t.state in ('posted', 'failed', 'returned', 'handled', 'dismissed') and t.objection is null
      and not exists (select from core.unjudged_payment u
                       where u.gateway_payment_id = t.gateway_payment_id and u.gateway = t.gateway)
 $$;
 
--- Whether a raw row is no longer needed for what this event says: its payment, refund or chargeback is closed, and so is
--- everything that refers to it or that it refers to. An event that could not be read has no other id than its raw row's: it
--- is kept, because a repeat would become another payment.
+-- Everything that refers to it or that it refers to is closed. An unreadable event has only its raw row's id: it is kept,
+-- because a repeat would become another payment.
 create or replace function core.is_dispensable(e core.event) returns boolean language sql stable as $$
   select e.gateway_payment_id <> e.raw_id::text
      and not exists (
@@ -21,13 +20,12 @@ create or replace function core.is_dispensable(e core.event) returns boolean lan
           and e.kind = 'payment' and not core.is_closed(refund))
 $$;
 
--- The first id that raw.new_id() can make at this time.
 create or replace function raw.id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- Looks at the next rows of a raw table after this id and deletes those that are at least so many days old and that nothing
--- open needs. Raw tables refuse every other deletion. Returns the last id looked at, null at the end.
+-- Deletes, of the next rows after this id, those that are at least this many days old and that nothing open needs. Raw
+-- tables refuse every other deletion. Returns the last id seen, null at the end.
 create or replace function raw.delete_closed(store text, keep_days integer, after uuid, most integer,
   out deleted bigint, out last_id uuid) language plpgsql security definer
   set search_path = pg_catalog, pg_temp

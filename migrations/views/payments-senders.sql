@@ -1,4 +1,4 @@
--- Whether a lender with such a product takes events of this gateway from its own networks only, and not from this address.
+-- Whether a lender with this product accepts events of this gateway only from its own networks, and not from this address.
 create or replace function core.is_outside(wanted_product text, wanted_gateway text, address inet) returns boolean
   language sql stable as $$
   select exists (select from core.allowed_network n where n.product = wanted_product and n.gateway = wanted_gateway)
@@ -6,21 +6,21 @@ create or replace function core.is_outside(wanted_product text, wanted_gateway t
                       where n.product = wanted_product and n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
--- The same of an event. What was fetched from the gateway itself has no sender.
+-- What was fetched from the gateway itself has no sender.
 create or replace function core.is_outside(wanted_product text, wanted_gateway text, address inet, verified_by text) returns boolean
   language sql stable as $$
   select verified_by is distinct from 'gateway_api' and core.is_outside(wanted_product, wanted_gateway, address)
 $$;
 
--- The loan's product; while nobody has asked the ledger for it, that of the lender that the event named.
+-- Until the ledger has been asked for the loan, the product of the lender that the event named.
 create or replace function core.product_of(loan text, lender text) returns text language sql stable as $$
   select coalesce((select p.product from core.loan_product p where p.external_loan_id = loan),
                   (select n.product from core.allowed_network n where n.lender = product_of.lender limit 1))
 $$;
 
--- Marks the events that come from outside the networks of the loan's lender. `touched` holds payments together with their
--- refunds. Where events name several loans, those count whose events come from inside their lender's networks; likewise
--- where events of one refund name several payments, or none.
+-- Marks events that come from outside the networks of the loan's lender. `touched` holds payments together with their
+-- refunds. If events name several loans, those count whose events come from inside their lender's networks; likewise if
+-- events of one refund name several payments, or none.
 create or replace function core.judge_senders(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with named as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.verified_by, e.is_outside, s.payment_id,
@@ -66,9 +66,8 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
      and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
 $$;
 
--- The loans by which the events of a payment are judged, or those of a refund that names several payments, and whose
--- product nobody has asked the ledger for. Those first that came from inside anybody's networks: whoever is outside all
--- of them must not keep us busy.
+-- The loans by which the events of a payment, or of a refund that names several payments, are judged, and whose product the
+-- ledger has not been asked for. First those from inside anybody's networks: strangers must not keep us busy.
 create or replace function core.unasked_loans(wanted_gateway text, payment_id text) returns setof text
   language sql stable as $$
   select loan
@@ -87,12 +86,11 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
    where core.can_be_loan(loan) and not exists (select from core.loan_product p where p.external_loan_id = loan)
    group by loan
    order by bool_or(is_inside) desc, min(received_at)
-   -- Whoever names ever more loans makes us ask for no more than these.
+   -- A flood of loan names makes us ask for no more than these.
    limit 5
 $$;
 
--- Notes those of the payments that something speaks against, and whose lender nobody has asked the ledger for; and
--- refunds that name several payments.
+-- Notes payments with an objection whose lender the ledger has not been asked for, and refunds that name several payments.
 create or replace function core.note_unjudged(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
   select t.gateway, t.gateway_payment_id,
@@ -103,7 +101,7 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
    where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway
      and case when t.kind = 'payment'
            then t.reason = 'events_disagree' or t.objection is not null
-                -- A verified one may have outranked others that count, once it is known to come from outside.
+                -- A verified one may have outranked others that count, once it turns out to come from outside.
                 or exists (select from core.event e
                             where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
                               and e.status = 'captured' and e.set_aside is null
@@ -118,7 +116,7 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
   on conflict do nothing
 $$;
 
--- Keeps what the ledger said of a loan, and settles again what was judged without it.
+-- Stores the product that the ledger named, and settles again what was judged without it.
 create or replace function core.learn_product(loan text, product text) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
@@ -147,7 +145,7 @@ begin
 end
 $$;
 
--- Takes the networks over from the settings. Where they changed, whatever was judged, or may be by now, is judged again.
+-- Copies the networks from the settings. If they changed, whatever was or may now be judged is judged again.
 create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
 declare
   -- One network may be written in several ways.
@@ -172,7 +170,7 @@ begin
     from core.transaction
    where state = 'suspense' and reason in ('events_disagree', 'refund', 'chargeback') and kind = 'payment'
   on conflict do nothing;
-  -- Which events are trusted, and so which are too many, depends on the networks.
+  -- Which events are trusted, and thus which are too many, depends on the networks.
   update core.event set set_aside = null where set_aside = 'too_many';
 end
 $$;

@@ -2,10 +2,10 @@ create or replace view ops.statement as
 select gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fetched_at, source,
        fee, tax, settlement_id, settled_at, utr
   from core.statement;
-comment on view ops.statement is 'What the gateways themselves say of their payments';
+comment on view ops.statement is 'What the gateways themselves report about their payments';
 
--- A settlement's parts: as the gateway lists them, and of what only a file says, as the statement has them. Without the
--- gateway's own account of what it paid out, a payment adds up once its fee and tax are known.
+-- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without the gateway's
+-- own account of its payout, a payment adds up once its fee and tax are known.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds,
        gross - fees - tax - refunds as net,
@@ -19,7 +19,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
       from (
         select r.gateway, r.settlement_id, coalesce(s.lender, t.lender, r.lender, 'UNKNOWN') as lender, r.settled_at, r.utr,
                r.kind, r.amount, r.fee, r.tax, r.paid_out,
-               -- The payment is of the amount that the gateway said elsewhere.
+               -- The payment has the amount that the gateway reported elsewhere.
                r.kind <> 'payment' or r.amount = coalesce(s.amount, r.amount) as is_agreed
           from core.settlement_row r
           left join core.statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
@@ -41,7 +41,7 @@ select id as backfill_id, gateway, lender, window_from as "from", window_to as "
   from core.backfill;
 comment on view ops.backfill is 'Each fetch of payments from a gateway';
 
--- The last event that a source received from its gateway, not counting what was fetched.
+-- Not counting what was fetched.
 create or replace function core.last_received(wanted_source text) returns timestamptz language sql stable as $$
   select max(at) from (
     (select received_at from core.event where source = wanted_source and verified_by is distinct from 'gateway_api'
@@ -50,13 +50,12 @@ create or replace function core.last_received(wanted_source text) returns timest
     (select received_at from core.pending_event where source = wanted_source order by raw_id desc limit 1)) last (at)
 $$;
 
--- The smallest id that raw.new_id() gives at a time.
 create or replace function core.first_id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
 $$;
 
--- Whether nothing has come for a time in which, in each of the last four weeks, several events came: at most a week, and
--- counted up to ten, so that the cost does not depend on how much a source receives.
+-- Whether a source sends nothing although it sent several events at the same time in each of the last four weeks: at most a
+-- week, and counted up to ten, so that the cost does not depend on how much a source receives.
 create or replace function core.is_silent(wanted_source text) returns boolean language sql stable as $$
   select coalesce(min(events) >= 5, false)
     from (select greatest(core.last_received(wanted_source), now() - interval '7 days')) since (at)
@@ -71,7 +70,7 @@ create or replace function core.is_silent(wanted_source text) returns boolean la
    where since.at is not null
 $$;
 
--- One row per gateway's account, whose lender is null where it serves several, and one per lender that it serves.
+-- One row per gateway's account, whose lender is null if it serves several, and one per lender that it serves.
 create or replace view ops.gateway as
 select served.lender, served.gateway, served.last_event_at, run.fetched_until,
        extract(epoch from now() - run.fetched_until)::bigint as behind_seconds,
@@ -96,9 +95,9 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
                       where m.gateway = served.gateway
                         and not exists (select from core.gateway_account a where a.gateway = m.gateway and a.account = m.lender)) all_missed
   left join core.gateway_missed own on own.gateway = served.gateway and own.lender = served.lender;
-comment on view ops.gateway is 'How far the payments of each gateway are fetched, and what its webhooks did not bring';
+comment on view ops.gateway is 'Up to when the payments of each gateway have been fetched, and what its webhooks missed';
 
--- Reads the events that no batch has taken yet, for this fetch, unless it has read them before.
+-- Unless this fetch has read them before.
 create or replace function core.read_pending(wanted_backfill uuid) returns void language plpgsql volatile as $$
 declare
   store text;
@@ -125,8 +124,8 @@ begin
 end
 $$;
 
--- Those of these captured payments that no verified event reports. `known`: whether an unverified one does. Includes the events
--- that the fetch has read before any batch.
+-- Those that no verified event reports. `known`: whether an unverified one does. Includes the events that the fetch has
+-- read before any batch.
 create or replace function core.unverified_payments(wanted_backfill uuid, wanted_gateway text, ids text[])
   returns table (payment_id text, known boolean) language sql stable as $$
   select id, trust is not null
@@ -142,7 +141,7 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
    where trust is distinct from 1
 $$;
 
--- Of these refunds and chargebacks, those that no event that counts as verified reports with this outcome.
+-- Those that no verified event reports with this outcome.
 create or replace function core.unreported(wanted_gateway text, kinds text[], ids text[], outcomes text[])
   returns table (kind text, id text) language sql stable as $$
   select w.kind, w.id
@@ -154,8 +153,8 @@ create or replace function core.unreported(wanted_gateway text, kinds text[], id
         and (w.outcome = 'open' or e.status = w.outcome or w.outcome = 'done' and e.status = 'never_captured'))
 $$;
 
--- Keeps what a gateway said of payments. A payment that was captured stays so, whatever an earlier answer says. Locked against
--- the settling of the same payments: each would miss the day that the other is about to give them.
+-- A captured payment stays so, whatever an earlier response says. Locked against settling of the same payments: each would
+-- miss the day that the other is about to give them.
 create or replace function core.keep_statements(wanted_gateway text, wanted_source text, said jsonb) returns void
   language sql volatile as $$
   select core.lock_settling();
@@ -178,7 +177,7 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
            >= array_position(array['failed', 'captured', 'refunded'], s.status)
 $$;
 
--- Notes that a statement is complete for a time, together with the times that it touches.
+-- Merges it with the periods that it touches.
 create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
   returns void language sql volatile as $$
   with gone as (

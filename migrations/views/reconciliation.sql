@@ -1,5 +1,4 @@
--- Whether the statement of a lender is complete for a day. A window without a lender concerns all that have no credentials
--- of their own.
+-- A window without a lender concerns all that have no credentials of their own.
 create or replace function core.is_complete(wanted_gateway text, wanted_lender text, day date) returns boolean
   language sql stable as $$
   select coalesce(range_agg(w.covers) @> tstzrange(core.start_of(day), core.start_of(day + 1)), false)
@@ -10,14 +9,14 @@ create or replace function core.is_complete(wanted_gateway text, wanted_lender t
            else w.lender = wanted_lender end
 $$;
 
--- Our side of each payment: what became of it, and how much of it. `found` is what the ledger holds, where that is not what
--- was sent; `intended` what is sent, or is to be: never more than was captured, because an operator's amount may be in the
--- currency of the loan.
+-- Our side of each payment: what became of it, and how much of it. `found`: what the ledger holds, if that is not what was
+-- sent. `intended`: what is or will be sent, never more than was captured, because an operator's amount may be in the
+-- loan's currency.
 create or replace view core.payment_here as
 select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
        greatest(least(t.decided_amount, t.amount), 0) as intended,
        case when t.state = 'posted' then t.ledger_amount end as found,
-       -- Nothing is posted of it: it is what the gateway says, unless whoever decided about it saw something else.
+       -- Nothing is posted for it: the gateway's amount counts, unless whoever decided about it saw another.
        t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree' as is_whole,
        coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
        case when t.state = 'posting' then 'waiting'
@@ -26,8 +25,8 @@ select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t
   from core.transaction t
  where t.kind = 'payment' and t.state <> 'failed';
 
--- The payments of a day, each as its gateway and as we have it; side by side where both do, in the same currency. A payment
--- belongs to the day that the gateway gives it, and where it gives none, to ours.
+-- The payments of a day, the gateway's side next to ours if both have the payment in the same currency. A payment belongs
+-- to the day that the gateway gives it or, without one, to ours.
 create or replace function core.pairs_of(wanted_day date)
   returns table (gateway text, gateway_payment_id text, said_lender text, said_currency text, said numeric, here core.payment_here)
   language sql stable as $$
@@ -44,7 +43,7 @@ create or replace function core.pairs_of(wanted_day date)
     select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row) as row
       from said
       left join here on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
-      -- Loops: only what is of another day is looked up by itself.
+      -- Loops: only payments of another day are looked up one by one.
       left join lateral (
         select h as row from core.payment_here h
          where here.row is null and h.gateway_payment_id = said.gateway_payment_id and h.gateway = said.gateway
@@ -67,8 +66,8 @@ create or replace function core.pairs_of(wanted_day date)
    where said.gateway is null and other.gateway is null
 $$;
 
--- In which buckets the payments of a day are, with how much each, and as 'captured', where the statement of the day is
--- complete, what the gateway says. Normally a payment is in one bucket as a whole.
+-- Which buckets the payments of a day are in, with how much each; 'captured' is the gateway's amount if the day's statement
+-- is complete. Normally a payment is in one bucket as a whole.
 create or replace function core.parts_of(wanted_day date)
   returns table (lender text, gateway text, currency text, bucket text, gateway_payment_id text, transaction_id uuid,
     payments integer, amount numeric) language sql stable as $$
@@ -77,7 +76,7 @@ create or replace function core.parts_of(wanted_day date)
            coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
            coalesce(p.said_currency, (p.here).currency, '') as currency,
            coalesce(case when (p.here).is_whole then p.said end, (p.here).found, (p.here).intended, p.said, 0) as stands,
-           -- What both sides know of: of this, only an operator leaves anything out.
+           -- Known to both sides; only an operator may have left out a part of this.
            coalesce((p.here).amount, p.said) as known,
            case when not (p.here).is_cleared then (p.here).intended end as intended
       from core.pairs_of(wanted_day) p
@@ -104,15 +103,14 @@ create or replace function core.parts_of(wanted_day date)
      ('missing',        id is null,                                          said),
      ('missing',        id is not null and said > stands + left_out,         said - stands - left_out),
      ('not_at_gateway', stands > said and bucket <> 'dismissed',             stands - said),
-     -- The gateway does not have it.
      ('not_at_gateway', said is null and c.is_complete and bucket <> 'dismissed', greatest(stands, known)),
      (bucket,           said is null and not c.is_complete,                  stands),
      ('handled',        said is null and not c.is_complete and left_out > 0, left_out)) part (bucket, holds, amount)
    where (id is null or said is distinct from stands) and part.holds
 $$;
 
--- The figures of every day. A day that has changed since they were computed is recomputed here, unless it has so many
--- payments that a month of such days, as a read-back changes them, would take minutes: a worker does that.
+-- Recomputes a day that has changed since its figures were computed, unless it has so many payments that a month of such
+-- days, as changed by a read-back, would take minutes: a worker does that.
 create or replace view core.figure as
 with small as (
   select c.day from (select distinct day from core.changed_day) c
@@ -127,7 +125,7 @@ select c.day, p.lender, p.gateway, p.currency, p.bucket, sum(p.payments)::bigint
  cross join lateral core.parts_of(c.day) p
  group by c.day, p.lender, p.gateway, p.currency, p.bucket;
 
--- Whether a day is balanced, by its buckets that have payments: without a complete statement, nobody knows.
+-- Without a complete statement, nobody knows.
 create or replace function core.is_balanced(buckets text[]) returns boolean language sql immutable parallel safe as $$
   select 'captured' = any(buckets)
      and not buckets && array['unchecked', 'waiting', 'suspense', 'missing', 'not_at_gateway']
@@ -144,15 +142,15 @@ select d.day, d.lender, d.gateway, b.bucket, coalesce((d.figures -> b.bucket ->>
          group by day, lender, gateway, currency) d
  cross join (values ('posted'), ('unchecked'), ('waiting'), ('suspense'), ('handled'), ('dismissed'), ('returned'), ('missing'),
    ('not_at_gateway')) b (bucket);
-comment on view ops.reconciliation is 'Where the money of each day is that the gateways captured: nine buckets per day, lender, gateway and currency, whose sum is what was captured and what is not at the gateway';
+comment on view ops.reconciliation is 'Where the money captured by the gateways each day is: nine buckets per day, lender, gateway and currency, whose sum is what was captured and what is not at the gateway';
 
 create or replace view ops.unbalanced_day as
 select day, lender, gateway, nullif(currency, '') as currency, balanced_at, lost_at as unbalanced_since
   from core.balanced_day
  where lost_at is not null;
-comment on view ops.unbalanced_day is 'The days that were balanced once and no longer are, and since when';
+comment on view ops.unbalanced_day is 'The days that were once balanced and no longer are, and since when';
 
--- Recomputes the figures of a day. Returns what is no longer balanced.
+-- Returns what is no longer balanced.
 create or replace function core.reconcile_day(wanted_day date) returns setof core.balanced_day language plpgsql volatile as $$
 begin
   -- Statement by statement: the figures cover every change marked before they are computed; later marks stay.
@@ -170,7 +168,7 @@ begin
    group by f.day, f.lender, f.gateway, f.currency
   having core.is_balanced(array_agg(f.bucket))
   on conflict (day, lender, gateway, currency) do update set balanced_at = now(), lost_at = null where b.lost_at is not null;
-  -- Its payments are another lender's now.
+  -- Its payments now belong to another lender.
   delete from core.balanced_day b
    where b.day = wanted_day
      and not exists (select from core.day_figure f
@@ -184,7 +182,6 @@ begin
 end
 $$;
 
--- Counts days by the clock of a time zone from now on.
 create or replace function core.use_time_zone(wanted text) returns void language plpgsql volatile as $$
 begin
   update core.day_zone set time_zone = wanted where time_zone <> wanted;

@@ -1,9 +1,9 @@
--- After five failed attempts in a row, of whatever callbacks, the receiver counts as down.
+-- Five failed attempts in a row, of whatever callbacks, mean that the receiver is down.
 create or replace function loanops.receiver_state(receiver loanops.callback_receiver) returns text language sql immutable as $$
   select case when receiver.stopped_at is not null then 'stopped' when receiver.failures >= 5 then 'down' else 'up' end
 $$;
 
--- Records a change for the receiver, if it wants callbacks of this type.
+-- Only if the receiver wants callbacks of this type.
 create or replace function loanops.note_callback(type text, subject text, about uuid, occurred_at timestamptz, snapshot json)
   returns void language sql volatile as $$
   insert into loanops.callback (type, subject, about, occurred_at, snapshot)
@@ -12,7 +12,7 @@ create or replace function loanops.note_callback(type text, subject text, about 
    where note_callback.type = any(r.types)
 $$;
 
--- Inserts for itself, with a plan that its session keeps: note_callback would be planned for each operation.
+-- Inserts directly, with a plan that its session keeps: note_callback would be planned for each operation.
 create or replace function loanops.report_operation() returns trigger language plpgsql as $$
 declare
   ending text := case new.status when 'success' then 'operation.succeeded' else 'operation.failed' end;
@@ -33,7 +33,7 @@ begin
 end
 $$;
 
--- What the receiver hears of a payment in this state, and what it should have heard before; both null for nothing.
+-- What the receiver is told about a payment in this state, and what it should have been told before; null for nothing.
 create or replace function core.report_of(state text, reason text, objection text)
   returns table (type text, key text) language sql immutable as $$
   select case when state = 'posted' and objection is not null then 'payment.objected'
@@ -51,7 +51,7 @@ begin
   if not exists (select from loanops.callback_receiver where types <> '{}') then
     return null;
   end if;
-  -- As it is at the end of the transaction.
+  -- As of the end of the transaction.
   select * into payment from core.transaction t where t.id = new.id;
   if payment.state not in ('posted', 'suspense', 'returned', 'handled', 'dismissed') then
     return null;
@@ -65,7 +65,7 @@ begin
   if report.type = 'payment.objected' and (payment.reported is null or payment.reported not like 'posted%') then
     perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment.id, false));
   end if;
-  -- An objection that was cleared leaves the payment posted, as was reported.
+  -- After an objection is cleared, the payment is still posted, as already reported.
   if report.key <> 'posted' or payment.reported is null or payment.reported not like 'posted%' then
     perform loanops.note_callback(report.type, subject, payment.id,
       case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment.id, true));
@@ -86,13 +86,12 @@ create or replace function core.payment_snapshot(payment uuid, with_objection bo
     from ops.payment p where p.id = payment
 $$;
 
--- Callbacks are numbered, and the next of each subject is chosen, by one transaction at a time: of two concurrent ones,
--- each would miss the other's. The lock may have any number that nothing else uses.
+-- Only one transaction at a time numbers callbacks and chooses the next of each subject: of two concurrent ones, each would
+-- miss the other's. Any number that nothing else uses.
 create or replace function loanops.lock_callbacks() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405318)
 $$;
 
--- Makes the first pending callback of each of these subjects the next one, where none is.
 create or replace function loanops.choose_next_callbacks(subjects text[]) returns void language sql volatile as $$
   update loanops.callback c
      set is_next = true

@@ -1,5 +1,5 @@
--- The role under which services run: it reads and writes rows and changes nothing else. It cannot log in itself; the
--- owner grants it to a login. Where the owner may not make roles and nobody made it, owner and service are one.
+-- Services run under this role, which reads and writes rows and changes nothing else. It cannot log in itself; the owner
+-- grants it to a login. If the owner may not create roles and nobody has created it, owner and service are one.
 do $$
 declare
   schema_name text;
@@ -11,7 +11,7 @@ begin
       when insufficient_privilege then
         raise notice 'without createrole there is no role loanops_runtime';
         return;
-      -- Another database of this server is migrated at the same moment.
+      -- Another database of this server is being migrated at the same moment.
       when duplicate_object or unique_violation then null;
     end;
   end if;
@@ -29,7 +29,7 @@ begin
   end loop;
   if to_regclass('raw.template') is not null then
     grant insert on all tables in schema raw to loanops_runtime;
-    -- What discovery makes later, it makes as the owner.
+    -- Discovery creates further views and tables as the owner.
     alter default privileges in schema base grant select on tables to loanops_runtime;
   end if;
   revoke update, delete on loanops.audit from loanops_runtime;
