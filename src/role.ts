@@ -152,7 +152,8 @@ async function openReadyDatabase(
   const db = openDatabase(config.DATABASE_URL, {
     max: config.DATABASE_POOL_MAX,
     // The engine's statements run for a few operations at a time: planning them costs as much as running them.
-    keepsPlans: config.ROLE !== 'api',
+    keepsPlans: true,
+    avoidsScans: config.ROLE !== 'api',
     ...options,
   })
   try {

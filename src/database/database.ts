@@ -41,6 +41,8 @@ type PoolOptions = {
   /** No parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
   keepsPlans?: boolean
+  /** For statements that find all of their rows by index: a plan made while a table was small would go on reading all of it. */
+  avoidsScans?: boolean
 }
 export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
@@ -75,7 +77,8 @@ export function poolConfig(url: string, options: PoolOptions) {
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
       await setLimits(client, statementMs)
-      if (options.keepsPlans) await keepPlans(client)
+      if (options.keepsPlans) keepPlans(client)
+      if (options.avoidsScans) await client.query('set enable_seqscan = off')
       if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')
       if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
     },

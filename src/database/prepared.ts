@@ -9,9 +9,8 @@ const MARK = /^\/\* prepared: (\w+) \*\//
  */
 export const prepared = (name: string): RawBuilder<unknown> => sql.raw(`/* prepared: ${name} */`)
 
-export async function keepPlans(client: pg.ClientBase): Promise<void> {
-  // A plan made while a table was small would go on reading all of it.
-  await client.query('set enable_seqscan = off')
+/** For statements that begin with `prepared`. */
+export function keepPlans(client: pg.ClientBase): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const preparing = (text: unknown, values: unknown, ...others: unknown[]) => {
     const name = typeof text === 'string' ? MARK.exec(text)?.[1] : undefined

@@ -5,8 +5,10 @@ import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { LOCKS } from '../database/locks.ts'
+import { prepared } from '../database/prepared.ts'
 import { newId } from '../ids.ts'
-import { insertJobs, insertJobsQuietly } from '../queue/queue.ts'
+import { insertingJobs } from '../queue/queue.ts'
+import { wakeAtCommit } from '../queue/wake-workers.ts'
 import type { Data, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
 import { queueOf, wakesOf } from './queue.ts'
@@ -57,19 +59,15 @@ export function newOperation(
   }
 }
 
-/** The caller wakes the workers afterwards. */
+/** Commits on its own; the caller wakes the workers then. */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
   operations: NewOperation[],
 ): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused>)[]> {
-  const known = await db.transaction().execute(async trx => {
-    await insertOperations(trx, boss, 'api', operations, insertJobsQuietly)
-    const held = await heldByKey(trx, operations)
-    crashPoint('intake.inserted')
-    return held
-  })
+  await insertQuietly(db, boss, 'api', operations)
   crashPoint('intake.committed')
+  const known = await heldByKey(db, operations)
   return operations.map(operation => {
     const holder =
       operation.idempotencyKey === null ? undefined : known.get(operation.idempotencyKey)
@@ -91,40 +89,49 @@ export async function insertOperations(
   boss: PgBoss,
   origin: Origin,
   operations: NewOperation[],
-  insert = insertJobs,
-) {
+): Promise<void> {
+  await insertQuietly(trx, boss, origin, operations)
+  await wakeAtCommit(trx, queueOf(origin))
+}
+
+async function insertQuietly(
+  db: Database,
+  boss: PgBoss,
+  origin: Origin,
+  operations: NewOperation[],
+): Promise<void> {
   const names = operations.flatMap(lockedNames)
-  // Until the commit, nobody else inserts operations on these subjects, so a claim never overlooks an
+  const wakes = wakesOf(operations.map(({ subject }) => subject))
+  // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait
+  // for. So the sequence follows the order of the commits for each of them, and a claim never overlooks an
   // earlier operation that is not visible yet. The aggregate holds all locks before the first row is
-  // numbered.
-  await sql`
+  // numbered; names with equal hashes share one.
+  await sql`${prepared(`insert_operations_of_${origin}`)}
     with hashes as (
-      select distinct hashtext(name) as hash from unnest(${names}::text[]) as locked (name) order by hash
+      select distinct hashtext(name) as hash from unnest((select ${names}::text[])) as locked (name) order by hash
     ), intake as materialized (
       -- A process of an earlier version takes this lock alone, for itself.
-      select pg_advisory_xact_lock_shared(${LOCKS.intake}),
-             (select count(pg_advisory_xact_lock(${LOCKS.intake}, hash)) from hashes)
-    )
+      select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.intake)}),
+             (select count(pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)) from hashes)
+    ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)})
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
       request_sha256, caller, request_id, traceparent)
-    select "id", "operationType", ${origin}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
+    select "id", "operationType", ${sql.lit(origin)}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
            decode("requestSha256", 'hex'), "caller", "requestId", "traceparent"
       from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
         "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
         "idempotencyKey" text, "requestSha256" text, "caller" text, "requestId" text, "traceparent" text)) with ordinality
      order by ordinality
-    on conflict do nothing`.execute(trx)
-  const wakes = wakesOf(operations.map(({ subject }) => subject))
-  await insert(boss, trx, queueOf(origin), wakes)
+    on conflict do nothing`.execute(db)
 }
 
-async function heldByKey(trx: Trx, operations: NewOperation[]) {
+async function heldByKey(db: Database, operations: NewOperation[]) {
   const keys = operations.map(one => one.idempotencyKey).filter(key => key !== null)
   if (keys.length === 0) return new Map<string, { id: string; requestSha256: string }>()
   const { rows } = await sql<{ id: string; idempotencyKey: string; requestSha256: string }>`
     select id, idempotency_key as "idempotencyKey", encode(request_sha256, 'hex') as "requestSha256"
       from loanops.operation
-     where idempotency_key = any(${keys})`.execute(trx)
+     where idempotency_key = any(${keys})`.execute(db)
   return new Map(rows.map(row => [row.idempotencyKey, row]))
 }
 

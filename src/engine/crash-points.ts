@@ -1,5 +1,4 @@
 export const ENGINE_CRASH_POINTS = [
-  'intake.inserted',
   'intake.committed',
   'claim.committed',
   'start.committed',

@@ -23,9 +23,7 @@ export function enqueueEvents(
   const wake = openWaker(db, eventQueue)
   const commitEvents = async (events: PaymentEvent[]) => {
     const jobs = jobsOf(events).map(data => ({ data }))
-    await watched(() =>
-      db.transaction().execute(trx => insertJobsQuietly(boss, trx, eventQueue, jobs)),
-    )
+    await watched(() => insertJobsQuietly(boss, db, eventQueue, jobs))
     crashPoint('webhook.committed')
     wake()
     return events.map(() => undefined)

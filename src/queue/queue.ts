@@ -1,11 +1,11 @@
+import { type RawBuilder, sql } from 'kysely'
 import {
-  fromKysely,
   PgBoss,
   type Job as QueuedJob,
   type Queue as QueueOptions,
   type WorkOptions,
 } from 'pg-boss'
-import { LONG_STATEMENT_MS, poolConfig, type Trx } from '../database/database.ts'
+import { type Database, LONG_STATEMENT_MS, poolConfig, type Trx } from '../database/database.ts'
 import { publicError } from '../public-error.ts'
 import type { Job } from './job.ts'
 import { wakeAtCommit } from './wake-workers.ts'
@@ -93,16 +93,31 @@ export async function insertJobs<Data extends object>(
   if (jobs.some(({ startAfter }) => startAfter === undefined)) await wakeAtCommit(trx, queue)
 }
 
-/** The caller wakes the workers once the transaction has committed. */
+/** The caller wakes the workers once the jobs are committed. */
 export async function insertJobsQuietly<Data extends object>(
   boss: PgBoss,
-  trx: Trx,
+  db: Database,
   queue: Queue<Data>,
   jobs: NewJob<Data>[],
 ): Promise<void> {
-  if (jobs.length === 0) return
+  if (jobs.length > 0) await (await insertingJobs(boss, queue, jobs)).execute(db)
+}
+
+/** pg-boss's own statement, so that it can be a part of the one that writes the facts behind the jobs. */
+export async function insertingJobs<Data extends object>(
+  boss: PgBoss,
+  queue: Queue<Data>,
+  jobs: NewJob<Data>[],
+): Promise<RawBuilder<unknown>> {
   const rows = jobs.map(({ data, startAfter }) => ({ data, ...(startAfter ? { startAfter } : {}) }))
-  await boss.insert(queue.name, rows, { db: fromKysely(trx), returnId: false })
+  let statement = sql``
+  const executeSql = async (text: string, values: unknown[] = []) => {
+    const [before = '', after = ''] = text.split('$1')
+    statement = sql`${sql.raw(before)}${values[0]}${sql.raw(after)}`
+    return { rows: [] }
+  }
+  await boss.insert(queue.name, rows, { db: { executeSql }, returnId: false })
+  return statement
 }
 
 /** Jobs not fetched when it is stopped are left to other workers. */

@@ -13,7 +13,8 @@ export function openKeptPlans(url: string) {
     connectionString: url,
     max: 1,
     async onConnect(client) {
-      await keepPlans(client)
+      keepPlans(client)
+      await client.query('set enable_seqscan = off')
       await client.query('set plan_cache_mode = force_generic_plan')
     },
   })
