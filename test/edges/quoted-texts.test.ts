@@ -32,7 +32,7 @@ t.test('a caller’s text that a refusal quotes does not change its status', asy
         status,
         detail,
       ]),
-      [...TEXTS, 'pay_1'].map(id => [404, `There is no payment ${id} of gateway_a`]),
+      [...TEXTS, 'pay_1'].map(id => [404, `No payment ${id} of gateway_a`]),
     )
   })
 
