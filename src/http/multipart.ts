@@ -5,7 +5,6 @@ import fastifyPlugin from 'fastify-plugin'
 import { letTakeLong } from './client-error.ts'
 import { FieldErrors, PayloadTooLarge } from './problem.ts'
 
-const MAX_FILE_BYTES = 1024 * 1024 * 1024
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 
@@ -14,17 +13,21 @@ export const acceptFiles = fastifyPlugin(async app => {
   await app.register(fastifyMultipart, { throwFileSizeLimit: false })
 })
 
+/** `text` is for the caller. */
+export type FileLimit = { bytes: number; text: string }
+
 export type Parts = AsyncGenerator<Multipart>
 
 export async function readParts<T>(
   request: FastifyRequest,
+  { bytes: fileSize }: FileLimit,
   read: (parts: Parts) => Promise<T>,
 ): Promise<T> {
   if (!request.isMultipart()) throw refusal('', 'must be multipart/form-data')
   letTakeLong(request.raw, SILENCE_MS)
   try {
     // One more of each than allowed, so that the error can name it.
-    const limits = { files: 2, fields: 2, fileSize: MAX_FILE_BYTES }
+    const limits = { files: 2, fields: 2, fileSize }
     return await read(legible(request.parts({ limits })))
   } finally {
     // A caller that is still sending would not read our answer, so the rest of the body is discarded.
@@ -35,26 +38,28 @@ export async function readParts<T>(
 
 export async function takeFile<T>(
   request: FastifyRequest,
+  limit: FileLimit,
   take: (file: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
-  return readParts(request, async parts => {
+  return readParts(request, limit, async parts => {
     const { value: part } = await parts.next()
     if (part === undefined) throw wrongPart('file', 'is required')
     if (part.type === 'field' || part.fieldname !== 'file')
       throw wrongPart(part.fieldname, 'is not a known field')
-    return take(lastPart(part.file, parts))
+    return take(lastPart(part.file, parts, limit))
   })
 }
 
 export async function takeFileAfter<T>(
   request: FastifyRequest,
   names: string[],
+  limit: FileLimit,
   take: (fields: Record<string, string>, file: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
-  return readParts(request, async parts => {
+  return readParts(request, limit, async parts => {
     const fields: Record<string, string> = {}
     for await (const part of parts) {
-      if (part.type === 'file') return await take(fields, lastPart(part.file, parts))
+      if (part.type === 'file') return await take(fields, lastPart(part.file, parts, limit))
       if (!names.includes(part.fieldname)) throw wrongPart(part.fieldname, 'is not a known field')
       fields[part.fieldname] = String(part.value)
     }
@@ -66,8 +71,9 @@ export async function takeFileAfter<T>(
 export async function* lastPart(
   file: Readable,
   parts: AsyncGenerator<{ fieldname: string }>,
+  limit: FileLimit,
 ): AsyncGenerator<Buffer> {
-  yield* whole(file)
+  yield* whole(file, limit)
   const { done, value } = await parts.next()
   if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
 }
@@ -78,9 +84,12 @@ const refusal = (path: string, message: string) =>
   new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
 
 /** The multipart reader silently truncates a file that is too large. */
-async function* whole(file: Readable & { truncated?: boolean }): AsyncGenerator<Buffer> {
+async function* whole(
+  file: Readable & { truncated?: boolean },
+  { text }: FileLimit,
+): AsyncGenerator<Buffer> {
   yield* legible(file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
-  if (file.truncated) throw new PayloadTooLarge('The file is larger than 1 GiB')
+  if (file.truncated) throw new PayloadTooLarge(`The file is larger than ${text}`)
 }
 
 /** The multipart reader's errors do not show that a malformed body is the caller's fault. */

@@ -1,5 +1,8 @@
+import { fastify } from 'fastify'
 import { sql } from 'kysely'
 import t from 'tap'
+import { acceptFiles, takeFile } from '../../src/http/multipart.ts'
+import { errorHandler } from '../../src/http/problem.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 const field = (name: string, value: string) =>
@@ -61,4 +64,29 @@ t.test('a content type without a boundary, or none at all, is refused', async t 
     })
     t.equal(response.status, status, contentType)
   }
+})
+
+t.test('a file of the largest size is taken, and one with a byte more is refused', async t => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  app.setErrorHandler(errorHandler)
+  await app.register(acceptFiles)
+  app.post('/upload', request =>
+    takeFile(request, { bytes: 10, text: '10 bytes' }, async taken => {
+      let bytes = 0
+      for await (const chunk of taken) bytes += chunk.length
+      return { bytes }
+    }),
+  )
+  const upload = async (text: string) => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+    const body = file('file', text) + END
+    return (await app.inject({ method: 'POST', url: '/upload', headers, body })).json()
+  }
+  t.same(await upload('x'.repeat(10)), { bytes: 10 })
+  t.match(await upload('x'.repeat(11)), {
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+    detail: 'The file is larger than 10 bytes',
+  })
 })

@@ -9,7 +9,7 @@ import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
-import { statementFile } from './statement-file.ts'
+import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
 import { uploadStatement } from './upload-statement.ts'
 
 const tags = ['books']
@@ -33,7 +33,7 @@ const uploadSchema = (lenders: string[]) => ({
     {
       file: Type.String({
         format: 'binary',
-        description: 'CSV, at most 64 MiB',
+        description: `CSV, at most ${STATEMENT_LIMIT.text}`,
         examples: [template(statementFile)],
       }),
     },
@@ -76,7 +76,9 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
         const lender = lenderIn(request.query, lenders)
         const asker = await askerOf(request)
         const of = { gateway, lender, timeZone }
-        const uploaded = await takeFile(request, file => uploadStatement(db, of, file, asker))
+        const uploaded = await takeFile(request, STATEMENT_LIMIT, file =>
+          uploadStatement(db, of, file, asker),
+        )
         return reply.code(201).send(uploaded)
       },
     )

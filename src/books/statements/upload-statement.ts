@@ -8,14 +8,11 @@ import { readCsv } from '../../csv/read-csv.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
 import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
-import { PayloadTooLarge } from '../../http/problem.ts'
 import { newId } from '../../ids.ts'
 import { statementErrors } from './check-statement-row.ts'
 import { statementFile } from './statement-file.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
-/** About 600,000 rows, whose ids are kept in memory while the file is read. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024
 const MAX_LISTED = 100
 const TEMPLATE = '/api/gateways/statement-template.csv'
 
@@ -36,7 +33,7 @@ export async function uploadStatement(
   asker: Asker,
 ): Promise<Uploaded> {
   const read = reader(db, of)
-  await readCsv(decode(limited(file)), BATCH_SIZE, read)
+  await readCsv(decode(file), BATCH_SIZE, read)
   const { rows, valid, days, errors } = read.result
   if (rows === 0) throw noRows()
   const statement_id = newId()
@@ -94,13 +91,4 @@ async function keep(db: Database, of: StatementOf, rows: CsvFields[]): Promise<s
     db,
   )
   return days.map(({ day }) => day)
-}
-
-async function* limited(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let bytes = 0
-  for await (const chunk of file) {
-    bytes += chunk.length
-    if (bytes > MAX_FILE_BYTES) throw new PayloadTooLarge('The file is larger than 64 MiB')
-    yield chunk
-  }
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { listMigrations } from '../../portfolio/find-migration.ts'
 import { kinds } from '../../portfolio/kinds/kinds.ts'
 import { MigrationStatus, MigrationTypeName } from '../../portfolio/record.ts'
+import { UPLOAD_LIMIT } from '../../portfolio/upload/take-upload.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
@@ -67,7 +68,7 @@ function uploadForm(): Html {
 <form class="box" method="post" action="/console/portfolio/upload" enctype="multipart/form-data" data-upload>
 <label>Type <select name="type">${kinds.map(({ type }) => html`<option value="${type}">${type}</option>`)}</select></label>
 <label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
-<p><small>CSV with a header row, at most 1 GiB. Every row is checked; nothing is written to the ledger. Templates:
+<p><small>CSV with a header row, at most ${UPLOAD_LIMIT.text}. Every row is checked; nothing is written to the ledger. Templates:
 ${kinds.map(({ type }) => html`<a href="/console/portfolio/templates/${type}.csv" download>${type}</a> `)}</small></p>
 <progress hidden aria-label="Sent"></progress><p role="status"></p>
 <button type="submit">Upload</button></form>`

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
-import { statementFile } from '../../books/statements/statement-file.ts'
+import { STATEMENT_LIMIT, statementFile } from '../../books/statements/statement-file.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -38,12 +38,17 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
 
     const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
     app.post('/statements', long, async (request, reply) => {
-      const uploaded = await takeFileAfter(request, ['gateway', 'lender'], (fields, file) => {
-        const { gateway = '', lender = '' } = fields
-        if (!gateways.some(({ name }) => name === gateway)) throw unknown('gateway')
-        if (!lenders.has(lender)) throw unknown('lender')
-        return uploadStatement(db, { gateway, lender, timeZone }, file, askerFor(request))
-      })
+      const uploaded = await takeFileAfter(
+        request,
+        ['gateway', 'lender'],
+        STATEMENT_LIMIT,
+        (fields, file) => {
+          const { gateway = '', lender = '' } = fields
+          if (!gateways.some(({ name }) => name === gateway)) throw unknown('gateway')
+          if (!lenders.has(lender)) throw unknown('lender')
+          return uploadStatement(db, { gateway, lender, timeZone }, file, askerFor(request))
+        },
+      )
       return answerPage(request, reply, { title: 'Uploaded report', body: resultOf(uploaded) })
     })
 

@@ -9,6 +9,7 @@ import { kinds as known } from '../kinds/kinds.ts'
 import type { Portfolio } from '../portfolio.ts'
 import { MigrationTypeName, Uploaded } from '../record.ts'
 import { firstErrors } from './first-errors.ts'
+import { UPLOAD_LIMIT } from './take-upload.ts'
 
 const tags = ['migration']
 const description = [
@@ -26,7 +27,7 @@ const uploadSchema = {
       type: MigrationTypeName,
       file: Type.String({
         format: 'binary',
-        description: 'CSV, at most 1 GiB',
+        description: `CSV, at most ${UPLOAD_LIMIT.text}`,
         examples: [known.map(template)[0] ?? ''],
       }),
     },

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { lastPart, type Parts, readParts, wrongPart } from '../../http/multipart.ts'
+import { type FileLimit, lastPart, type Parts, readParts, wrongPart } from '../../http/multipart.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
+
+export const UPLOAD_LIMIT: FileLimit = { bytes: 1024 ** 3, text: '1 GiB' }
 
 type Take<T> = (kind: ReadyKind, file: AsyncIterable<Buffer>) => Promise<T>
 
@@ -10,7 +12,7 @@ export async function takeUpload<T>(
   kinds: Kinds,
   take: Take<T>,
 ): Promise<T> {
-  return readParts(request, parts => takeParts(parts, kinds, take))
+  return readParts(request, UPLOAD_LIMIT, parts => takeParts(parts, kinds, take))
 }
 
 async function takeParts<T>(parts: Parts, kinds: Kinds, take: Take<T>): Promise<T> {
@@ -23,7 +25,7 @@ async function takeParts<T>(parts: Parts, kinds: Kinds, take: Take<T>): Promise<
       if (part.fieldname !== 'file') throw wrongPart(part.fieldname, 'is not a known field')
       if (kind === undefined)
         throw wrongPart('type', `is required before the file: ${typesOf(kinds)}`)
-      return await take(kind, lastPart(part.file, parts))
+      return await take(kind, lastPart(part.file, parts, UPLOAD_LIMIT))
     }
   }
   throw wrongPart('file', 'is required')
