@@ -63,7 +63,7 @@ const replaySchema = {
 const resumeSchema = {
   operationId: 'resumeCallbacks',
   tags,
-  summary: 'Resumes callbacks after the receiver answered 410',
+  summary: 'Resumes callbacks after the receiver responded with 410',
   response: { 202: Type.Object({}) },
 }
 

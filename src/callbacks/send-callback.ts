@@ -94,7 +94,7 @@ function failure(error: Error) {
   return {
     outcome: 'failed' as const,
     status: null,
-    error: isTimeout ? 'The receiver did not answer in time' : publicError(error).message,
+    error: isTimeout ? 'The receiver did not respond in time' : publicError(error).message,
     answer: null,
     retryAfterMs: 0,
   }

@@ -120,7 +120,7 @@ export const Settings = Type.Object({
     pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
   }),
   BACKFILL_CRON: text(
-    'when payments are fetched from the gateways, where they have API credentials',
+    'when payments are fetched from the gateways, if they have API credentials',
     '10 * * * *',
     { default: '10 * * * *', format: 'cron' },
   ),

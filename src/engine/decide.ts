@@ -102,7 +102,7 @@ export function decideRefusal(
   }
 }
 
-/** After `moved_on`, only the key can show whether our write came first: it is kept if possible. */
+/** After `moved_on`, only the key shows whether our write came first: only a failure stored under it ends its use. */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
   if (decision.status !== 'processing' || isRefusal(answer)) return decision
   // A "still processing" counts as stored too.

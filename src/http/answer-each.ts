@@ -4,7 +4,7 @@ import { nullable } from './fields.ts'
 import { problemOf } from './problem.ts'
 
 export const itemAnswer = {
-  status: Type.Integer({ description: 'the status that a call of its own would get' }),
+  status: Type.Integer({ description: 'the status that a single call would get' }),
   code: nullable(Type.String()),
   detail: nullable(Type.String()),
 }

@@ -12,6 +12,7 @@ import { openFailures } from './failures.ts'
 /** One lost answer is an accident; this many in a row, across all loans, are an outage. */
 const FAILURES_TO_OPEN = 5
 const FIRST_PROBE_MS = 500
+/** An outage may last hours; its end is noticed within this time. */
 const MAX_BETWEEN_PROBES_MS = 5_000
 
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */

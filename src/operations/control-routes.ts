@@ -19,7 +19,7 @@ const params = Type.Object({ tracking_id: TrackingId })
 const wholeSchema = {
   operationId: 'getOperation',
   tags,
-  summary: 'Returns an operation with its data, its attempts and the one that it waits for',
+  summary: 'Returns an operation with its data, its attempts and the operation that it waits for',
   params,
   response: { 200: OperationWithAttempts },
 }
@@ -27,7 +27,7 @@ const resolveSchema = {
   operationId: 'resolveOperation',
   'x-refusals': ['CONFLICT'],
   tags,
-  summary: 'Resolves a stuck operation: it is retried, or it has failed',
+  summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
   body: Type.Object({ outcome: ResolvedAs }, closed),
   response: { 202: Processing },
@@ -35,7 +35,7 @@ const resolveSchema = {
 const resolveEachSchema = {
   operationId: 'resolveOperations',
   tags,
-  summary: 'Resolves several stuck operations, each as a call of its own would, in order',
+  summary: 'Resolves several stuck operations, each as in a call of its own, in order',
   body: Type.Object(
     {
       tracking_ids: Type.Array(
@@ -69,7 +69,7 @@ const cancelSchema = {
   operationId: 'cancelOperation',
   'x-refusals': ['CONFLICT'],
   tags,
-  summary: 'Cancels an operation that was never attempted: it has failed',
+  summary: 'Cancels an operation that was never attempted; it ends as failed',
   params,
   response: { 202: Type.Object({ tracking_id: Type.String(), status: Type.Literal('failed') }) },
 }

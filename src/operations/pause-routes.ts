@@ -17,7 +17,7 @@ const State = Type.Object({
 const pauseSchema = {
   operationId: 'pauseLedger',
   tags,
-  summary: 'Keeps every process from beginning a write at the ledger; intake and reads go on',
+  summary: 'Keeps every process from beginning a write at the ledger; intake and reads continue',
   body: Type.Object({ reason: Note, until: Type.Optional(Later) }, closed),
   response: { 200: State },
 }

@@ -26,7 +26,7 @@ const Assignment = Type.Object(
 const assignEachSchema = {
   operationId: 'assignPayments',
   tags,
-  summary: 'Assigns several payments, each as a call of its own would, in order',
+  summary: 'Assigns several payments, each as in a call of its own, in order',
   body: Type.Object(
     {
       assignments: Type.Array(Assignment, {

@@ -78,15 +78,15 @@ export const Payment = Type.Object({
   detail: nullable(
     Type.String({
       description:
-        'the last answer of the ledger or of our own checks; of a posted payment, how its repayment differs',
+        'the last response of the ledger or of our own checks; for a posted payment, how its repayment differs',
     }),
   ),
   hints: nullable(Type.Object({}, { additionalProperties: true })),
   objection: nullable(
-    Type.String({ description: 'what speaks against a posted payment, or one that is decided' }),
+    Type.String({ description: 'what contradicts a posted payment, or one that is decided' }),
   ),
   fee: nullable(
-    Type.String({ description: 'of the gateway, without the tax; null until it says' }),
+    Type.String({ description: 'of the gateway, excluding tax; null until it is known' }),
   ),
   tax: nullable(Type.String({ description: 'on the fee' })),
   settlement_id: NullableText,

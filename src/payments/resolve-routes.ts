@@ -26,7 +26,7 @@ const resolveSchema = {
 const noteSchema = {
   operationId: 'notePayment',
   tags,
-  summary: 'Keeps a note for other operators, which ops.suspense shows with its author',
+  summary: 'Saves a note for other operators, which ops.suspense shows with its author',
   params: PaymentParams,
   querystring: kindQuery,
   body: Type.Object({ note: Note }, closed),

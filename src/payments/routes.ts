@@ -27,7 +27,7 @@ const listSchema = {
 const summarySchema = {
   operationId: 'summarizePayments',
   tags,
-  summary: 'Counts payments, refunds and chargebacks and sums up their amounts',
+  summary: 'Counts payments, refunds and chargebacks and adds up their amounts',
   querystring: Type.Object(paymentFilter, closed),
   response: { 200: Type.Object({ totals: Type.Array(PaymentTotal) }) },
 }

@@ -17,7 +17,7 @@ const OVERVIEW_UNKNOWN = 'waits for outcome unknown'
 const SOURCES = ['Sources and queues']
 const WALK_TO_REREAD: Walk = {
   steps: [...SOURCES, { fill: ['since', '2026-02-05T00:00'] }, 'Read again'],
-  shows: /The next batch reads these events again\./,
+  shows: /The next batch reprocesses these events\./,
 }
 /** By what the question begins with. */
 const WALKS: [question: string, walk: Walk][] = [
@@ -150,7 +150,7 @@ t.test('the console answers an operator’s questions', async t => {
   t.test('an operator brings a stuck operation to its end', async t => {
     await page.goto(`${url}/console/operations?external_id=${STUCK.resolved}`)
     await take(page, 'CLIENT_CREATE')
-    t.match(await page.evaluate('document.body.innerText'), /It continues by itself; or resolve it/)
+    t.match(await page.evaluate('document.body.innerText'), /It is looked up again automatically; you can also resolve it/)
     await withLedger(service).faults([unreadable(STUCK.left)])
     await page.select('[name=outcome]', 'retry')
     await take(page, 'Resolve')

@@ -198,7 +198,7 @@ t.test('a session of the console begins, ends and is limited as promised', async
     const list = await admin('/console/accounts')
     const [, path = ''] = /href="([^"]*leaver\/disable)"/.exec(list.text) ?? []
     t.notMatch(list.text, /<form[^>]*leaver/)
-    t.match((await admin(path)).text, /<h1>Disable leaver.*for good.*<form[^>]*method="post"/s)
+    t.match((await admin(path)).text, /<h1>Disable leaver.*permanent.*<form[^>]*method="post"/s)
     t.equal((await browse('/console')).status, 200, 'nothing has happened yet')
     t.equal((await admin(path, {})).status, 303)
     t.equal((await browse('/console')).status, 303)

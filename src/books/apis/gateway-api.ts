@@ -23,7 +23,6 @@ export type ApiReversal = {
   paymentId: string
   /** done: the money was returned. undone: we keep it. Open refunds are omitted. */
   outcome: 'open' | 'done' | 'undone'
-  /** The gateway's item, with every digit. */
   item: unknown
 }
 

@@ -13,7 +13,8 @@ export const GatewayState = Type.Object({
   missed: Type.Integer({ description: 'captured payments that the gateway had and we did not' }),
   last_error: nullable(Type.String()),
   is_silent: Type.Boolean({
-    description: 'nothing comes, where in each of the last weeks several events came',
+    description:
+      'nothing comes, although several events came at the same time in each of the last weeks',
   }),
 })
 

@@ -24,7 +24,7 @@ const requestSchema = (lenders: string[]) => ({
   operationId: 'requestBackfill',
   'x-refusals': ['CONFLICT'],
   tags,
-  summary: 'Fetches what a gateway has for a period, and stores what its webhooks did not bring',
+  summary: 'Fetches what a gateway has for a period, and stores what its webhooks missed',
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   body: Type.Object(
     { from: Time, to: Time, lender: Type.Optional(oneOf(lenders, 'the code of a lender')) },
@@ -35,7 +35,7 @@ const requestSchema = (lenders: string[]) => ({
 const gatewaysSchema = {
   operationId: 'listGateways',
   tags,
-  summary: 'Lists the gateways’ sources, and how far their payments are fetched',
+  summary: 'Lists the gateways’ sources, and up to when their payments have been fetched',
   response: { 200: Type.Object({ gateways: Type.Array(GatewayState) }) },
 }
 const listSchema = {

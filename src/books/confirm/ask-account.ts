@@ -133,7 +133,7 @@ async function askAll(
       if (error instanceof GatewayUnavailable && error.retryAfterMs > 0)
         budget.from = performance.now() + Math.min(error.retryAfterMs, MAX_REST_MS)
       if (failures[question.kind]++ === 0)
-        log.warn({ gateway, lender, reason: error.message }, 'a gateway could not be asked')
+        log.warn({ gateway, lender, reason: error.message }, 'a gateway could not be queried')
       return null
     }
   }

@@ -12,11 +12,11 @@ export const DaysQuery = Type.Object(
   {
     from: Type.Optional({
       ...IsoDay,
-      description: `${IsoDay.description}; ${DEFAULT_DAYS} days up to the last one where it is left out`,
+      description: `${IsoDay.description}; ${DEFAULT_DAYS} days up to the last one if omitted`,
     }),
     to: Type.Optional({
       ...IsoDay,
-      description: `${IsoDay.description}; today where it is left out`,
+      description: `${IsoDay.description}; today if omitted`,
     }),
     lender,
     gateway,

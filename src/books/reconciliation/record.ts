@@ -9,11 +9,11 @@ const Figure = Type.Object({
   amount: Money,
 })
 const figures = {
-  currency: nullable(Type.String({ description: 'null where no event named one' })),
+  currency: nullable(Type.String({ description: 'null if no event named one' })),
   captured: nullable(
     Type.Object(Figure.properties, {
       description:
-        'what the gateway says it captured, later refunds included; null where no complete statement covers the day',
+        'what the gateway says it captured, later refunds included; null if no complete statement covers the day',
     }),
   ),
   buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, Figure])), {
@@ -36,16 +36,16 @@ export const ReconciledDay = Type.Object({
 const TotalFigure = Type.Object({
   payments: Type.Integer(),
   amount: nullable(
-    Type.String({ description: 'a decimal, with every digit; null where currencies differ' }),
+    Type.String({ description: 'a decimal, with every digit; null if currencies differ' }),
   ),
 })
 export const Totals = Type.Object({
   day: Type.Null(),
   lender: Type.Null(),
   gateway: Type.Null(),
-  currency: nullable(Type.String({ description: 'null where there is none, or several' })),
+  currency: nullable(Type.String({ description: 'null if there is none, or several' })),
   captured: nullable(
-    Type.Object(TotalFigure.properties, { description: 'null where that of any day is' }),
+    Type.Object(TotalFigure.properties, { description: 'null if that of any day is' }),
   ),
   buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure]))),
   balanced: Type.Boolean({ description: 'whether every day is' }),

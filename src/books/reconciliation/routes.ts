@@ -16,7 +16,7 @@ const { lender, gateway } = paymentFilter
 const daysSchema = {
   operationId: 'listReconciliation',
   tags,
-  summary: 'Says for each day where the money is that the gateways captured',
+  summary: 'Shows for each day where the captured money is',
   description: `At most ${MAX_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
   response: { 200: Type.Object({ days: Type.Array(ReconciledDay), totals: Totals }) },

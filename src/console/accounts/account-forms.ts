@@ -9,7 +9,7 @@ export const disablePath = (username: string) =>
 /** Confirmed first, because disabling cannot be undone. */
 export function disableConfirmation(username: string, asker: string): Html {
   return html`<h1>Disable ${username}</h1>
-<p>This is for good: a disabled account cannot be enabled again, and nobody else can have its name. All its sessions, here and
+<p>This is permanent: a disabled account cannot be enabled again, and its name cannot be reused. All its sessions, here and
 at the API, end at once. Its actions stay in the audit.</p>
 ${username === asker ? html`<p class="alert" role="alert">This is your own account: you will be logged out and cannot log in with it again.</p>` : nothing}
 <form class="box" method="post" action="${disablePath(username)}">

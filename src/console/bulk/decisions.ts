@@ -31,13 +31,13 @@ export const DECISIONS = {
   ),
   'operations.failed': onOperation(
     'failed: give them up',
-    'looked up in the ledger, and failed for good if it is not there',
+    'looked up in the ledger, and permanently failed if it is not there',
     (context, item, { asker }) =>
       resolveOperation(context.db, context.boss, parseTrackingId(item), 'failed', asker),
   ),
   'operations.cancel': onOperation(
     'cancel: those never attempted',
-    'cancelled for good, if it was never attempted',
+    'permanently cancelled, if it was never attempted',
     (context, item, { asker }) => cancelOperation(context, parseTrackingId(item), asker),
   ),
   'payments.assign': onPayment(

@@ -62,7 +62,7 @@ ${
       { name: 'ended_at', title: 'Ended', cell: (row: Attempt) => formats.time(row.ended_at) },
       { name: 'http_status', title: 'Status', isNumber: true },
       { name: 'error', title: 'Error', isId: true },
-      { name: 'answer', title: 'Answer', isId: true },
+      { name: 'answer', title: 'Response', isId: true },
     ]
     return html`<h2>Attempts</h2>${table(columns, attempts, 'Attempts to deliver it')}`
   }

@@ -21,9 +21,9 @@ const DONE = {
   resent: 'The callback will be sent again.',
   replayed: 'The callbacks will be sent again.',
   registered: 'The account has been created and can log in.',
-  disabled: 'The account is disabled for good, and its sessions have ended.',
+  disabled: 'The account is permanently disabled, and its sessions have ended.',
   requeued: 'The jobs are back in their queue.',
-  reread: 'The next batch reads these events again.',
+  reread: 'The next batch reprocesses these events.',
   fetching: 'The fetch has been requested.',
 } as const
 

@@ -52,9 +52,9 @@ const unread = (title: string) =>
   html`<section class="tile"><h2>${title}</h2><p class="wait">It could not be read in time.</p></section>`
 
 const RECEIVER: Record<string, string> = {
-  up: 'The receiver answers.',
-  down: 'The receiver is down and is probed until it answers.',
-  stopped: 'The receiver answered 410: nothing is sent until callbacks are resumed.',
+  up: 'The receiver is up.',
+  down: 'The receiver is down and is probed until it responds.',
+  stopped: 'The receiver responded with 410: nothing is sent until callbacks are resumed.',
 }
 
 const receiverInWords = (state: string | null) =>

@@ -32,12 +32,12 @@ export function operationFacts(operation: Operation, formats: Formats): Html {
     ],
     ['Accepted', formats.time(operation.accepted_at)],
     ['Ended', operation.processed_at === null ? null : formats.time(utc(operation.processed_at))],
-    ['Came from', operation.origin],
+    ['Origin', operation.origin],
     ['Caller', operation.caller],
     ['Request', operation.request_id],
   ])}
-${json('What was asked for', operation.data)}
-${json('The ledger’s answer', operation.success_response ?? operation.failure_response)}`
+${json('Request', operation.data)}
+${json('The ledger’s response', operation.success_response ?? operation.failure_response)}`
 }
 
 function json(title: string, value: object | null): Html {

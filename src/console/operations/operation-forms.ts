@@ -33,7 +33,7 @@ function resolveForm(path: string): Html {
 function cancelForm(path: string): Html {
   return html`<form method="post" action="${path}/cancel">
 <h3>Cancel</h3>
-<p>The operation has never been attempted. Once cancelled, it is <code>failed</code> for good.</p>
+<p>The operation has never been attempted. Once cancelled, it is permanently <code>failed</code>.</p>
 <button type="submit" class="secondary">Cancel operation</button>
 </form>`
 }

@@ -3,13 +3,13 @@ export const WAYS_OUT: Record<string, string> = {
   client: 'An earlier operation on its client is unfinished. Look at that one.',
   paused:
     'Writes to the ledger are paused. Resume them on the overview, or wait for the pause to end.',
-  ledger_unavailable: 'The ledger does not answer. It continues by itself.',
-  ledger_busy: 'The ledger said “not now”. It continues by itself.',
+  ledger_unavailable: 'The ledger does not respond. The operation continues automatically.',
+  ledger_busy: 'The ledger said “not now”. The operation continues automatically.',
   ledger_credentials:
     'The ledger refuses our credentials, URL or tenant. Correct the setting; it is retried once a minute.',
   ledger_approval: 'A second person must approve it in the ledger. It is looked up once a minute.',
   outcome_unknown:
-    'An attempt may have arrived, but the ledger has not confirmed it yet. It continues by itself; or resolve it.',
+    'An attempt may have arrived, but the ledger has not confirmed it yet. It is looked up again automatically; you can also resolve it.',
   batch: 'The next batch posts it.',
   gateway: 'The gateway must confirm it. The next batch asks again.',
 }

@@ -8,7 +8,7 @@ export function progressOf(migration: MigrationRecord, formats: Formats): Html {
   const { status, is_dry_run, valid_rows, done, failed, stopped, looked_at } = migration
   const ended = is_dry_run ? looked_at : done + failed + stopped
   const isRunning = status === 'running'
-  const what = is_dry_run ? 'Checked by the dry run' : 'Rows that have ended'
+  const what = is_dry_run ? 'Checked by the dry run' : 'Rows finished'
   return html`${
     isRunning || ended > 0
       ? html`<label>${what}: ${count(ended)} of ${count(valid_rows)} <progress value="${ended}" max="${Math.max(valid_rows, 1)}"></progress></label>`

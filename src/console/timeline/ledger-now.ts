@@ -19,7 +19,7 @@ export async function ledgerNow(context: PageContext, subject: Subject): Promise
     html`<p class="alert" role="alert">${detail} Our own records are below.</p>`
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Html>(resolve => {
-    timer = setTimeout(() => resolve(trouble('The ledger does not answer in time.')), PATIENCE_MS)
+    timer = setTimeout(() => resolve(trouble('The ledger did not respond in time.')), PATIENCE_MS)
   })
   const read = context.slots
     .run('live', () =>
