@@ -150,7 +150,10 @@ t.test('the console answers an operator’s questions', async t => {
   t.test('an operator brings a stuck operation to its end', async t => {
     await page.goto(`${url}/console/operations?external_id=${STUCK.resolved}`)
     await take(page, 'CLIENT_CREATE')
-    t.match(await page.evaluate('document.body.innerText'), /It is looked up again automatically; you can also resolve it/)
+    t.match(
+      await page.evaluate('document.body.innerText'),
+      /It is looked up again automatically; you can also resolve it/,
+    )
     await withLedger(service).faults([unreadable(STUCK.left)])
     await page.select('[name=outcome]', 'retry')
     await take(page, 'Resolve')
