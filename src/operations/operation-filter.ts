@@ -39,8 +39,8 @@ export const wantsFailedOfType = (filter: OperationFilter) =>
   [filter.error_code, filter.failed_on, filter.external_id].every(other => other === undefined)
 
 /**
- * Newest first. `+ 0` keeps PostgreSQL off the full-table index; the type, which serves the failures-by-
- * type index, is compared as an array because a constant would not count as part of an order.
+ * Newest first. `+ 0` keeps PostgreSQL off the full-table index; the type, which serves the failures-by-type
+ * index, is compared as an array because a constant would not count as part of an order.
  */
 export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
   if (filter.origin !== 'api' && wantsUnfinished(filter)) return sql`o.seq + 0`

@@ -8,6 +8,7 @@ export type ApiPayment = {
   currency: string
   status: 'captured' | 'refunded' | 'failed' | 'pending'
   paidAt: Date
+  /** Excluding tax. */
   fee: string | null
   tax: string | null
   orderId: string | null

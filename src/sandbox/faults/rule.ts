@@ -2,8 +2,8 @@ const KINDS = `latency drop reset stuck conflict locked error unauthorized tooMa
   hang`.split(/\s+/)
 
 /**
- * Only `kind` is required. PUT {controlUrl}/faults takes a list of rules; the request header X-Sandbox-
- * Fault takes one rule, or just its kind.
+ * Only `kind` is required. PUT {controlUrl}/faults takes a list of rules; the request header X-Sandbox-Fault
+ * takes one rule, or just its kind.
  */
 export type FaultRule = {
   // latency: answers late. drop: applies, then closes without an answer. reset: closes before applying.
