@@ -698,7 +698,6 @@ CREATE INDEX operation_unknown ON loanops.operation USING btree (seq) WHERE ((st
 CREATE INDEX operation_utr ON loanops.operation USING btree (((data ->> 'utr_payment_id'::text))) WHERE ((data ->> 'utr_payment_id'::text) IS NOT NULL);
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE UNIQUE INDEX operation_seq ON loanops.operation USING btree (seq);
 CREATE TRIGGER report_operation AFTER UPDATE OF status ON loanops.operation FOR EACH ROW WHEN (((new.origin = 'api'::text) AND (old.status = 'processing'::text) AND (new.status <> 'processing'::text))) EXECUTE FUNCTION report_operation();
 
 create table loanops.operation_attempt (

@@ -37,7 +37,8 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        case when o.status = 'failed' then coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
                                                    o.response ->> 'userMessageGlobalisationCode') end as error_code,
        o.caller,
-       o.request_id
+       o.request_id,
+       o.id
   from loanops.operation o
   left join (select id, '' as nothing from loanops.operation where status = 'processing') unfinished using (id);
 

@@ -581,6 +581,7 @@ export interface LoanopsOperationState {
   error_code: string | null;
   error_message: string | null;
   external_id: string | null;
+  id: string | null;
   last_error: string | null;
   next_try_at: Timestamp | null;
   operation_type: string | null;

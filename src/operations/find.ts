@@ -42,7 +42,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
     select o.seq, ${recordColumns}, ${listColumns}
       from (select * from (${sql.join(partsOf(filter).map(newestOf), sql` union all `)}) newest
              order by seq desc limit ${limit + 1}) o
-      join loanops.operation_state v on v.seq = o.seq
+      join loanops.operation_state v on v.id = o.id
      order by o.seq desc`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
   return { operations: page.map(listItem), next_cursor }
@@ -60,10 +60,8 @@ export function someMatching(filter: OperationFilter, limit: number): RawBuilder
 
 /** One query per origin, because each origin's own indexes have the order. */
 function partsOf(filter: OperationFilter): OperationFilter[] {
-  const { origin, external_id, status, operation_type } = filter
-  const isEverything = status === 'success' && operation_type === undefined
-  const isIndexed =
-    external_id !== undefined || wantsUnfinished(filter) || wantsFailed(filter) || isEverything
+  const { origin, external_id } = filter
+  const isIndexed = external_id !== undefined || wantsUnfinished(filter) || wantsFailed(filter)
   if (origin !== undefined || isIndexed) return [filter]
   return ORIGINS.map(origin => ({ ...filter, origin }))
 }
@@ -75,7 +73,7 @@ export async function operationWithAttempts(db: Database, tracked: Tracked) {
            case when o.status = 'processing' then
              coalesce(${lastUnfinished(sql`o.subject`)}, ${lastUnfinished(sql`o.waits_for`)}) end as predecessor
       from loanops.operation o
-      join loanops.operation_state v on v.seq = o.seq
+      join loanops.operation_state v on v.id = o.id
      where o.id = ${tracked.id} and o.operation_type = ${tracked.operationType}`.execute(db)
   const [row] = rows
   if (row === undefined) throw new UnknownTrackingId()

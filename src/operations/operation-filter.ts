@@ -72,7 +72,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
     where.push(sql.lit((operation_type === OF_PAYMENTS) === (origin === 'payment')))
   if (waiting_for !== undefined)
     where.push(sql`o.status = 'processing' and ${mayWaitFor(waiting_for)} and (
-      select v.waiting_for from loanops.operation_state v where v.seq = o.seq) = ${waiting_for}`)
+      select v.waiting_for from loanops.operation_state v where v.id = o.id) = ${waiting_for}`)
   if (error_code !== undefined)
     where.push(sql`o.status = 'failed' and coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
       o.response ->> 'userMessageGlobalisationCode') = ${error_code}`)

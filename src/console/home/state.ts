@@ -65,8 +65,8 @@ async function pauseUnderWay(db: Database): Promise<Pause[]> {
 async function backlog(db: Database): Promise<Group[]> {
   const { rows } = await sql<Group>`
     select waiting_for as name, count(*)::integer as count
-      from (select seq from loanops.operation where status = 'processing' limit ${MAX_UNFINISHED}) unfinished
-      join loanops.operation_state using (seq)
+      from (select id from loanops.operation where status = 'processing' limit ${MAX_UNFINISHED}) unfinished
+      join loanops.operation_state using (id)
      group by waiting_for order by waiting_for nulls first`.execute(db)
   return rows
 }
