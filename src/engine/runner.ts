@@ -39,13 +39,14 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   let isStopping = false
   const leases = keepLeases(db, worker, log)
   const room = openRoom(slots)
+  const starts = openStarts(db, worker, slots)
   const work: SubjectWork = {
     ...options,
     db,
     leases,
     room,
-    starts: openStarts(db, worker, slots),
-    claimNext: openClaimNext(db, worker, { ...options, leases }),
+    starts,
+    claimNext: openClaimNext(db, worker, { ...options, leases, starts }),
     keepResult: openKeepResult(db, boss, options),
     wakeLoans: openWakeLoans(db, boss, options),
     remember: (claim, seen) => remember(db, claim, seen),

@@ -11,6 +11,8 @@ const AVERAGED = 8
 const ATTEMPT_MS = 1_000
 
 export type Starts = {
+  /** Whether so many more claims of the lane will have their slots about as soon as a start could be recorded. */
+  areNear(lane: Lane, claims: number): boolean
   /** @param task its `start` starts the claim and then says whether it may still write */
   run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
 }
@@ -23,6 +25,8 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   let commitMs = 0
 
   return {
+    areNear: (name, claims) =>
+      slots.free(name) >= claims || lanes[name].waiting.size + claims <= ahead(lanes[name]),
     run(name, claim, task) {
       const lane = lanes[name]
       lane.waiting.add(claim)
@@ -39,12 +43,16 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     },
   }
 
-  /** Also starts those that will get a slot before the next commit; none if the ledger is slow. */
-  function startInSlot({ waiting, running, attemptMs }: LaneLoad, claim: Claim): Promise<boolean> {
+  /** Also starts those that will get a slot before the next commit. */
+  function startInSlot(lane: LaneLoad, claim: Claim): Promise<boolean> {
     const starting = start(claim)
-    const ahead = Math.round((COMMITS_AHEAD * running * commitMs) / attemptMs)
-    for (const next of [...waiting].slice(0, ahead)) void start(next)
+    for (const next of [...lane.waiting].slice(0, ahead(lane))) void start(next)
     return starting
+  }
+
+  /** How many claims get a slot in the time of a few commits; none if the ledger is slow. */
+  function ahead({ running, attemptMs }: LaneLoad): number {
+    return Math.round((COMMITS_AHEAD * running * commitMs) / attemptMs)
   }
 
   function start(claim: Claim): Promise<boolean> {
