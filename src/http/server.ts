@@ -12,6 +12,7 @@ import { limitConnections } from './connections.ts'
 import { readJsonBodies } from './json-body.ts'
 import type { httpLimits } from './limits.ts'
 import { errorHandler, notFound } from './problem.ts'
+import { serializer } from './serializer.ts'
 import { validator } from './validator.ts'
 
 type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
@@ -40,6 +41,7 @@ export function openServer(
   limitConnections(app, { connections, keptAlive })
   readJsonBodies(app)
   app.setValidatorCompiler(validator)
+  app.setSerializerCompiler(serializer)
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
   refuseWhileStopping(app)

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import type { RouteOptions } from 'fastify'
 import { closed } from './fields.ts'
@@ -12,9 +12,11 @@ const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
 
 type Part = { schema: unknown; httpPart?: string }
 
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
 export function validator({ schema: unknownSchema, httpPart }: Part) {
   const schema = unknownSchema as TSchema
-  const check = TypeCompiler.Compile(schema)
+  const check = checkOf(schema)
   const isQuery = httpPart === 'querystring'
   const code = httpPart === 'body' ? 'INVALID_PAYLOAD' : 'INVALID_QUERY'
   return (given: unknown) => {
@@ -24,6 +26,13 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
       error: new FieldErrors(code, firstPerPath(check.Errors(value)), PARTS[httpPart ?? '']),
     }
   }
+}
+
+/** Most parts of routes share a schema with another's. */
+function checkOf(schema: TSchema): TypeCheck<TSchema> {
+  const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
+  compiled.set(schema, check)
+  return check
 }
 
 const NO_QUERY = Type.Object({}, closed)
