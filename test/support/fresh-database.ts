@@ -12,16 +12,21 @@ export type FreshDatabase = {
   ownerUrl: string
 }
 
+/** One connection creates all of this process's databases; it does not keep the process alive. */
+const server = new pg.Pool({
+  connectionString: process.env.TEST_DATABASE_URL,
+  max: 1,
+  idleTimeoutMillis: 0,
+  allowExitOnIdle: true,
+}).on('error', () => undefined)
+
 /** Creates a migrated database for one test. */
 export async function freshDatabase(t: Test): Promise<FreshDatabase> {
-  const server = process.env.TEST_DATABASE_URL
-  if (!server) throw new Error('Tests need the PostgreSQL that "npm test" starts')
+  const serverUrl = process.env.TEST_DATABASE_URL
+  if (!serverUrl) throw new Error('Tests need the PostgreSQL that "npm test" starts')
   const name = `test_${randomBytes(6).toString('hex')}`
-  const client = new pg.Client(server)
-  await client.connect()
-  await client.query(`create database ${name} template ${TEMPLATE} strategy file_copy`)
-  await client.end()
-  const ownerUrl = databaseUrl(server, name)
+  await server.query(`create database ${name} template ${TEMPLATE} strategy file_copy`)
+  const ownerUrl = databaseUrl(serverUrl, name)
   const db = openDatabase(ownerUrl, {
     max: 10,
     name: 'test',

@@ -16,6 +16,8 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
     await client.query(
       `create role ${SERVICE.user} login password '${SERVICE.password}' in role loanops_runtime`,
     )
+    await compact(databaseUrl(serverUrl, TEMPLATE))
+    await letIn(client)
     // The first connection after a change of tables writes down what every other one reads at its start: the copies have it.
     const first = new pg.Client(databaseUrl(serverUrl, TEMPLATE))
     await first.connect()
@@ -25,6 +27,30 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
   } finally {
     await client.end()
   }
+}
+
+/** Migrating leaves dead rows in the catalogs, and two more files beside each: without them, a copy takes half the time. */
+async function compact(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ names: string }>(
+      `select string_agg(oid::regclass::text, ', ') as names from pg_class
+        where relkind = 'r' and relnamespace = 'pg_catalog'::regnamespace and not relisshared`,
+    )
+    await client.query(`vacuum full ${rows[0]?.names}`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Asks for passwords without SCRAM, whose four messages a test's many connections would pay for. */
+async function letIn(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ hba_file: string }>('show hba_file')
+  await client.query(
+    `copy (select 'host all all 127.0.0.1/32 password') to ${client.escapeLiteral(rows[0]?.hba_file as string)}`,
+  )
+  await client.query('select pg_reload_conf()')
 }
 
 export function databaseUrl(serverUrl: string, database: string): string {
