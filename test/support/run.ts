@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
@@ -18,6 +18,7 @@ const ROOM_BYTES = 10 * 2 ** 30
 const SEMI_SPACE_MB = 64
 
 const tap = resolve('node_modules/.bin/tap')
+const BUILT_TAP = 'node_modules/@tapjs/test/test-built/dist/esm/index.js'
 const MAX_SEED = 1_000_000
 /**
  * Six processes share a machine that may be busy. Test files that fail beside others are run once more, alone, where a broken
@@ -27,8 +28,7 @@ const MAX_AGAIN = 4
 const isShown = process.stdout.isTTY
 const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
-// After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files.
-const built = once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
+const built = isBuilt() ? undefined : once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
 // Two test files that unpack the browser at the same time would each start it while the other writes it.
 const unpacked = once(
   spawn(process.execPath, [resolve('test/support/browser.ts')], { stdio: 'ignore' }),
@@ -54,6 +54,8 @@ const postgres = await startPostgres({
     'max_wal_senders=0',
     'max_connections=400',
     'scram_iterations=1',
+    // Copies a file within the kernel.
+    'file_copy_method=clone',
   ].flatMap(setting => ['-c', setting]),
 })
 try {
@@ -120,6 +122,17 @@ function commandLine(given: string[]) {
     options: rest.filter(one => one.startsWith('-')),
     seed: at === -1 ? undefined : isSeed ? next : String(randomInt(MAX_SEED)),
   }
+}
+
+/**
+ * After a fresh install, tap is built with its default plugins, whose TypeScript loader cannot load our files. Building it
+ * takes seconds.
+ */
+function isBuilt(): boolean {
+  if (!existsSync(BUILT_TAP)) return false
+  const { tap } = JSON.parse(readFileSync('package.json', 'utf8')) as { tap: { plugin: string[] } }
+  const program = readFileSync(BUILT_TAP, 'utf8')
+  return tap.plugin.every(name => name.startsWith('!') && !program.includes(`"${name.slice(1)}"`))
 }
 
 /** In memory if there is enough: copying databases on disk takes an eighth of the suite's time. */

@@ -35,8 +35,10 @@ const LONGEST_FILES = [
 /** It adds to a list that our modules read when they are loaded: it needs a process in which they are not. */
 const FIRST_TO_LOAD = fileOf('portfolio/new-kind')
 
-/** Of all others, this many share a process: loading the service and tap takes longer than most files. */
-const FILES_PER_PROCESS = 14
+/** Loading the service and tap takes longer than most files, so files share a process: this many of the longest, */
+const LONGEST_PER_PROCESS = 3
+/** and this many of the others. */
+const FILES_PER_PROCESS = 25
 
 /**
  * Writes what tap is to run into `folder`, one entry per process.
@@ -46,14 +48,13 @@ const FILES_PER_PROCESS = 14
 export function writeSuite(folder: string, given: string[], seed: string | undefined): string[] {
   const all = given.length > 0 ? given : globSync('test/**/*.test.ts')
   const files = all.toSorted(seed === undefined ? undefined : bySeed(seed))
-  const lone = [...LONGEST_FILES, FIRST_TO_LOAD].filter(file => files.includes(file))
-  const others = files.filter(file => !lone.includes(file))
-  const processes = Math.ceil(others.length / FILES_PER_PROCESS)
-  // Files of one folder take about as long as each other, so they are spread over the processes.
-  const groups = Array.from({ length: processes }, (_, n) =>
-    others.filter((_file, place) => place % processes === n),
-  )
-  const entries = [...lone.map(file => [file]), ...groups]
+  const longest = LONGEST_FILES.filter(file => files.includes(file))
+  const others = files.filter(file => !LONGEST_FILES.includes(file) && file !== FIRST_TO_LOAD)
+  const entries = [
+    ...spread(longest, LONGEST_PER_PROCESS),
+    ...(files.includes(FIRST_TO_LOAD) ? [[FIRST_TO_LOAD]] : []),
+    ...spread(others, FILES_PER_PROCESS),
+  ]
   if (seed !== undefined) entries.sort(([a = ''], [b = '']) => bySeed(seed)(a, b))
   const head = ["import t from 'tap'", ...(seed === undefined ? [] : shuffling(seed))]
   return entries.map((group, n) => {
@@ -61,6 +62,14 @@ export function writeSuite(folder: string, given: string[], seed: string | undef
     writeFileSync(entry, [...head, ...group.flatMap(importOf)].join('\n'))
     return entry
   })
+}
+
+/** Files of one folder take about as long as each other, so neighbours go to different processes. */
+function spread(files: string[], most: number): string[][] {
+  const processes = Math.ceil(files.length / most)
+  return Array.from({ length: processes }, (_, n) =>
+    files.filter((_file, place) => place % processes === n),
+  )
 }
 
 function fileOf(name: string): string {
