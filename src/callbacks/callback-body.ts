@@ -1,4 +1,4 @@
-import type { CallbackType } from '../config/setting-formats.ts'
+import type { CallbackType } from '../config/callback-settings.ts'
 import type { Trx } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { NotFound } from '../http/problem.ts'

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { CALLBACK_TYPES, type CallbackType } from '../config/setting-formats.ts'
+import { CALLBACK_TYPES, type CallbackType } from '../config/callback-settings.ts'
 import { OperationItem } from '../operations/record.ts'
 import { Payment } from '../payments/payment-record.ts'
 import { MigrationItem } from '../portfolio/record.ts'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { CALLBACK_TYPES } from '../config/setting-formats.ts'
+import { CALLBACK_TYPES } from '../config/callback-settings.ts'
 import { nullable, oneOf } from '../http/fields.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import { CALLBACK_TYPES } from '../config/setting-formats.ts'
+import { CALLBACK_TYPES } from '../config/callback-settings.ts'
 import type { Database } from '../database/database.ts'
 import { closed, Id, nullable, oneOf, Time, WITHOUT_NUL } from '../http/fields.ts'
 import { listQuery } from '../http/list-query.ts'

@@ -4,15 +4,10 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
+import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import {
-  CALLBACK_TYPES,
-  CALLER_NAME,
-  type CallbackType,
-  callbackKeys,
-  text,
-} from './setting-formats.ts'
+import { CALLER_NAME, text } from './setting-formats.ts'
 import { Settings } from './settings.ts'
 
 const NAMED = new RegExp(`^${CALLER_NAME}`)

@@ -4,29 +4,10 @@ import { FormatRegistry, Type } from '@sinclair/typebox'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
-export const CALLBACK_TYPES = [
-  'operation.succeeded',
-  'operation.failed',
-  'payment.posted',
-  'payment.suspended',
-  'payment.returned',
-  'payment.handled',
-  'payment.dismissed',
-  'payment.objected',
-  'migration.completed',
-  'migration.cancelled',
-] as const
-export type CallbackType = (typeof CALLBACK_TYPES)[number]
-
 FormatRegistry.Set('time-zone', isTimeZone)
 FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
 FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
-FormatRegistry.Set('callback-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
-FormatRegistry.Set('callback-secrets', areCallbackSecrets)
-FormatRegistry.Set('callback-types', list =>
-  list.split(',').every(one => (CALLBACK_TYPES as readonly string[]).includes(one.trim())),
-)
 FormatRegistry.Set('network', isNetwork)
 // A prefix of zero bits matches every address: anyone could act as our proxy.
 FormatRegistry.Set('proxies', list =>
@@ -115,19 +96,4 @@ function isCronField(field: string, least: number, most: number): boolean {
       Number(step) !== 0
     )
   })
-}
-
-export function callbackKeys(secrets: string): Buffer[] {
-  return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
-}
-
-function areCallbackSecrets(list: string): boolean {
-  return list.split(',').every(one => isCallbackSecret(one.trim()))
-}
-
-/** As Standard Webhooks wants secrets: a prefix, then 24 to 64 bytes in base64. */
-function isCallbackSecret(text: string): boolean {
-  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
-  const bytes = Buffer.from(encoded, 'base64')
-  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded
 }

@@ -7,7 +7,7 @@ import {
   resendCallback,
   resumeCallbacks,
 } from '../../callbacks/replay-callbacks.ts'
-import { CALLBACK_TYPES } from '../../config/setting-formats.ts'
+import { CALLBACK_TYPES } from '../../config/callback-settings.ts'
 import { closed, oneOf, Time } from '../../http/fields.ts'
 import { UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
