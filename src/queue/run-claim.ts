@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { DB } from '../database/database.types.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
 import { publicError } from '../public-error.ts'
 
-export type RunTable = 'core.batch_run' | 'core.readback_run'
+export type RunTable = keyof DB & `core.${string}_run`
 
-/** A backfill is claimed in its own way: one is in progress per account of a gateway. */
-type LeasedTable = RunTable | 'core.backfill'
+/** Also of runs that are claimed in another way. */
+type LeasedTable = keyof DB
 
 export type RunClaim = {
   id: string
