@@ -15,7 +15,7 @@ import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
-import { notifyFeatures } from './worker.ts'
+import { notifyAll } from './worker.ts'
 
 export type Services = {
   db: Database
@@ -53,6 +53,6 @@ export function apiContext(
     limits,
     accounts: openAccounts(services.db),
     portfolio: openPortfolio({ ...services, config, catalogue, limits }, log),
-    onFinal: notifyFeatures(services.metrics),
+    onFinal: notifyAll(services.metrics),
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { forCallers } from './accounts/for-callers.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { apiContext, type Context, type Routes, type Services } from './api-context.ts'
+import { apiContext, type Routes, type Services } from './api-context.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
 import { reconciliationRoutes } from './books/reconciliation/routes.ts'
@@ -14,6 +14,7 @@ import { consoleRoutes } from './console/console.ts'
 import { httpLimits } from './http/limits.ts'
 import { acceptFiles } from './http/multipart.ts'
 import { EVERY_METHOD, otherMethods } from './http/other-methods.ts'
+import { registerFeatures } from './http/register-features.ts'
 import { sendSafeHeaders } from './http/safe-headers.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
@@ -65,7 +66,7 @@ export async function buildApi(
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
 
-  await register(app, ROUTES.anybody, context)
+  await registerFeatures(app, ROUTES.anybody, context)
   refuseOtherMethods(app)
   if (config.ROLE === 'worker') return app
 
@@ -73,10 +74,10 @@ export async function buildApi(
     async api => {
       await api.register(async trusted => {
         await forCallers(trusted, services.db, config)
-        await register(trusted, ROUTES.callers, context)
+        await registerFeatures(trusted, ROUTES.callers, context)
         refuseOtherMethods(trusted)
       })
-      await register(api, ROUTES.gateways, context)
+      await registerFeatures(api, ROUTES.gateways, context)
       refuseOtherMethods(api, EVERY_METHOD)
     },
     { prefix: '/api' },
@@ -84,16 +85,4 @@ export async function buildApi(
   if (config.CONSOLE_ENABLED)
     await app.register(consoleRoutes(context, refuseOtherMethods), { prefix: '/console' })
   return app
-}
-
-/** In its own scope, so that what one feature accepts, such as files, no other accepts. */
-async function register(
-  app: FastifyInstance,
-  features: Record<string, Routes[]>,
-  context: Context,
-): Promise<void> {
-  for (const list of Object.values(features))
-    await app.register(async scope => {
-      for (const routes of list) await scope.register(routes(context))
-    })
 }

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
-import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import {
   type Database,
@@ -31,7 +30,7 @@ import { poolGauge } from './ops/pool-gauge.ts'
 import type { Traces } from './ops/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
-import { allCounters, allReports, startWorker, type Worker } from './worker.ts'
+import { allCounters, allReports, prepareAll, startWorker, type Worker } from './worker.ts'
 
 /**
  * One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days
@@ -75,7 +74,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   const close = () =>
     stopInOrder({ ...shared, app, worker, watching, housekeeping, pools: [patient, db] })
   try {
-    await useTimeZone(patient, config.LEDGER_TIMEZONE)
+    await prepareAll(patient, config)
     await boss.start()
     // Before taking any work: a process that cannot listen must not claim anything.
     const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })

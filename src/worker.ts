@@ -6,16 +6,19 @@ import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { readbackQueue } from './books/queue.ts'
 import { runReadbacks } from './books/readback-job.ts'
 import { reconcileChangedDays } from './books/reconciliation/reconcile-days.ts'
+import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
 import { workBulks } from './console/bulk/work-bulks.ts'
 import { consoleFeature } from './console/console-feature.ts'
+import type { Database } from './database/database.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature } from './engine/feature.ts'
-import type { OnFinal } from './engine/finish.ts'
 import { runOperations } from './engine/job.ts'
+import { notifyFeatures } from './engine/notify-features.ts'
 import { bulkQueue, liveQueue } from './engine/queue.ts'
+import { startJobs } from './engine/start-jobs.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import { runPurges } from './operations/purge-job.ts'
 import { purgeQueue } from './operations/purge-queue.ts'
@@ -45,7 +48,7 @@ const FEATURES: Feature[] = [
   { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks] },
   { ...portfolioFeature, jobs: [runMigrations] },
   { ...backfillFeature, queues: [backfillQueue], jobs: [workBackfills] },
-  { jobs: [reconcileChangedDays] },
+  { prepare: useTimeZone, jobs: [reconcileChangedDays] },
   confirmFeature,
   { ...callbacksFeature, jobs: [runCallbacks] },
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },
@@ -57,36 +60,17 @@ export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
 export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
 
-export function notifyFeatures(metrics: Metrics): OnFinal {
-  return {
-    origins: FEATURES.flatMap(({ onFinal }) => onFinal?.origins ?? []),
-    async record(trx, final) {
-      for (const { onFinal } of FEATURES) await onFinal?.record(trx, final, metrics)
-    },
-    note(final) {
-      for (const feature of FEATURES) feature.noteFinal?.(final, metrics)
-    },
-  }
+export const notifyAll = (metrics: Metrics) => notifyFeatures(FEATURES, metrics)
+
+export async function prepareAll(db: Database, config: Config): Promise<void> {
+  for (const { prepare } of FEATURES) await prepare?.(db, config)
 }
 
-export type Worker = { breakerState(): object; stop(): Promise<void> }
+export type Worker = { breakerState(): object; stop: Job['stop'] }
 
-/** If one fails to start, stops the others. */
 export async function startWorker(services: WorkerServices, config: Config): Promise<Worker> {
-  const onFinal = notifyFeatures(services.metrics)
+  const onFinal = notifyAll(services.metrics)
   const context = workerContext({ ...services, config, onFinal }, FEATURES)
-  const started: Job[] = []
-  try {
-    for (const { jobs = [], gauges = [] } of FEATURES)
-      for (const start of [...jobs, ...gauges]) started.push(await start(context))
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  const { stop } = await startJobs(FEATURES, context)
   return { breakerState: services.ledger.breaker.state, stop }
-
-  async function stop() {
-    // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
-    await Promise.all(started.map(job => job.stop()))
-  }
 }

@@ -43,6 +43,8 @@ type StartJob = (context: WorkerContext) => Job | Promise<Job>
 export type Feature = {
   queues?: Queue<object>[]
   operations?(db: Database, config: Config): Operation[]
+  /** Before a process, whatever its role, takes any work. */
+  prepare?(db: Database, config: Config): Promise<void>
   jobs?: StartJob[]
   gauges?: StartJob[]
   counters?: OpenCounters

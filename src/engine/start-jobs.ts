@@ -1,0 +1,20 @@
+import type { Job } from '../queue/job.ts'
+import type { Feature, WorkerContext } from './feature.ts'
+
+/** In the order of the features. If one fails to start, stops the others. */
+export async function startJobs(features: Feature[], context: WorkerContext): Promise<Job> {
+  const started: Job[] = []
+  try {
+    for (const { jobs = [], gauges = [] } of features)
+      for (const start of [...jobs, ...gauges]) started.push(await start(context))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop }
+
+  async function stop() {
+    // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
+    await Promise.all(started.map(job => job.stop()))
+  }
+}
