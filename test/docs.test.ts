@@ -27,7 +27,8 @@ const RUN_ELSEWHERE: Record<string, string> = {
   'npm run sandbox': 'test/sandbox/gateway-command.test.ts',
   'npx openapi-typescript http://127.0.0.1:3000/openapi.json -o loanops.ts':
     'test/contract/client.test.ts',
-  'schemathesis run http://127.0.0.1:3000/openapi.json --checks all': 'test/schemathesis-rules.py',
+  'schemathesis --config-file test/schemathesis.toml run http://127.0.0.1:3000/openapi.json --checks all':
+    'test/schemathesis-rules.py',
   'npm run migrate-portfolio': 'test/portfolio/migrate-portfolio.test.ts',
   'DATABASE_URL="$(cat .data/database-url)" npm run create-admin':
     'test/accounts/create-admin.test.ts',
