@@ -28,7 +28,7 @@ export type Services = {
   slots: Slots
 }
 
-export type Context = Services & {
+type Context = Services & {
   config: Config
   accounts: Accounts
   portfolio: Portfolio
