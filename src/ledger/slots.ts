@@ -1,3 +1,5 @@
+import { openRunningTasks } from './running-tasks.ts'
+
 export type Lane = 'live' | 'bulk'
 
 export type Slots = {
@@ -18,8 +20,6 @@ export type Slots = {
  */
 const LIVE_PER_BULK = 7
 
-type Running = { lane: Lane; since: number; isReplaced: boolean }
-
 type SlotLimits = { total: number; bulk: number }
 
 /** @param total bulk gets at most half, so that live operations continue even if every other call hangs */
@@ -27,27 +27,24 @@ export function openSlots(total: number): Slots {
   const most = { live: total, bulk: bulkOf(total) }
   const busy = { live: 0, bulk: 0 }
   const waiting: Record<Lane, (() => void)[]> = { live: [], bulk: [] }
-  const running = new Set<Running>()
-  /** Live tasks started since the last bulk one, while a bulk one could have started. */
-  let liveBefore = 0
+  const running = openRunningTasks<Lane>(total)
+  const turns = openTurns()
 
   return {
     async run(lane, task) {
       if (free(lane) === 0 || waiting[lane].length > 0) {
         await new Promise<void>(resolve => waiting[lane].push(resolve))
       } else busy[lane]++
-      const mine = { lane, since: performance.now(), isReplaced: false }
-      running.add(mine)
+      const mine = running.begin(lane)
       try {
         return await task()
       } finally {
-        running.delete(mine)
-        if (!mine.isReplaced) busy[lane]--
+        if (running.end(mine)) busy[lane]--
         startWaiting()
       }
     },
     replace(afterMs) {
-      for (const { lane } of replaceHung([...running], total, afterMs)) busy[lane]--
+      for (const lane of running.replaceHung(afterMs)) busy[lane]--
       startWaiting()
     },
     free,
@@ -66,28 +63,26 @@ export function openSlots(total: number): Slots {
   }
 
   function startWaiting() {
-    for (let lane = nextLane(); lane !== undefined; lane = nextLane()) {
+    const isReady = (lane: Lane) => free(lane) > 0 && waiting[lane].length > 0
+    for (let lane = turns.next(isReady); lane !== undefined; lane = turns.next(isReady)) {
       // Counted here, so that nobody else takes the slot before the resumed task does.
       busy[lane]++
       waiting[lane].shift()?.()
     }
   }
-
-  function nextLane(): Lane | undefined {
-    const isReady = (lane: Lane) => free(lane) > 0 && waiting[lane].length > 0
-    if (!isReady('bulk')) return isReady('live') ? 'live' : undefined
-    const isBulksTurn = !isReady('live') || liveBefore >= LIVE_PER_BULK
-    liveBefore = isBulksTurn ? 0 : liveBefore + 1
-    return isBulksTurn ? 'bulk' : 'live'
-  }
 }
 
-function replaceHung(running: Running[], most: number, afterMs: number): Running[] {
-  const others = running.filter(({ isReplaced }) => !isReplaced)
-  const left = most - (running.length - others.length)
-  const hung = others.filter(({ since }) => performance.now() - since >= afterMs).slice(0, left)
-  for (const one of hung) one.isReplaced = true
-  return hung
+function openTurns() {
+  /** Live tasks started since the last bulk one, while a bulk one could have started. */
+  let liveBefore = 0
+  return {
+    next(isReady: (lane: Lane) => boolean): Lane | undefined {
+      if (!isReady('bulk')) return isReady('live') ? 'live' : undefined
+      const isBulksTurn = !isReady('live') || liveBefore >= LIVE_PER_BULK
+      liveBefore = isBulksTurn ? 0 : liveBefore + 1
+      return isBulksTurn ? 'bulk' : 'live'
+    },
+  }
 }
 
 export function bulkOf(total: number): number {
