@@ -284,6 +284,20 @@ t.test('the console’s pages show what happened, and their forms change it', as
     t.match(text, /role="alert".*must be one of waiting/s)
   })
 
+  t.test('a download that is refused gets a page, as the list itself does', async t => {
+    const days = 'from=2026-02-02&to=2026-02-01'
+    for (const [path, refusal] of [
+      [`/console/payments?${days}`, 400],
+      [`/console/payments.csv?${days}`, 400],
+      ['/console/portfolio/019a0000-0000-7000-8000-000000000000/errors.csv', 404],
+    ] as const) {
+      const { status, headers, text } = await operator(path)
+      t.equal(status, refusal, path)
+      t.match(text, 'role="alert"')
+      t.equal(headers.get('content-disposition'), null)
+    }
+  })
+
   t.test('an error in a refreshing part is shown in that part', async t => {
     const { text } = await operator('/console/operations?status=no', undefined, {
       'hx-request': 'true',

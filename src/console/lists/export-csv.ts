@@ -6,16 +6,25 @@ import { cellText } from './table.ts'
 /** The number of rows in memory at a time. */
 const ROWS_AT_ONCE = 500
 
-export async function* exportCsv<Row extends object>(
+type Load<Row> = (range: Range) => Promise<FoundRows<Row>>
+
+/** Loads the first rows before the answer begins: once it has begun, a filter can no longer be refused. */
+export async function exportCsv<Row extends object>(
   columns: ListColumn<Row>[],
-  load: (range: Range) => Promise<FoundRows<Row>>,
+  load: Load<Row>,
+): Promise<AsyncGenerator<string>> {
+  return csvOf(columns, load, await load({ limit: ROWS_AT_ONCE }))
+}
+
+async function* csvOf<Row extends object>(
+  columns: ListColumn<Row>[],
+  load: Load<Row>,
+  first: FoundRows<Row>,
 ): AsyncGenerator<string> {
   const names = columns.map(({ name }) => name)
   yield BOM + asCsv([names])
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const range = { limit: ROWS_AT_ONCE, ...(cursor === undefined ? {} : { cursor }) }
-    const { rows, next_cursor } = await load(range)
-    yield asCsv(rows.map(row => names.map(name => escapeFormula(cellText(row, name)))))
-    cursor = next_cursor
+  for (let page = first; ; page = await load({ limit: ROWS_AT_ONCE, cursor: page.next_cursor })) {
+    yield asCsv(page.rows.map(row => names.map(name => escapeFormula(cellText(row, name)))))
+    if (page.next_cursor === null) return
   }
 }

@@ -50,9 +50,8 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
     app.get(`${list.path}.csv`, { schema, config: { takesLong: true } }, async (request, reply) => {
       const { filter } = queryOf<Filters>(request)
       const load = (range: Range) => list.load({ ...filter, ...range })
-      return csvDownload(reply, `${list.path.slice(1)}.csv`).send(
-        Readable.from(exportCsv(list.columns, load)),
-      )
+      const lines = await exportCsv(list.columns, load)
+      return csvDownload(reply, `${list.path.slice(1)}.csv`).send(Readable.from(lines))
     })
   }
 }

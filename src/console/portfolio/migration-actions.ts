@@ -73,10 +73,13 @@ function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypeb
       },
     )
 
-    app.get('/portfolio/:id/errors.csv', { schema: { params }, ...long }, async (request, reply) =>
-      csvDownload(reply, 'errors.csv').send(
-        await portfolio.errors(request.params.id, askerFor(request)),
-      ),
+    app.get(
+      '/portfolio/:id/errors.csv',
+      { schema: { params }, ...long },
+      async (request, reply) => {
+        const errors = await portfolio.errors(request.params.id, askerFor(request))
+        return csvDownload(reply, 'errors.csv').send(errors)
+      },
     )
   }
 }
