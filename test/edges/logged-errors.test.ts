@@ -1,6 +1,7 @@
+import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { publicError } from '../../src/public-error.ts'
@@ -52,20 +53,40 @@ t.test('a failed job’s error is stored without the values in it', async t => {
 })
 
 t.test('a webhook that cannot be stored is one line in the log, with the cause', async t => {
-  const { url, db } = await freshDatabase(t)
+  const { url, db, errors } = await startLogged(t)
+  await sql`alter schema pgboss rename to elsewhere`.execute(db)
+  const { status } = await webhooks(url)('gateway_a', capturedA())
+  t.equal(status, 503)
+  matchEach(t, errors, [{ err: { cause: { message: /pgboss/ } } }])
+})
+
+t.test('a form whose browser leaves without a session is no error of ours', async t => {
+  const { url, errors } = await startLogged(t)
+  const type = 'content-type: application/x-www-form-urlencoded'
+  const head = `POST /console/payments/gateway_a/pay_1/note HTTP/1.1\r\nhost: x\r\n${type}`
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(`${head}\r\ncontent-length: 100\r\n\r\nnote=`)
+  // Answered later than the form has begun to be read.
+  await fetch(`${url}/readyz`)
+  socket.destroy()
+  await fetch(`${url}/readyz`)
+  t.same(errors, [])
+})
+
+/** A service of role api, and what it logs as errors. */
+async function startLogged(t: Test) {
+  const { url: databaseUrl, db } = await freshDatabase(t)
   const errors: object[] = []
   const log = pino(
     { level: 'error', serializers: { err: publicError } },
     { write: line => errors.push(JSON.parse(line)) },
   )
-  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+  const changes = { ROLE: 'api', CONSOLE_ENABLED: 'true' }
+  const config = readConfig(testEnv(databaseUrl, 'http://127.0.0.1:9/api/v1', changes))
   const service = await startRole(config, log)
   t.teardown(() => service.close())
-  await sql`alter schema pgboss rename to elsewhere`.execute(db)
-  const { status } = await webhooks(service.url)('gateway_a', capturedA())
-  t.equal(status, 503)
-  matchEach(t, errors, [{ err: { cause: { message: /pgboss/ } } }])
-})
+  return { url: service.url, db, errors }
+}
 
 /** PostgreSQL's errors about invalid values: some quote them in the message, some in the detail. */
 async function errorsThatRepeat(db: Database, value: string): Promise<Error[]> {

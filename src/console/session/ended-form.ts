@@ -58,6 +58,11 @@ async function typedIn({ raw, headers }: FastifyRequest): Promise<string | null>
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return null
   if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_TYPED_BYTES) return null
   let text = ''
-  for await (const chunk of raw.setEncoding('utf8')) text += chunk
+  try {
+    for await (const chunk of raw.setEncoding('utf8')) text += chunk
+  } catch {
+    // The browser has gone, and nobody reads the answer.
+    return null
+  }
   return [...new URLSearchParams(text).keys()].some(name => name.includes('password')) ? null : text
 }
