@@ -3,9 +3,12 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
+/** One without a body yet is queued already. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
-    if ((await queueAgain(trx, sql`id = ${id}`)) === 0) throw noCallback(id)
+    const { rows } = await sql`select from loanops.callback where id = ${id}`.execute(trx)
+    if (rows.length === 0) throw noCallback(id)
+    await queueAgain(trx, sql`id = ${id}`)
     await audit(trx, { ...asker, action: 'callback.resend', subject: id })
   })
 }

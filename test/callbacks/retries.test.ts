@@ -197,6 +197,19 @@ t.test('a callback whose retries are used up has failed, and replay sends it aga
   t.equal(new Set(received.map(({ id }) => id)).size, 1)
 })
 
+t.test('a callback that no worker has prepared yet can be resent like any other', async t => {
+  const receiver = await callbackReceiver(t)
+  const { call, db } = await startTestService(t, { ...receiver.settings, ROLE: 'api' })
+  await sql`update loanops.callback_receiver set types = '{operation.failed}'`.execute(db)
+  const id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+  await call('POST', `/api/ledger/operations/${encodeURIComponent(id)}/cancel`)
+  const [listed] = (await call('GET', '/api/callbacks')).body.callbacks
+  t.match(await call('POST', `/api/callbacks/${listed.callback_id}/resend`), {
+    status: 202,
+    body: { state: 'pending', attempts: 0 },
+  })
+})
+
 t.test('the retry schedule has the documented times, with at most a fifth of jitter', async t => {
   const scheduled = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS].concat(
     [2, 5, 10, 14, 20, 24].map(hours => hours * HOUR_MS),
