@@ -72,7 +72,7 @@ export function poolConfig(url: string, options: PoolOptions) {
     max,
     application_name: name,
     connectionTimeoutMillis: Math.max(statementMs, CONNECT_TIMEOUT_MS),
-    idleTimeoutMillis: statementMs > IDLE_MS ? IDLE_WITH_LONG_STATEMENTS_MS : IDLE_MS,
+    idleTimeoutMillis: idleMs(statementMs),
     keepAlive: true,
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
@@ -83,6 +83,13 @@ export function poolConfig(url: string, options: PoolOptions) {
       if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
     },
   } satisfies pg.PoolConfig
+}
+
+function idleMs(statementMs: number): number {
+  if (statementMs === 0) return IDLE_MS
+  if (statementMs > IDLE_MS) return IDLE_WITH_LONG_STATEMENTS_MS
+  // Otherwise the silence of an unused connection would be reported as an error.
+  return Math.min(IDLE_MS, statementMs)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { openDatabase } from '../../src/database/database.ts'
+import { openDatabase, poolUse } from '../../src/database/database.ts'
 import { isTransient } from '../../src/database/transient.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
@@ -82,6 +82,20 @@ t.test('the statement after one without an answer gets a new connection', async 
   await t.rejects(sql`select`.execute(ours))
   await t.resolves(sql`select`.execute(ours), 'even if several were lost')
 })
+
+t.test(
+  'an unused connection of a pool for quick statements is closed without an error',
+  async t => {
+    const { url } = await freshDatabase(t)
+    const errors: Error[] = []
+    const onError = (error: Error) => errors.push(error)
+    const ours = openDatabase(url, { max: 1, name: 'test', onError, statementMs: 100 })
+    t.teardown(() => ours.destroy())
+    await sql`select`.execute(ours)
+    await until(async () => poolUse(ours).idle === 0, 'it is closed')
+    t.same(errors, [])
+  },
+)
 
 t.test('a connection that does not keep its limits is refused with the reason', async t => {
   const { db, url } = await freshDatabase(t)
