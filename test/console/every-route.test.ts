@@ -3,10 +3,27 @@ import { type Browse, startWithConsole } from '../support/console.ts'
 import { fillConsole } from '../support/console-data.ts'
 import { consoleRoutes } from '../support/console-routes.ts'
 
-type Route = { method: 'GET' | 'POST'; path: string; query: Record<string, { enum?: string[] }> }
+type Route = {
+  method: 'GET' | 'POST'
+  /** As the page adds it. */
+  url: string
+  path: string
+  query: Record<string, { enum?: string[] }>
+  fields: string[]
+}
 
 const UUID = '019a0000-0000-7000-8000-000000000000'
 const LONG = 'a'.repeat(5_000)
+const ODD_VALUES = [
+  LONG,
+  'a\u0000b',
+  '\ud800',
+  '',
+  'constructor',
+  '__proto__',
+  '0001-01-01T00:00',
+  '9999-12-31T23:59',
+]
 /** As a forger would write cursors of each list's form and of others. */
 const CURSORS = [
   '0',
@@ -84,9 +101,20 @@ t.test('the console’s routes hold to roles and survive any input', async t => 
   })
 
   t.test('every form refuses or ignores any value of each field', async t => {
-    for (const { path } of write)
-      for (const value of [LONG, 'a\u0000b', '\ud800', ''])
-        await isAnswered(t, operator, path, { note: value, reason: value, count: value, id: value })
+    for (const { path, fields } of write)
+      for (const value of ODD_VALUES) {
+        await isAnswered(t, operator, path, Object.fromEntries(fields.map(name => [name, value])))
+        for (const name of fields) await isAnswered(t, operator, path, { [name]: value })
+      }
+  })
+
+  t.test('every page and form refuses or ignores any text in its path', async t => {
+    for (const { url, method } of routes)
+      for (const [param] of url.matchAll(/:\w+/g))
+        for (const text of ['%00', 'a%00b', '%F0%9F%98%80', 'constructor', '%2e%2e%2f']) {
+          const path = pathOf(url.replace(param, text))
+          await isAnswered(t, admin, path, method === 'POST' ? {} : undefined)
+        }
   })
 })
 
@@ -98,13 +126,23 @@ async function isAnswered(t: Test, browse: Browse, path: string, form?: Record<s
 /** As the pages add them, each parameter filled in. */
 async function allRoutes(): Promise<Route[]> {
   return (await consoleRoutes()).map(({ method, url, schema }) => {
-    const path = url
-      .replace(':tracking_id', `CLIENT_CREATE%7C${UUID}`)
-      .replace(':gateway_payment_id', 'pay_nobody')
-      .replace(':gateway', 'gateway_a')
-      .replace(':username', 'nobody')
-      .replace(/:\w+/, UUID)
     const { properties = {} } = (schema?.querystring ?? {}) as { properties?: Route['query'] }
-    return { method: method as Route['method'], path, query: properties }
+    const body = (schema?.body ?? {}) as { properties?: object }
+    return {
+      method: method as Route['method'],
+      url,
+      path: pathOf(url),
+      query: properties,
+      fields: Object.keys(body.properties ?? {}),
+    }
   })
+}
+
+function pathOf(url: string): string {
+  return url
+    .replace(':tracking_id', `CLIENT_CREATE%7C${UUID}`)
+    .replace(':gateway_payment_id', 'pay_nobody')
+    .replace(':gateway', 'gateway_a')
+    .replace(':username', 'nobody')
+    .replace(/:\w+/, UUID)
 }

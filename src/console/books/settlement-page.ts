@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { WITHOUT_NUL } from '../../http/fields.ts'
 import { NotFound } from '../../http/problem.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
@@ -10,7 +11,9 @@ import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { paymentPath } from '../payments/payments-page.ts'
 
-const schema = { params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }) }
+const schema = {
+  params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }) }),
+}
 const MAX_ROWS_SHOWN = 500
 
 type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &

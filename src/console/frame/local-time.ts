@@ -2,17 +2,21 @@ import { FieldErrors } from '../../http/problem.ts'
 
 /** @throws FieldErrors */
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
-  const asUtc = Date.parse(`${text}Z`)
-  if (Number.isNaN(asUtc) || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text))
+  const isShaped = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
+  const asUtc = isShaped ? Date.parse(`${text}Z`) : Number.NaN
+  // Twice, because the first guess may fall on the other side of a clock change.
+  const guess = asUtc - offsetAt(asUtc, timeZone)
+  const time = asUtc - offsetAt(guess, timeZone)
+  // Also where the zone's offset leads to a year of another length than four digits.
+  if (Number.isNaN(time))
     throw new FieldErrors('INVALID_PAYLOAD', [
       { path: `/${field}`, message: 'must be a day and a time' },
     ])
-  // Twice, because the first guess may fall on the other side of a clock change.
-  const guess = asUtc - offsetAt(asUtc, timeZone)
-  return new Date(asUtc - offsetAt(guess, timeZone))
+  return new Date(time)
 }
 
 function offsetAt(time: number, timeZone: string): number {
+  if (Number.isNaN(time)) return time
   const shown = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',

@@ -102,14 +102,14 @@ function fieldsOf(form: Static<typeof Decision>): object {
     paid_on: day === undefined ? paid_on : dayText(day),
     ledger_transaction_id,
   }
-  const wanted = FIELDS[outcome ?? ''] ?? ['outcome']
+  const wanted = FIELDS.get(outcome ?? '') ?? ['outcome']
   return Object.fromEntries(
     wanted.flatMap(name => (all[name] === undefined ? [] : [[name, all[name]]])),
   )
 }
 
-const FIELDS: Record<string, string[]> = {
-  post: ['outcome', 'external_loan_id', 'amount', 'paid_on', 'note'],
-  handled: ['outcome', 'note', 'external_loan_id', 'ledger_transaction_id'],
-  dismiss: ['outcome', 'note'],
-}
+const FIELDS = new Map([
+  ['post', ['outcome', 'external_loan_id', 'amount', 'paid_on', 'note']],
+  ['handled', ['outcome', 'note', 'external_loan_id', 'ledger_transaction_id']],
+  ['dismiss', ['outcome', 'note']],
+])
