@@ -19,153 +19,145 @@ const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</
 /** Whatever in a page would be run as code, and dies unseen under the policy. */
 const EVALUATED = /hx-on|hx-vals="js:|hx-confirm="js:|hx-trigger="[^"]*\[|javascript:|style="/
 
-t.test('a person can do everything in the console with a real browser', async t => {
-  const { url, db, operator, admin } = await startWithConsole(t)
-  const call = caller(url)
-  await fillConsole(url)
-  await call(
-    'POST',
-    '/api/webhooks/gateway_a?lender=LENDER_02',
-    capturedA({ id: 'pay_markup', notes: { order: MARKUP, external_loan_id: MARKUP } }),
-  )
-  await runBatch(url)
-  const browser = await openBrowser()
-  t.teardown(() => browser.close())
-  /** A test in a window of its own, whose pages must give the browser no error to log. */
-  const test = (name: string, cookie: string, body: (t: Test, window: Window) => Promise<void>) =>
-    t.test(name, async t => {
-      const window = await openWindow(browser, url, cookie)
-      await body(t, window)
-      t.same(window.errors, [], 'the browser logs no error')
-      await window.page.close()
-    })
+const { url, db, operator, admin } = await startWithConsole(t)
+const call = caller(url)
+await fillConsole(url)
+await call(
+  'POST',
+  '/api/webhooks/gateway_a?lender=LENDER_02',
+  capturedA({ id: 'pay_markup', notes: { order: MARKUP, external_loan_id: MARKUP } }),
+)
+await runBatch(url)
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+/** A test in a window of its own, whose pages must give the browser no error to log. */
+const test = (name: string, cookie: string, body: (t: Test, window: Window) => Promise<void>) =>
+  t.test(name, async t => {
+    const window = await openWindow(browser, url, cookie)
+    await body(t, window)
+    t.same(window.errors, [], 'the browser logs no error')
+    await window.page.close()
+  })
 
-  test(
-    'a failed login says so, and the next one leads to the page that was wanted',
-    '',
-    async (t, { page, go, errors }) => {
-      await go('/console/payments?state=suspense')
-      await logIn(page, { ...OPERATOR, password: 'not the right one' })
-      t.match(await textOf(page, '[role=alert]'), /username or the password is wrong/)
-      // Chromium calls any answer of 401 an error.
-      errors.length = 0
-      await logIn(page, OPERATOR)
-      t.equal(new URL(page.url()).search, '?state=suspense')
-    },
-  )
+test(
+  'a failed login says so, and the next one leads to the page that was wanted',
+  '',
+  async (t, { page, go, errors }) => {
+    await go('/console/payments?state=suspense')
+    await logIn(page, { ...OPERATOR, password: 'not the right one' })
+    t.match(await textOf(page, '[role=alert]'), /Wrong username or password/)
+    // Chromium calls any answer of 401 an error.
+    errors.length = 0
+    await logIn(page, OPERATOR)
+    t.equal(new URL(page.url()).search, '?state=suspense')
+  },
+)
 
-  test(
-    'an operator brings a payment from suspense to the ledger with the keyboard alone',
-    operator.cookie,
-    async (t, { page, go }) => {
+test(
+  'an operator brings a payment from suspense to the ledger with the keyboard alone',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await go('/console/payments/gateway_a/pay_nobody')
+    await page.focus('form[action$="/assign"] [name=external_loan_id]')
+    await page.keyboard.type('L-1001')
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    t.match(await textOf(page, '[role=status]'), /assigned/)
+    await go('/console')
+    await page.focus('form[action="/console/batch"] button')
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    await until(async () => {
       await go('/console/payments/gateway_a/pay_nobody')
-      await page.focus('form[action$="/assign"] [name=external_loan_id]')
-      await page.keyboard.type('L-1001')
-      await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
-      t.match(await textOf(page, '[role=status]'), /assigned/)
-      await go('/console')
-      await page.focus('form[action="/console/batch"] button')
-      await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
-      await until(async () => {
-        await go('/console/payments/gateway_a/pay_nobody')
-        return (await textOf(page, '.facts')).includes('posted')
-      })
-    },
-  )
+      return (await textOf(page, '.facts')).includes('posted')
+    })
+  },
+)
 
-  test(
-    'a page refreshes itself until that is stopped',
-    operator.cookie,
-    async (t, { page, go }) => {
-      await go('/console/payments?loan=L-1001')
-      t.notMatch(await textOf(page, '#live'), /pay_later/)
-      const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
-      await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-      await runBatch(url)
-      await page.waitForFunction('document.body.innerText.includes("pay_later")')
-      await go('/console/payments?loan=L-1001&refresh=off')
-      t.equal(await page.$('[hx-get]'), null)
-    },
-  )
-
-  test(
-    'an uploaded file becomes a portfolio that is run',
-    operator.cookie,
-    async (t, { page, go }) => {
-      await go('/console/portfolio')
-      await page.select('form[data-upload] [name=type]', 'repayments')
-      const file = join(t.testdir({ 'repayments.csv': FILE }), 'repayments.csv')
-      const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
-      await input?.uploadFile(file)
-      await Promise.all([page.waitForNavigation(), page.click('form[data-upload] button')])
-      await Promise.all([
-        page.waitForNavigation(),
-        page.click('form[action$="/run"] button:not([formaction])'),
-      ])
-      await page.waitForFunction(
-        'document.querySelector(".facts")?.innerText.includes("completed")',
-      )
-      t.match(await textOf(page, '.facts'), /Done\s*1/)
-    },
-  )
-
-  test(
-    'every page is accessible, fits a phone, and runs nothing that came from outside',
-    admin.cookie,
-    async (t, { page, go }) => {
-      for (const path of [
-        ...PAGES,
-        '/console/payments/gateway_a/pay_markup?bodies=true',
-        `/console/loans/${encodeURIComponent(MARKUP)}`,
-        `/console/search?q=${encodeURIComponent(MARKUP)}`,
-      ]) {
-        await go(path)
-        await page.evaluate(AXE)
-        t.same(await violations(page), [], path)
-        await page.emulateMediaFeatures([STILL, { name: 'prefers-color-scheme', value: 'dark' }])
-        t.same(await violations(page, { runOnly: ['color-contrast'] }), [], `${path} in the dark`)
-        await page.emulateMediaFeatures([STILL])
-        await page.setViewport({ width: 375, height: 800 })
-        t.equal(
-          await page.evaluate('document.documentElement.scrollWidth'),
-          375,
-          `${path} on a phone`,
-        )
-        await page.setViewport({ width: 1280, height: 800 })
-        t.notMatch(await page.title(), /^\d$/, path)
-        const html = await page.content()
-        t.notMatch(html, EVALUATED, path)
-        t.ok(html.length < 500_000, path)
-        t.equal((html.match(/<h1/g) ?? []).length, 1, path)
-      }
-      t.equal(await page.evaluate('document.documentElement.lang'), 'en')
-    },
-  )
-
-  test(
-    'without JavaScript, the pages display, and their forms work',
-    operator.cookie,
-    async (t, { page, go }) => {
-      await page.setJavaScriptEnabled(false)
-      await go('/console')
-      await page.type('form[action="/console/pause"] [name=reason]', 'close of business')
-      await Promise.all([
-        page.waitForNavigation(),
-        page.click('form[action="/console/pause"] button'),
-      ])
-      const { rows } = await db
-        .selectFrom('loanops.ledger_pause')
-        .select('reason')
-        .execute()
-        .then(rows => ({ rows }))
-      t.same(rows, [{ reason: 'close of business' }])
-      await Promise.all([
-        page.waitForNavigation(),
-        page.click('form[action="/console/resume"] button'),
-      ])
-    },
-  )
+test('a page refreshes itself until that is stopped', operator.cookie, async (t, { page, go }) => {
+  await go('/console/payments?loan=L-1001')
+  t.notMatch(await textOf(page, '#live'), /pay_later/)
+  const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
+  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+  await runBatch(url)
+  await page.waitForFunction('document.body.innerText.includes("pay_later")')
+  await go('/console/payments?loan=L-1001&refresh=off')
+  t.equal(await page.$('[hx-get]'), null)
 })
+
+test(
+  'an uploaded file becomes a portfolio that is run',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await go('/console/portfolio')
+    await page.select('form[data-upload] [name=type]', 'repayments')
+    const file = join(t.testdir({ 'repayments.csv': FILE }), 'repayments.csv')
+    const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
+    await input?.uploadFile(file)
+    await Promise.all([page.waitForNavigation(), page.click('form[data-upload] button')])
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form[action$="/run"] button:not([formaction])'),
+    ])
+    await page.waitForFunction('document.querySelector(".facts")?.innerText.includes("completed")')
+    t.match(await textOf(page, '.facts'), /Done\s*1/)
+  },
+)
+
+test(
+  'every page is accessible, fits a phone, and runs nothing that came from outside',
+  admin.cookie,
+  async (t, { page, go }) => {
+    for (const path of [
+      ...PAGES,
+      '/console/payments/gateway_a/pay_markup?bodies=true',
+      `/console/loans/${encodeURIComponent(MARKUP)}`,
+      `/console/search?q=${encodeURIComponent(MARKUP)}`,
+    ]) {
+      await go(path)
+      await page.evaluate(AXE)
+      t.same(await violations(page), [], path)
+      await page.emulateMediaFeatures([STILL, { name: 'prefers-color-scheme', value: 'dark' }])
+      t.same(await violations(page, { runOnly: ['color-contrast'] }), [], `${path} in the dark`)
+      await page.emulateMediaFeatures([STILL])
+      await page.setViewport({ width: 375, height: 800 })
+      t.equal(
+        await page.evaluate('document.documentElement.scrollWidth'),
+        375,
+        `${path} on a phone`,
+      )
+      await page.setViewport({ width: 1280, height: 800 })
+      t.notMatch(await page.title(), /^\d$/, path)
+      const html = await page.content()
+      t.notMatch(html, EVALUATED, path)
+      t.ok(html.length < 500_000, path)
+      t.equal((html.match(/<h1/g) ?? []).length, 1, path)
+    }
+    t.equal(await page.evaluate('document.documentElement.lang'), 'en')
+  },
+)
+
+test(
+  'without JavaScript, the pages display, and their forms work',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await page.setJavaScriptEnabled(false)
+    await go('/console')
+    await page.type('form[action="/console/pause"] [name=reason]', 'close of business')
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form[action="/console/pause"] button'),
+    ])
+    const { rows } = await db
+      .selectFrom('loanops.ledger_pause')
+      .select('reason')
+      .execute()
+      .then(rows => ({ rows }))
+    t.same(rows, [{ reason: 'close of business' }])
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form[action="/console/resume"] button'),
+    ])
+  },
+)
 
 const PAGES = [
   '/console',

@@ -15,294 +15,289 @@ const figures = ({ text }: Seen) =>
 const rowsIn = ({ text }: Seen) => (text.match(/<tr>/g)?.length ?? 1) - 1
 const lines = ({ text }: Seen) => text.trimEnd().split('\r\n')
 
-t.test('the console’s pages show what happened, and their forms change it', async t => {
-  const service = await startWithConsole(t)
-  const { url, db, operator, viewer, admin } = service
-  const call = caller(url)
-  await fillConsole(url)
-  /** Payments that no batch can post by itself, because they name no loan or one that does not exist. */
-  const hold = async (lender: string, ...payments: { id: string; loan?: string }[]) => {
-    for (const facts of payments) {
-      const event = capturedA({ notes: {}, ...facts, amount: 99_900 })
-      await call('POST', `/api/webhooks/gateway_a?lender=${lender}`, event)
-    }
-    await runBatch(url)
+const service = await startWithConsole(t)
+const { url, db, operator, viewer, admin } = service
+const call = caller(url)
+await fillConsole(url)
+/** Payments that no batch can post by itself, because they name no loan or one that does not exist. */
+const hold = async (lender: string, ...payments: { id: string; loan?: string }[]) => {
+  for (const facts of payments) {
+    const event = capturedA({ notes: {}, ...facts, amount: 99_900 })
+    await call('POST', `/api/webhooks/gateway_a?lender=${lender}`, event)
   }
+  await runBatch(url)
+}
 
-  t.test('each number on the overview leads to the rows that it counts', async t => {
-    const overview = await operator('/console')
-    const suspense = figures(overview).filter(({ href }) => href.includes('state=suspense'))
-    t.ok(suspense.length > 0)
-    for (const { href, number } of suspense) t.equal(rowsIn(await operator(href)), number, href)
-  })
+t.test('each number on the overview leads to the rows that it counts', async t => {
+  const overview = await operator('/console')
+  const suspense = figures(overview).filter(({ href }) => href.includes('state=suspense'))
+  t.ok(suspense.length > 0)
+  for (const { href, number } of suspense) t.equal(rowsIn(await operator(href)), number, href)
+})
 
-  t.test('payments in suspense come first, and none is left out or shown twice', async t => {
-    const states: string[] = []
-    for (let path: string | undefined = '/console/payments?limit=1'; path !== undefined; ) {
-      const page = await operator(path)
-      states.push(/data-title="State">.*?>(\w+)/s.exec(page.text)?.[1] ?? 'none')
-      path = /<a href="([^"]+)" rel="next"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&')
-    }
-    const { rows } = await sql<{
-      n: number
-    }>`select count(*)::integer as n from ops.payment`.execute(db)
-    t.equal(states.length, rows[0]?.n)
-    const held = states.filter(state => state === 'suspense').length
-    t.same(states.slice(0, held), Array(held).fill('suspense'))
-  })
-
-  t.test('a form without JavaScript assigns a payment, and the next batch posts it', async t => {
-    await hold('LENDER_02', { id: 'pay_assigned' })
-    const path = '/console/payments/gateway_a/pay_assigned'
-    const form = { external_loan_id: 'L-1002', note: 'named by the branch' }
-    const { status, headers } = await operator(`${path}/assign`, form)
-    t.equal(status, 303)
-    t.match((await operator(headers.get('location') ?? '')).text, /The payment is assigned/)
-    await runBatch(url)
+t.test('payments in suspense come first, and none is left out or shown twice', async t => {
+  const states: string[] = []
+  for (let path: string | undefined = '/console/payments?limit=1'; path !== undefined; ) {
     const page = await operator(path)
-    t.match(page.text, /posted/)
-    t.match(page.text, /payment assign<\/strong> by asha.rao: “named by the branch”/)
-    const { rows } =
-      await sql`select actor, detail ->> 'note' as note from ops.audit where action = 'payment.assign' and subject like '%/pay_assigned%'`.execute(
-        db,
-      )
-    t.same(rows, [{ actor: 'asha.rao', note: 'named by the branch' }])
-  })
+    states.push(/data-title="State">.*?>(\w+)/s.exec(page.text)?.[1] ?? 'none')
+    path = /<a href="([^"]+)" rel="next"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  const { rows } = await sql<{
+    n: number
+  }>`select count(*)::integer as n from ops.payment`.execute(db)
+  t.equal(states.length, rows[0]?.n)
+  const held = states.filter(state => state === 'suspense').length
+  t.same(states.slice(0, held), Array(held).fill('suspense'))
+})
 
-  t.test(
-    'a decision about a payment takes the day as people write it, and says which field is wrong',
-    async t => {
-      await hold('LENDER_02', { id: 'pay_decided', loan: 'L-78' })
-      const path = '/console/payments/gateway_a/pay_decided'
-      const post = {
-        outcome: 'post',
-        external_loan_id: 'L-1001',
-        amount: '999.00',
-        paid_on: '2026-02-05',
-        note: 'found',
-        ledger_transaction_id: '',
-      }
-      const wrong = await operator(`${path}/resolve`, { ...post, amount: '1,000' })
-      t.equal(wrong.status, 400)
-      t.match(wrong.text, /role="alert".*<strong>amount<\/strong> must be/s)
-      t.equal((await operator(`${path}/resolve`, post)).status, 303)
-      await runBatch(url)
-      t.match((await operator(path)).text, /posted/)
-    },
-  )
-
-  t.test('a note is shown with its author', async t => {
-    const path = '/console/payments/gateway_a/rfnd_1'
-    await operator(`${path}/note?kind=refund`, { note: 'asked the lender' })
-    t.match((await operator(`${path}?kind=refund`)).text, /“asked the lender”, by asha.rao/)
-  })
-
-  t.test('a success notice is shown once, not on every refresh', async t => {
-    const { text } = await operator('/console/callbacks?state=failed&done=resumed')
-    t.match(text, 'class="notice"')
-    t.match(text, 'hx-get="/console/callbacks?state=failed"')
-  })
-
-  t.test('a payment’s events are shown down to their bytes', async t => {
-    const { text } = await operator('/console/payments/gateway_a/pay_unknown_loan?bodies=true')
-    t.match(text, /Body, \d+ bytes/)
-    t.match(text, /&quot;external_loan_id&quot;:&quot;L-77&quot;/)
-  })
-
-  t.test('the search box opens any record by its id', async t => {
-    const found = async (q: string) =>
-      (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
-    const { tracking_id } = await operate(call, 'LOAN_APPROVE', {
-      external_loan_id: 'L-9',
-      approvedOnDate: '12 January 2026',
-    })
-    const operation = `/console/operations/${encodeURIComponent(tracking_id)}`
-    t.equal(await found(tracking_id), operation)
-    t.equal(await found(tracking_id.split('|')[1]), operation)
-    t.match(await found('UTR-L-1001'), /^\/console\/operations\/LOAN_DISBURSE%7C/)
-    t.equal(await found('L-1001'), '/console/loans/L-1001')
-    t.equal(await found('C-1001'), '/console/clients/C-1001')
-    t.equal(await found('pay_posted'), '/console/payments/gateway_a/pay_posted')
-    t.equal(await found('nothing-has-this'), null)
-  })
-
-  t.test(
-    'a loan’s timeline has operations with attempts, payments, and who decided what',
-    async t => {
-      await hold('LENDER_02', { id: 'pay_of_loan' })
-      const assign = '/console/payments/gateway_a/pay_of_loan/assign'
-      await operator(assign, { external_loan_id: 'L-1001', note: 'named by the branch' })
-      const { text } = await operator('/console/loans/L-1001?refresh=off')
-      for (const part of [
-        'LOAN_CREATE',
-        'LOAN_DISBURSE',
-        'POST /loans/',
-        'pay_of_loan',
-        'payment assign',
-      ])
-        t.ok(text.includes(part), part)
-      t.match(
-        (await operator('/console/loans/L-1001?ledger=now')).text,
-        /At the ledger now.*Active.*Repayment/s,
-      )
-    },
-  )
-
-  t.test('an export has every row that matches, and only its header if none does', async t => {
-    const { rows } = await sql<{ id: string }>`select id from loanops.operation`.execute(db)
-    const all = await operator('/console/operations.csv?limit=1')
-    t.match(all.headers.get('content-type'), /^text\/csv/)
-    for (const { id } of rows) t.ok(all.text.includes(id), id)
-    t.equal(new Set(lines(all)).size, lines(all).length, 'none twice')
-    const none = await operator('/console/operations.csv?external_id=nobody')
-    t.equal(lines(none).length, 1)
-    t.match(lines(none)[0], /tracking_id,external_id,status/)
-  })
-
-  t.test('failures are grouped by their reason, and each number leads to its rows', async t => {
-    const page = await operator('/console/operations?status=failed')
-    const reasons = figures(page).filter(({ href }) => href.includes('error_code='))
-    t.ok(reasons.length > 0)
-    for (const { href, number } of reasons) t.equal(rowsIn(await operator(href)), number, href)
-  })
-
-  t.test('the ledger is paused until a time by its own clock, and resumed', async t => {
-    await operator('/console/pause', { reason: 'close of <business>', until: '2099-11-20T22:00' })
-    t.match(
-      (await operator('/console')).text,
-      /paused since.*20 Nov 2099, 22:00:00.*close of &lt;business&gt;/s,
+t.test('a form without JavaScript assigns a payment, and the next batch posts it', async t => {
+  await hold('LENDER_02', { id: 'pay_assigned' })
+  const path = '/console/payments/gateway_a/pay_assigned'
+  const form = { external_loan_id: 'L-1002', note: 'named by the branch' }
+  const { status, headers } = await operator(`${path}/assign`, form)
+  t.equal(status, 303)
+  t.match((await operator(headers.get('location') ?? '')).text, /The payment is assigned/)
+  await runBatch(url)
+  const page = await operator(path)
+  t.match(page.text, /posted/)
+  t.match(page.text, /payment assign<\/strong> by asha.rao: “named by the branch”/)
+  const { rows } =
+    await sql`select actor, detail ->> 'note' as note from ops.audit where action = 'payment.assign' and subject like '%/pay_assigned%'`.execute(
+      db,
     )
-    const { rows } = await sql<{ until: Date }>`select until from ops.ledger_pause`.execute(db)
-    t.equal(rows[0]?.until.toISOString(), '2099-11-20T16:30:00.000Z')
-    t.equal((await operator('/console/resume', {})).status, 303)
-    t.match((await operator('/console')).text, /Writes are enabled/)
-  })
+  t.same(rows, [{ actor: 'asha.rao', note: 'named by the branch' }])
+})
 
-  t.test(
-    'a decision about all that match is counted, confirmed, and made about exactly those',
-    async t => {
-      await hold('LENDER_03', { id: 'pay_b1' }, { id: 'pay_b2' }, { id: 'pay_b3' })
-      const wanted = {
-        decision: 'payments.dismiss',
-        reason: 'no_loan_named',
-        state: 'suspense',
-        lender: 'LENDER_03',
-        note: 'test payments',
-      }
-      const count = await operator(`/console/bulk?${new URLSearchParams(wanted)}`)
-      t.match(count.text, /<strong>3<\/strong> payments/)
-      t.equal((await operator('/console/bulk', { ...wanted, count: '2' })).status, 409)
-      const { headers } = await operator('/console/bulk', { ...wanted, count: '3' })
-      const path = headers.get('location') ?? ''
-      await until(async () => (await operator(path)).text.includes('completed'))
-      const { rows } = await sql`
-      select state, note, noted_by from core.transaction where gateway_payment_id like 'pay_b%'`.execute(
-        db,
-      )
-      t.same(
-        rows,
-        Array(3).fill({ state: 'dismissed', note: 'test payments', noted_by: 'asha.rao' }),
-      )
-    },
-  )
-
-  t.test('a portfolio is uploaded, dry-run and run, and its errors are shown', async t => {
-    const form = new FormData()
-    form.set('type', 'repayments')
-    const row = (n: number, amount: string) => `L-1001,0${n} February 2026,${amount},REF-${n},,`
-    const file = [
-      'loan_external_id,transaction_date,amount,payment_reference,gateway,note',
-      row(1, '100.00'),
-      row(2, 'abc'),
-    ]
-    form.set('file', new Blob([file.join('\n')]), 'repayments.csv')
-    const { cookie } = operator
-    const sent = await fetch(`${url}/console/portfolio/upload`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { cookie },
-      body: form,
-    })
-    const path = new URL(sent.headers.get('location') ?? '', url).pathname
-    t.match((await operator(path)).text, /Rows with errors.*amount must be a number/s)
-    t.equal((await operator(`${path}/run`, {})).status, 409)
-    await operator(`${path}/dry-run`, { skip_invalid: 'on' })
-    await until(async () => (await operator(path)).text.includes('What the dry run found'))
-    await operator(`${path}/run`, { skip_invalid: 'on' })
-    await until(async () => (await operator(path)).text.includes('completed'))
-    t.match(lines(await operator(`${path}/errors.csv`)).join('\n'), /abc/)
-  })
-
-  t.test('each figure of the books leads to the payments that it counts', async t => {
-    const books = await operator('/console/books?from=2026-02-01&to=2026-02-28')
-    const links = [...books.text.matchAll(/<a href="(\/console\/books\/payments[^"]+)">(\d+): /g)]
-    t.ok(links.length > 0)
-    for (const [, href = '', number] of links)
-      t.equal(rowsIn(await operator(href.replaceAll('&amp;', '&'))), Number(number), href)
-    const csv = await operator('/console/books.csv?from=2026-02-01&to=2026-02-28')
-    t.match(lines(csv)[0], /^day,lender,gateway,currency,captured_payments/)
-  })
-
-  t.test('only an administrator sees accounts, and a viewer’s changes are refused', async t => {
-    t.equal((await admin('/console/accounts')).status, 200)
-    for (const browse of [operator, viewer]) {
-      t.equal((await browse('/console/accounts')).status, 403)
-      t.equal((await browse('/console/accounts.csv')).status, 403)
-      t.equal((await browse('/console/accounts/admin/disable', {})).status, 403)
+t.test(
+  'a decision about a payment takes the day as people write it, and says which field is wrong',
+  async t => {
+    await hold('LENDER_02', { id: 'pay_decided', loan: 'L-78' })
+    const path = '/console/payments/gateway_a/pay_decided'
+    const post = {
+      outcome: 'post',
+      external_loan_id: 'L-1001',
+      amount: '999.00',
+      paid_on: '2026-02-05',
+      note: 'found',
+      ledger_transaction_id: '',
     }
-    for (const path of [
-      '/console/batch',
-      '/console/resume',
-      '/console/bulk',
-      '/console/callbacks/resume',
+    const wrong = await operator(`${path}/resolve`, { ...post, amount: '1,000' })
+    t.equal(wrong.status, 400)
+    t.match(wrong.text, /role="alert".*<strong>amount<\/strong> must be/s)
+    t.equal((await operator(`${path}/resolve`, post)).status, 303)
+    await runBatch(url)
+    t.match((await operator(path)).text, /posted/)
+  },
+)
+
+t.test('a note is shown with its author', async t => {
+  const path = '/console/payments/gateway_a/rfnd_1'
+  await operator(`${path}/note?kind=refund`, { note: 'asked the lender' })
+  t.match((await operator(`${path}?kind=refund`)).text, /“asked the lender”, by asha.rao/)
+})
+
+t.test('a success notice is shown once, not on every refresh', async t => {
+  const { text } = await operator('/console/callbacks?state=failed&done=resumed')
+  t.match(text, 'class="notice"')
+  t.match(text, 'hx-get="/console/callbacks?state=failed"')
+})
+
+t.test('a payment’s events are shown down to their bytes', async t => {
+  const { text } = await operator('/console/payments/gateway_a/pay_unknown_loan?bodies=true')
+  t.match(text, /Body, \d+ bytes/)
+  t.match(text, /&quot;external_loan_id&quot;:&quot;L-77&quot;/)
+})
+
+t.test('the search box opens any record by its id', async t => {
+  const found = async (q: string) =>
+    (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
+  const { tracking_id } = await operate(call, 'LOAN_APPROVE', {
+    external_loan_id: 'L-9',
+    approvedOnDate: '12 January 2026',
+  })
+  const operation = `/console/operations/${encodeURIComponent(tracking_id)}`
+  t.equal(await found(tracking_id), operation)
+  t.equal(await found(tracking_id.split('|')[1]), operation)
+  t.match(await found('UTR-L-1001'), /^\/console\/operations\/LOAN_DISBURSE%7C/)
+  t.equal(await found('L-1001'), '/console/loans/L-1001')
+  t.equal(await found('C-1001'), '/console/clients/C-1001')
+  t.equal(await found('pay_posted'), '/console/payments/gateway_a/pay_posted')
+  t.equal(await found('nothing-has-this'), null)
+})
+
+t.test(
+  'a loan’s timeline has operations with attempts, payments, and who decided what',
+  async t => {
+    await hold('LENDER_02', { id: 'pay_of_loan' })
+    const assign = '/console/payments/gateway_a/pay_of_loan/assign'
+    await operator(assign, { external_loan_id: 'L-1001', note: 'named by the branch' })
+    const { text } = await operator('/console/loans/L-1001?refresh=off')
+    for (const part of [
+      'LOAN_CREATE',
+      'LOAN_DISBURSE',
+      'POST /loans/',
+      'pay_of_loan',
+      'payment assign',
     ])
-      t.equal((await viewer(path, {})).status, 403, path)
-    t.notMatch((await viewer('/console/payments/gateway_a/rfnd_1?kind=refund')).text, /Save note/)
-  })
+      t.ok(text.includes(part), part)
+    t.match(
+      (await operator('/console/loans/L-1001?ledger=now')).text,
+      /At the ledger now.*Active.*Repayment/s,
+    )
+  },
+)
 
-  t.test(
-    'a read with a slash at the end is redirected to the page itself, and a write is not found',
-    async t => {
-      for (const [path, target] of [
-        ['/console/', '/console'],
-        ['/console/payments/?state=suspense', '/console/payments?state=suspense'],
-        ['/console//evil.example/', '/console//evil.example'],
-      ] as const) {
-        const { status, headers } = await operator(path)
-        t.equal(status, 308, path)
-        t.equal(headers.get('location'), target)
-      }
-      t.equal((await operator('/console/', {})).status, 404)
-      t.equal((await operator('/console/books', {})).status, 405)
-      t.equal((await operator('/console/nothing')).status, 404)
-    },
+t.test('an export has every row that matches, and only its header if none does', async t => {
+  const { rows } = await sql<{ id: string }>`select id from loanops.operation`.execute(db)
+  const all = await operator('/console/operations.csv?limit=1')
+  t.match(all.headers.get('content-type'), /^text\/csv/)
+  for (const { id } of rows) t.ok(all.text.includes(id), id)
+  t.equal(new Set(lines(all)).size, lines(all).length, 'none twice')
+  const none = await operator('/console/operations.csv?external_id=nobody')
+  t.equal(lines(none).length, 1)
+  t.match(lines(none)[0], /tracking_id,external_id,status/)
+})
+
+t.test('failures are grouped by their reason, and each number leads to its rows', async t => {
+  const page = await operator('/console/operations?status=failed')
+  const reasons = figures(page).filter(({ href }) => href.includes('error_code='))
+  t.ok(reasons.length > 0)
+  for (const { href, number } of reasons) t.equal(rowsIn(await operator(href)), number, href)
+})
+
+t.test('the ledger is paused until a time by its own clock, and resumed', async t => {
+  await operator('/console/pause', { reason: 'close of <business>', until: '2099-11-20T22:00' })
+  t.match(
+    (await operator('/console')).text,
+    /paused since.*20 Nov 2099, 22:00:00.*close of &lt;business&gt;/s,
   )
+  const { rows } = await sql<{ until: Date }>`select until from ops.ledger_pause`.execute(db)
+  t.equal(rows[0]?.until.toISOString(), '2099-11-20T16:30:00.000Z')
+  t.equal((await operator('/console/resume', {})).status, 303)
+  t.match((await operator('/console')).text, /Writes are enabled/)
+})
 
-  t.test('a filter that does not exist is refused with a page that says so', async t => {
-    const { status, text } = await operator('/console/payments?state=bogus')
-    t.equal(status, 400)
-    t.match(text, /role="alert".*must be one of waiting/s)
-  })
-
-  t.test('a download that is refused gets a page, as the list itself does', async t => {
-    const days = 'from=2026-02-02&to=2026-02-01'
-    for (const [path, refusal] of [
-      [`/console/payments?${days}`, 400],
-      [`/console/payments.csv?${days}`, 400],
-      ['/console/portfolio/019a0000-0000-7000-8000-000000000000/errors.csv', 404],
-    ] as const) {
-      const { status, headers, text } = await operator(path)
-      t.equal(status, refusal, path)
-      t.match(text, 'role="alert"')
-      t.equal(headers.get('content-disposition'), null)
+t.test(
+  'a decision about all that match is counted, confirmed, and made about exactly those',
+  async t => {
+    await hold('LENDER_03', { id: 'pay_b1' }, { id: 'pay_b2' }, { id: 'pay_b3' })
+    const wanted = {
+      decision: 'payments.dismiss',
+      reason: 'no_loan_named',
+      state: 'suspense',
+      lender: 'LENDER_03',
+      note: 'test payments',
     }
-  })
+    const count = await operator(`/console/bulk?${new URLSearchParams(wanted)}`)
+    t.match(count.text, /<strong>3<\/strong> payments/)
+    t.equal((await operator('/console/bulk', { ...wanted, count: '2' })).status, 409)
+    const { headers } = await operator('/console/bulk', { ...wanted, count: '3' })
+    const path = headers.get('location') ?? ''
+    await until(async () => (await operator(path)).text.includes('completed'))
+    const { rows } = await sql`
+      select state, note, noted_by from core.transaction where gateway_payment_id like 'pay_b%'`.execute(
+      db,
+    )
+    t.same(rows, Array(3).fill({ state: 'dismissed', note: 'test payments', noted_by: 'asha.rao' }))
+  },
+)
 
-  t.test('an error in a refreshing part is shown in that part', async t => {
-    const { text } = await operator('/console/operations?status=no', undefined, {
-      'hx-request': 'true',
-    })
-    t.match(text, /^<div id="live"/)
-    t.notMatch(text, /<html/)
+t.test('a portfolio is uploaded, dry-run and run, and its errors are shown', async t => {
+  const form = new FormData()
+  form.set('type', 'repayments')
+  const row = (n: number, amount: string) => `L-1001,0${n} February 2026,${amount},REF-${n},,`
+  const file = [
+    'loan_external_id,transaction_date,amount,payment_reference,gateway,note',
+    row(1, '100.00'),
+    row(2, 'abc'),
+  ]
+  form.set('file', new Blob([file.join('\n')]), 'repayments.csv')
+  const { cookie } = operator
+  const sent = await fetch(`${url}/console/portfolio/upload`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie },
+    body: form,
   })
+  const path = new URL(sent.headers.get('location') ?? '', url).pathname
+  t.match((await operator(path)).text, /Rows with errors.*amount must be a number/s)
+  t.equal((await operator(`${path}/run`, {})).status, 409)
+  await operator(`${path}/dry-run`, { skip_invalid: 'on' })
+  await until(async () => (await operator(path)).text.includes('What the dry run found'))
+  await operator(`${path}/run`, { skip_invalid: 'on' })
+  await until(async () => (await operator(path)).text.includes('completed'))
+  t.match(lines(await operator(`${path}/errors.csv`)).join('\n'), /abc/)
+})
+
+t.test('each figure of the books leads to the payments that it counts', async t => {
+  const books = await operator('/console/books?from=2026-02-01&to=2026-02-28')
+  const links = [...books.text.matchAll(/<a href="(\/console\/books\/payments[^"]+)">(\d+): /g)]
+  t.ok(links.length > 0)
+  for (const [, href = '', number] of links)
+    t.equal(rowsIn(await operator(href.replaceAll('&amp;', '&'))), Number(number), href)
+  const csv = await operator('/console/books.csv?from=2026-02-01&to=2026-02-28')
+  t.match(lines(csv)[0], /^day,lender,gateway,currency,captured_payments/)
+})
+
+t.test('only an administrator sees accounts, and a viewer’s changes are refused', async t => {
+  t.equal((await admin('/console/accounts')).status, 200)
+  for (const browse of [operator, viewer]) {
+    t.equal((await browse('/console/accounts')).status, 403)
+    t.equal((await browse('/console/accounts.csv')).status, 403)
+    t.equal((await browse('/console/accounts/admin/disable', {})).status, 403)
+  }
+  for (const path of [
+    '/console/batch',
+    '/console/resume',
+    '/console/bulk',
+    '/console/callbacks/resume',
+  ])
+    t.equal((await viewer(path, {})).status, 403, path)
+  t.notMatch((await viewer('/console/payments/gateway_a/rfnd_1?kind=refund')).text, /Save note/)
+})
+
+t.test(
+  'a read with a slash at the end is redirected to the page itself, and a write is not found',
+  async t => {
+    for (const [path, target] of [
+      ['/console/', '/console'],
+      ['/console/payments/?state=suspense', '/console/payments?state=suspense'],
+      ['/console//evil.example/', '/console//evil.example'],
+    ] as const) {
+      const { status, headers } = await operator(path)
+      t.equal(status, 308, path)
+      t.equal(headers.get('location'), target)
+    }
+    t.equal((await operator('/console/', {})).status, 404)
+    t.equal((await operator('/console/books', {})).status, 405)
+    t.equal((await operator('/console/nothing')).status, 404)
+  },
+)
+
+t.test('a filter that does not exist is refused with a page that says so', async t => {
+  const { status, text } = await operator('/console/payments?state=bogus')
+  t.equal(status, 400)
+  t.match(text, /role="alert".*must be one of waiting/s)
+})
+
+t.test('a download that is refused gets a page, as the list itself does', async t => {
+  const days = 'from=2026-02-02&to=2026-02-01'
+  for (const [path, refusal] of [
+    [`/console/payments?${days}`, 400],
+    [`/console/payments.csv?${days}`, 400],
+    ['/console/portfolio/019a0000-0000-7000-8000-000000000000/errors.csv', 404],
+  ] as const) {
+    const { status, headers, text } = await operator(path)
+    t.equal(status, refusal, path)
+    t.match(text, 'role="alert"')
+    t.equal(headers.get('content-disposition'), null)
+  }
+})
+
+t.test('an error in a refreshing part is shown in that part', async t => {
+  const { text } = await operator('/console/operations?status=no', undefined, {
+    'hx-request': 'true',
+  })
+  t.match(text, /^<div id="live"/)
+  t.notMatch(text, /<html/)
 })

@@ -12,188 +12,182 @@ const approval = {
 /** Of the least and the most characters. */
 const ACCEPTED_KEYS = ['k', 'k'.repeat(255)]
 
-t.test('a request outside the contract is refused and stores nothing', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { call, url } = service
-  let accepted = 0
-  const operate = async (body: unknown, headers?: Record<string, string>) => {
-    const answer = await call('POST', '/api/ledger/operate', body, headers)
-    if (answer.status === 202) accepted++
-    return answer
+const service = await startTestService(t, { ROLE: 'api' })
+const { call, url } = service
+let accepted = 0
+const operate = async (body: unknown, headers?: Record<string, string>) => {
+  const answer = await call('POST', '/api/ledger/operate', body, headers)
+  if (answer.status === 202) accepted++
+  return answer
+}
+const raw = (bytes: string | Buffer) => rawHttp(url, bytes)
+const test = (name: string, body: (t: Test) => Promise<void>) =>
+  t.test(name, async t => {
+    await body(t)
+    t.equal((await call('GET', '/readyz')).status, 200, 'the process goes on')
+    const { rows } = await sql`select from loanops.operation`.execute(service.db)
+    t.equal(rows.length, accepted, 'only what was accepted is stored')
+  })
+
+test('a body over 256 KiB is refused by its Content-Length, before it arrives', async t => {
+  const answer = await raw(
+    `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: 262145\r\n\r\n`,
+  )
+  t.match(answer, /^HTTP\/1.1 413 /)
+  t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
+})
+
+test('a body over 256 KiB without a Content-Length is refused', async t => {
+  const chunk = `${(0x40001).toString(16)}\r\n${' '.repeat(0x40001)}\r\n0\r\n\r\n`
+  const answer = await raw(
+    `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}transfer-encoding: chunked\r\n\r\n${chunk}`,
+  )
+  t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
+})
+
+test('a body of exactly 256 KiB is read', async t => {
+  const text = JSON.stringify(approval)
+  const { status } = await operate(text + ' '.repeat(256 * 1024 - text.length))
+  t.equal(status, 202)
+})
+
+test('headers or a URL over 16 KiB are refused', async t => {
+  const long = 'x'.repeat(17_000)
+  for (const request of [
+    `GET /api/ledger/operations HTTP/1.1\r\n${HEAD}x-long: ${long}\r\n\r\n`,
+    `GET /api/ledger/operations?external_id=${long} HTTP/1.1\r\n${HEAD}\r\n`,
+  ]) {
+    const answer = await raw(request)
+    t.match(answer, /^HTTP\/1.1 431 /)
+    t.match(problemIn(answer), { status: 431, code: 'PAYLOAD_TOO_LARGE' })
   }
-  const raw = (bytes: string | Buffer) => rawHttp(url, bytes)
-  const test = (name: string, body: (t: Test) => Promise<void>) =>
-    t.test(name, async t => {
-      await body(t)
-      t.equal((await call('GET', '/readyz')).status, 200, 'the process goes on')
-      const { rows } = await sql`select from loanops.operation`.execute(service.db)
-      t.equal(rows.length, accepted, 'only what was accepted is stored')
+})
+
+test('any content type other than JSON is refused', async t => {
+  for (const type of [
+    'text/plain',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonx',
+    '*/*',
+  ]) {
+    const { status, body } = await operate(JSON.stringify(approval), { 'content-type': type })
+    t.equal(status, 415, type)
+    t.equal(body.code, 'UNSUPPORTED_MEDIA_TYPE')
+  }
+})
+
+test('a body that names no operation gets the list of operations', async t => {
+  for (const body of ['{"status":"__proto__"}', '{"status":"constructor"}', '{"status":""}']) {
+    const answer = await operate(body)
+    t.match(answer.body, { status: 400, code: 'UNKNOWN_OPERATION', detail: /LOAN_DISBURSE/ }, body)
+  }
+})
+
+test('a body that is not a JSON object is invalid', async t => {
+  for (const body of ['[]', '7', 'null', '"x"', '{}', '{"status":7}', '', '{', '{"a":1', 'a=b']) {
+    const answer = await operate(body)
+    t.match(answer.body, { status: 400, code: 'INVALID_PAYLOAD' }, body)
+  }
+})
+
+test('missing and unknown fields are reported together', async t => {
+  const { body } = await operate({ status: 'LOAN_APPROVE', Data: approval.data, x: 1 })
+  t.match(body, { status: 400, code: 'INVALID_PAYLOAD' })
+  t.same(body.errors.map(({ path }: { path: string }) => path).sort(), ['/Data', '/data', '/x'])
+  const other = await operate({ status: 'LOAN_DELETE', data: { y: 1 }, x: 1 })
+  t.same(other.body.errors.map(({ path }: { path: string }) => path).sort(), [
+    '/data/external_loan_id',
+    '/data/y',
+    '/x',
+  ])
+})
+
+test('JSON is checked strictly over HTTP, and the refusal names the field', async t => {
+  const broken: Record<string, string> = {
+    '/data/external_loan_id':
+      '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","external_loan_id":"L-2","approvedOnDate":"05 March 2026"}}',
+    '/data/__proto__':
+      '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","approvedOnDate":"05 March 2026","__proto__":{"isAdmin":true}}}',
+    '/data/constructor':
+      '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","approvedOnDate":"05 March 2026","constructor":{"prototype":{}}}}',
+    '/data/transactionAmount':
+      '{"status":"LOAN_DISBURSE","data":{"external_loan_id":"L-1","actualDisbursementDate":"05 March 2026","transactionAmount":1e400}}',
+    '/data/note':
+      '{"status":"LOAN_DISBURSE","data":{"external_loan_id":"L-1","actualDisbursementDate":"05 March 2026","note":"a\\u0000b"}}',
+    '/data/utr_payment_id':
+      '{"status":"LOAN_DISBURSE","data":{"external_loan_id":"L-1","actualDisbursementDate":"05 March 2026","utr_payment_id":"\\ud800"}}',
+  }
+  for (const [path, body] of Object.entries(broken)) {
+    const answer = await operate(body)
+    t.equal(answer.status, 400, path)
+    t.match(answer.body, { code: 'INVALID_PAYLOAD', errors: [{ path }] })
+  }
+  t.equal(({} as { isAdmin?: boolean }).isAdmin, undefined)
+})
+
+test('the texts of CLIENT_CREATE refuse control characters and too many characters', async t => {
+  const client = {
+    firstname: 'A',
+    lastname: 'R',
+    externalId: 'C-1',
+    activationDate: '05 January 2026',
+  }
+  for (const [field, value] of [
+    ['firstname', 'x'.repeat(51)],
+    ['lastname', 'a\nb'],
+    ['externalId', 'x'.repeat(101)],
+    ['externalId', "'; drop table loanops.operation; --"],
+    ['externalId', '../../etc'],
+    ['mobileNo', '9'.repeat(51)],
+    ['emailAddress', 'x'.repeat(151)],
+    ['firstname', '\u001b[31m'],
+  ] as const) {
+    const answer = await operate({
+      status: 'CLIENT_CREATE',
+      data: { ...client, [field]: value },
     })
+    t.equal(answer.status, 400, field)
+    t.match(answer.body, { code: 'INVALID_PAYLOAD', errors: [{ path: `/data/${field}` }] })
+  }
+})
 
-  test('a body over 256 KiB is refused by its Content-Length, before it arrives', async t => {
-    const answer = await raw(
-      `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: 262145\r\n\r\n`,
-    )
-    t.match(answer, /^HTTP\/1.1 413 /)
-    t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
-  })
+test('invalid UTF-8 is refused', async t => {
+  const text = Buffer.from(JSON.stringify(approval))
+  const body = Buffer.concat([text.subarray(0, -3), Buffer.from([0xff, 0xfe]), text.subarray(-3)])
+  const head = `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: ${body.length}\r\n\r\n`
+  const answer = await raw(Buffer.concat([Buffer.from(head), body]))
+  t.match(problemIn(answer), { status: 400, code: 'INVALID_PAYLOAD', detail: /not UTF-8/ })
+})
 
-  test('a body over 256 KiB without a Content-Length is refused', async t => {
-    const chunk = `${(0x40001).toString(16)}\r\n${' '.repeat(0x40001)}\r\n0\r\n\r\n`
-    const answer = await raw(
-      `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}transfer-encoding: chunked\r\n\r\n${chunk}`,
-    )
-    t.match(problemIn(answer), { status: 413, code: 'PAYLOAD_TOO_LARGE' })
-  })
-
-  test('a body of exactly 256 KiB is read', async t => {
-    const text = JSON.stringify(approval)
-    const { status } = await operate(text + ' '.repeat(256 * 1024 - text.length))
+test('an Idempotency-Key has 1 to 255 characters', async t => {
+  for (const key of ['', 'k'.repeat(256), 'k'.repeat(10_000)]) {
+    const { status } = await operate(approval, { 'idempotency-key': key })
+    t.equal(status, 400)
+  }
+  for (const key of ACCEPTED_KEYS) {
+    const { status } = await operate(approval, { 'idempotency-key': key })
     t.equal(status, 202)
-  })
+  }
+})
 
-  test('headers or a URL over 16 KiB are refused', async t => {
-    const long = 'x'.repeat(17_000)
-    for (const request of [
-      `GET /api/ledger/operations HTTP/1.1\r\n${HEAD}x-long: ${long}\r\n\r\n`,
-      `GET /api/ledger/operations?external_id=${long} HTTP/1.1\r\n${HEAD}\r\n`,
-    ]) {
-      const answer = await raw(request)
-      t.match(answer, /^HTTP\/1.1 431 /)
-      t.match(problemIn(answer), { status: 431, code: 'PAYLOAD_TOO_LARGE' })
-    }
-  })
-
-  test('any content type other than JSON is refused', async t => {
-    for (const type of [
-      'text/plain',
-      'application/xml',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-      'application/jsonx',
-      '*/*',
-    ]) {
-      const { status, body } = await operate(JSON.stringify(approval), { 'content-type': type })
-      t.equal(status, 415, type)
-      t.equal(body.code, 'UNSUPPORTED_MEDIA_TYPE')
-    }
-  })
-
-  test('a body that names no operation gets the list of operations', async t => {
-    for (const body of ['{"status":"__proto__"}', '{"status":"constructor"}', '{"status":""}']) {
-      const answer = await operate(body)
-      t.match(
-        answer.body,
-        { status: 400, code: 'UNKNOWN_OPERATION', detail: /LOAN_DISBURSE/ },
-        body,
-      )
-    }
-  })
-
-  test('a body that is not a JSON object is invalid', async t => {
-    for (const body of ['[]', '7', 'null', '"x"', '{}', '{"status":7}', '', '{', '{"a":1', 'a=b']) {
-      const answer = await operate(body)
-      t.match(answer.body, { status: 400, code: 'INVALID_PAYLOAD' }, body)
-    }
-  })
-
-  test('missing and unknown fields are reported together', async t => {
-    const { body } = await operate({ status: 'LOAN_APPROVE', Data: approval.data, x: 1 })
-    t.match(body, { status: 400, code: 'INVALID_PAYLOAD' })
-    t.same(body.errors.map(({ path }: { path: string }) => path).sort(), ['/Data', '/data', '/x'])
-    const other = await operate({ status: 'LOAN_DELETE', data: { y: 1 }, x: 1 })
-    t.same(other.body.errors.map(({ path }: { path: string }) => path).sort(), [
-      '/data/external_loan_id',
-      '/data/y',
-      '/x',
-    ])
-  })
-
-  test('JSON is checked strictly over HTTP, and the refusal names the field', async t => {
-    const broken: Record<string, string> = {
-      '/data/external_loan_id':
-        '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","external_loan_id":"L-2","approvedOnDate":"05 March 2026"}}',
-      '/data/__proto__':
-        '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","approvedOnDate":"05 March 2026","__proto__":{"isAdmin":true}}}',
-      '/data/constructor':
-        '{"status":"LOAN_APPROVE","data":{"external_loan_id":"L-1","approvedOnDate":"05 March 2026","constructor":{"prototype":{}}}}',
-      '/data/transactionAmount':
-        '{"status":"LOAN_DISBURSE","data":{"external_loan_id":"L-1","actualDisbursementDate":"05 March 2026","transactionAmount":1e400}}',
-      '/data/note':
-        '{"status":"LOAN_DISBURSE","data":{"external_loan_id":"L-1","actualDisbursementDate":"05 March 2026","note":"a\\u0000b"}}',
-      '/data/utr_payment_id':
-        '{"status":"LOAN_DISBURSE","data":{"external_loan_id":"L-1","actualDisbursementDate":"05 March 2026","utr_payment_id":"\\ud800"}}',
-    }
-    for (const [path, body] of Object.entries(broken)) {
-      const answer = await operate(body)
-      t.equal(answer.status, 400, path)
-      t.match(answer.body, { code: 'INVALID_PAYLOAD', errors: [{ path }] })
-    }
-    t.equal(({} as { isAdmin?: boolean }).isAdmin, undefined)
-  })
-
-  test('the texts of CLIENT_CREATE refuse control characters and too many characters', async t => {
-    const client = {
-      firstname: 'A',
-      lastname: 'R',
-      externalId: 'C-1',
-      activationDate: '05 January 2026',
-    }
-    for (const [field, value] of [
-      ['firstname', 'x'.repeat(51)],
-      ['lastname', 'a\nb'],
-      ['externalId', 'x'.repeat(101)],
-      ['externalId', "'; drop table loanops.operation; --"],
-      ['externalId', '../../etc'],
-      ['mobileNo', '9'.repeat(51)],
-      ['emailAddress', 'x'.repeat(151)],
-      ['firstname', '\u001b[31m'],
-    ] as const) {
-      const answer = await operate({
-        status: 'CLIENT_CREATE',
-        data: { ...client, [field]: value },
-      })
-      t.equal(answer.status, 400, field)
-      t.match(answer.body, { code: 'INVALID_PAYLOAD', errors: [{ path: `/data/${field}` }] })
-    }
-  })
-
-  test('invalid UTF-8 is refused', async t => {
-    const text = Buffer.from(JSON.stringify(approval))
-    const body = Buffer.concat([text.subarray(0, -3), Buffer.from([0xff, 0xfe]), text.subarray(-3)])
-    const head = `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: ${body.length}\r\n\r\n`
-    const answer = await raw(Buffer.concat([Buffer.from(head), body]))
-    t.match(problemIn(answer), { status: 400, code: 'INVALID_PAYLOAD', detail: /not UTF-8/ })
-  })
-
-  test('an Idempotency-Key has 1 to 255 characters', async t => {
-    for (const key of ['', 'k'.repeat(256), 'k'.repeat(10_000)]) {
-      const { status } = await operate(approval, { 'idempotency-key': key })
-      t.equal(status, 400)
-    }
-    for (const key of ACCEPTED_KEYS) {
-      const { status } = await operate(approval, { 'idempotency-key': key })
-      t.equal(status, 202)
-    }
-  })
-
-  test('an unknown query parameter is refused and named', async t => {
-    for (const [method, path, sent] of [
-      ['POST', '/api/ledger/operate', approval],
-      ['POST', '/api/payments/batch'],
-      ['POST', '/api/account/login', { username: 'asha.rao', password: 'a pass phrase' }],
-      ['GET', '/api/payments/gateway_a/pay_1'],
-      ['GET', '/api/migration/019a0000-0000-7000-8000-000000000000'],
-      ['GET', '/api/ledger/operations'],
-    ] as const) {
-      const { status, body } = await call(method, `${path}?stauts=x`, sent)
-      t.match(
-        { status, body },
-        {
-          status: 400,
-          body: { code: 'INVALID_QUERY', errors: [{ path: '/stauts' }] },
-        },
-      )
-    }
-  })
+test('an unknown query parameter is refused and named', async t => {
+  for (const [method, path, sent] of [
+    ['POST', '/api/ledger/operate', approval],
+    ['POST', '/api/payments/batch'],
+    ['POST', '/api/account/login', { username: 'asha.rao', password: 'a pass phrase' }],
+    ['GET', '/api/payments/gateway_a/pay_1'],
+    ['GET', '/api/migration/019a0000-0000-7000-8000-000000000000'],
+    ['GET', '/api/ledger/operations'],
+  ] as const) {
+    const { status, body } = await call(method, `${path}?stauts=x`, sent)
+    t.match(
+      { status, body },
+      {
+        status: 400,
+        body: { code: 'INVALID_QUERY', errors: [{ path: '/stauts' }] },
+      },
+    )
+  }
 })

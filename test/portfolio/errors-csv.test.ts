@@ -10,154 +10,141 @@ import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 
-t.test('errors.csv takes every invalid row out and back in', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
+const service = await startTestService(t, { ROLE: 'api' })
 
-  t.test(
-    'errors.csv has the uploaded columns and each invalid row unchanged, with its reason',
-    async t => {
-      const csv = loansCsv(
-        {},
-        {
-          loan_external_id: 'L-2',
-          principal: ' 1,5 ',
-          client_external_id: 'C-2',
-          client_firstname: 'A "B"\nC',
-        },
-      )
-      const { body } = await uploadCsv(service, 'loans', csv)
-      const rows = parse(await errorsOf(service, body.migration_id)) as string[][]
-      const [header, , bad] = parse(csv) as [string[], string[], string[]]
-      t.same(rows[0], [...header, 'reason'])
-      t.same(rows[1]?.slice(0, -1), bad)
-      t.match(rows[1]?.at(-1), /principal must be a number/)
-      t.equal(rows.length, 2)
-    },
-  )
+t.test(
+  'errors.csv has the uploaded columns and each invalid row unchanged, with its reason',
+  async t => {
+    const csv = loansCsv(
+      {},
+      {
+        loan_external_id: 'L-2',
+        principal: ' 1,5 ',
+        client_external_id: 'C-2',
+        client_firstname: 'A "B"\nC',
+      },
+    )
+    const { body } = await uploadCsv(service, 'loans', csv)
+    const rows = parse(await errorsOf(service, body.migration_id)) as string[][]
+    const [header, , bad] = parse(csv) as [string[], string[], string[]]
+    t.same(rows[0], [...header, 'reason'])
+    t.same(rows[1]?.slice(0, -1), bad)
+    t.match(rows[1]?.at(-1), /principal must be a number/)
+    t.equal(rows.length, 2)
+  },
+)
 
-  t.test(
-    'errors.csv can be corrected and uploaded again; uncorrected, it has the same errors',
-    async t => {
-      const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
-        ',',
-        ';',
-      )
-      const { body } = await uploadCsv(service, 'repayments', csv)
-      const errors = await errorsOf(service, body.migration_id)
-      t.match(errors, /;'=1\+1;/, 'it keeps the delimiter and contains no formula')
-      const again = await uploadCsv(service, 'repayments', errors)
-      t.match(again.body, { invalid_rows: 1 })
-      t.equal(await errorsOf(service, again.body.migration_id), errors)
-      const corrected = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
-      t.match(corrected.body, { valid_rows: 1, invalid_rows: 0 })
-      const { cells } = await service.db
-        .selectFrom('loanops.migration_row')
-        .select('cells')
-        .where('migration_id', '=', corrected.body.migration_id)
-        .executeTakeFirstOrThrow()
-      t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one from the first upload')
-    },
-  )
-
-  t.test(
-    'the apostrophe before a formula is removed with or without the reason column',
-    async t => {
-      const kept = async (references: string[]) => {
-        const csv = repaymentsCsv(...references.map(payment_reference => ({ payment_reference })))
-        const { migration_id } = (await uploadCsv(service, 'repayments', csv)).body
-        const rows = await service.db
-          .selectFrom('loanops.migration_row')
-          .select('cells')
-          .where('migration_id', '=', migration_id)
-          .orderBy('line')
-          .execute()
-        return rows.map(({ cells }) => JSON.parse(cells)[3])
-      }
-      t.same(await kept(["'+919", "'-1", "'=1", "'@a"]), ['+919', '-1', '=1', '@a'])
-      const names = ["'s-Hertogenbosch", "'1", "''a", "a'+1", "'"]
-      t.same(await kept(names), names, 'other apostrophes stay')
-    },
-  )
-  t.test('a download of errors.csv is audited', async t => {
-    const { body } = await uploadCsv(service, 'loans', loansCsv({ principal: 'x' }))
-    await errorsOf(service, body.migration_id)
-    const { rows } = await sql`
-      select actor, host(address) as address, request_id, detail from ops.audit
-       where action = 'migration.download' and subject = ${body.migration_id}`.execute(service.db)
-    const from = { address: '127.0.0.1', request_id: /^[0-9a-f-]{36}$/ }
-    matchEach(t, rows, [{ actor: 'internal-token', ...from, detail: { file: 'errors.csv' } }])
-  })
-
-  t.test('a row with too few cells has its reason in the reason column', async t => {
-    const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
+t.test(
+  'errors.csv can be corrected and uploaded again; uncorrected, it has the same errors',
+  async t => {
+    const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
+      ',',
+      ';',
+    )
     const { body } = await uploadCsv(service, 'repayments', csv)
     const errors = await errorsOf(service, body.migration_id)
-    t.same(parse(errors), [
-      [...REPAYMENT_COLUMNS.split(','), 'reason'],
-      ['L-1', '2024-02-12', '', '', '', '', 'the row has 2 cells, but the header has 6 columns'],
-      [
-        'L-2',
-        '2024-02-12',
-        '5',
-        'p-2',
-        '',
-        '',
-        'the row has 4 cells, but the header has 6 columns',
-      ],
-    ])
-  })
-
-  t.test('a row with too few cells gets no other cells when it is uploaded again', async t => {
-    const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
-    const { body } = await uploadCsv(service, 'repayments', csv)
-    const errors = await errorsOf(service, body.migration_id)
-    const { body: again } = await uploadCsv(service, 'repayments', errors)
-    t.match(again, { rows: 2, valid_rows: 1, invalid_rows: 1 })
-    t.match(again.errors[0].reason, /amount is required.*payment_reference is required/)
+    t.match(errors, /;'=1\+1;/, 'it keeps the delimiter and contains no formula')
+    const again = await uploadCsv(service, 'repayments', errors)
+    t.match(again.body, { invalid_rows: 1 })
+    t.equal(await errorsOf(service, again.body.migration_id), errors)
+    const corrected = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
+    t.match(corrected.body, { valid_rows: 1, invalid_rows: 0 })
     const { cells } = await service.db
       .selectFrom('loanops.migration_row')
       .select('cells')
-      .where('migration_id', '=', again.migration_id)
-      .where('state', '=', 'valid')
+      .where('migration_id', '=', corrected.body.migration_id)
       .executeTakeFirstOrThrow()
-    t.same(JSON.parse(cells).slice(0, 6), ['L-2', '2024-02-12', '5', 'p-2', '', ''])
-  })
+    t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one from the first upload')
+  },
+)
 
-  t.test('a row with too many cells keeps all of them, however often it is uploaded', async t => {
-    const csv = `${repaymentsCsv({})}L-1,2024-02-12,1,000,p-1,,paid\n`
-    const { body } = await uploadCsv(service, 'repayments', csv)
-    let errors = await errorsOf(service, body.migration_id)
-    for (const round of [1, 2]) {
-      const again = await uploadCsv(service, 'repayments', errors)
-      errors = await errorsOf(service, again.body.migration_id)
-      const [, row] = parse(errors, { relax_column_count: true }) as string[][]
-      t.same(
-        row,
-        [
-          ...['L-1', '2024-02-12', '1', '000', 'p-1', '', 'paid'],
-          'the row has 8 cells, but the header has 7 columns',
-        ],
-        `round ${round}`,
-      )
-    }
-  })
+t.test('the apostrophe before a formula is removed with or without the reason column', async t => {
+  const kept = async (references: string[]) => {
+    const csv = repaymentsCsv(...references.map(payment_reference => ({ payment_reference })))
+    const { migration_id } = (await uploadCsv(service, 'repayments', csv)).body
+    const rows = await service.db
+      .selectFrom('loanops.migration_row')
+      .select('cells')
+      .where('migration_id', '=', migration_id)
+      .orderBy('line')
+      .execute()
+    return rows.map(({ cells }) => JSON.parse(cells)[3])
+  }
+  t.same(await kept(["'+919", "'-1", "'=1", "'@a"]), ['+919', '-1', '=1', '@a'])
+  const names = ["'s-Hertogenbosch", "'1", "''a", "a'+1", "'"]
+  t.same(await kept(names), names, 'other apostrophes stay')
+})
+t.test('a download of errors.csv is audited', async t => {
+  const { body } = await uploadCsv(service, 'loans', loansCsv({ principal: 'x' }))
+  await errorsOf(service, body.migration_id)
+  const { rows } = await sql`
+      select actor, host(address) as address, request_id, detail from ops.audit
+       where action = 'migration.download' and subject = ${body.migration_id}`.execute(service.db)
+  const from = { address: '127.0.0.1', request_id: /^[0-9a-f-]{36}$/ }
+  matchEach(t, rows, [{ actor: 'internal-token', ...from, detail: { file: 'errors.csv' } }])
+})
 
-  t.test('any cells survive quoting and escaping unchanged', async t => {
-    const cell = fc.oneof(fc.string(), fc.stringMatching(/^'{0,3}[=+\-@\t][a-z",;\r\n ]{0,5}$/))
-    fc.assert(
-      fc.property(
-        fc.array(cell, { minLength: 1 }),
-        fc.constantFrom(',', ';', '\t'),
-        (cells, delimiter) => {
-          const line = asCsv([cells.map(escapeFormula)], delimiter)
-          const [row] = parse(line, { delimiter, skip_empty_lines: false }) as string[][]
-          t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one)))
-          t.same(row?.map(unescapeFormula), cells)
-        },
-      ),
-      { numRuns: 300 },
+t.test('a row with too few cells has its reason in the reason column', async t => {
+  const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  const errors = await errorsOf(service, body.migration_id)
+  t.same(parse(errors), [
+    [...REPAYMENT_COLUMNS.split(','), 'reason'],
+    ['L-1', '2024-02-12', '', '', '', '', 'the row has 2 cells, but the header has 6 columns'],
+    ['L-2', '2024-02-12', '5', 'p-2', '', '', 'the row has 4 cells, but the header has 6 columns'],
+  ])
+})
+
+t.test('a row with too few cells gets no other cells when it is uploaded again', async t => {
+  const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  const errors = await errorsOf(service, body.migration_id)
+  const { body: again } = await uploadCsv(service, 'repayments', errors)
+  t.match(again, { rows: 2, valid_rows: 1, invalid_rows: 1 })
+  t.match(again.errors[0].reason, /amount is required.*payment_reference is required/)
+  const { cells } = await service.db
+    .selectFrom('loanops.migration_row')
+    .select('cells')
+    .where('migration_id', '=', again.migration_id)
+    .where('state', '=', 'valid')
+    .executeTakeFirstOrThrow()
+  t.same(JSON.parse(cells).slice(0, 6), ['L-2', '2024-02-12', '5', 'p-2', '', ''])
+})
+
+t.test('a row with too many cells keeps all of them, however often it is uploaded', async t => {
+  const csv = `${repaymentsCsv({})}L-1,2024-02-12,1,000,p-1,,paid\n`
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  let errors = await errorsOf(service, body.migration_id)
+  for (const round of [1, 2]) {
+    const again = await uploadCsv(service, 'repayments', errors)
+    errors = await errorsOf(service, again.body.migration_id)
+    const [, row] = parse(errors, { relax_column_count: true }) as string[][]
+    t.same(
+      row,
+      [
+        ...['L-1', '2024-02-12', '1', '000', 'p-1', '', 'paid'],
+        'the row has 8 cells, but the header has 7 columns',
+      ],
+      `round ${round}`,
     )
-  })
+  }
+})
+
+t.test('any cells survive quoting and escaping unchanged', async t => {
+  const cell = fc.oneof(fc.string(), fc.stringMatching(/^'{0,3}[=+\-@\t][a-z",;\r\n ]{0,5}$/))
+  fc.assert(
+    fc.property(
+      fc.array(cell, { minLength: 1 }),
+      fc.constantFrom(',', ';', '\t'),
+      (cells, delimiter) => {
+        const line = asCsv([cells.map(escapeFormula)], delimiter)
+        const [row] = parse(line, { delimiter, skip_empty_lines: false }) as string[][]
+        t.ok(row?.every(one => !/^[=+\-@\t\r]/.test(one)))
+        t.same(row?.map(unescapeFormula), cells)
+      },
+    ),
+    { numRuns: 300 },
+  )
 })
 
 t.test('no cell begins with what any spreadsheet takes for a formula', t => {
