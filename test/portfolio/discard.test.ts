@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ended, migrateCsv, uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -62,34 +62,33 @@ t.test('a file can be discarded, and affects no other, until it is run', async t
   })
 })
 
-t.test('the list of migrations has every file in order, filtered as requested', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { call } = service
-  const list = async (query = '') => (await call('GET', `/api/migration${query}`)).body
-  const ids = (body: any) => body.migrations.map((one: any) => one.migration_id)
-  const uploaded: string[] = []
-  for (const [type, csv] of [
-    ['loans', loansCsv({})],
-    ['repayments', repaymentsCsv({})],
-    ['loans', loansCsv({})],
-  ] as const)
-    uploaded.unshift((await uploadCsv(service, type, csv)).body.migration_id)
-  const [newest, repayments, oldest] = uploaded as [string, string, string]
+t.test('a cancelled file that is discarded before any row was started leaves the list', async t => {
+  const { call, list } = await withList(t)
+  const { migration_id } = (await list()).migrations[0]
+  await call('POST', '/api/migration/run', { migration_id })
+  await call('POST', `/api/migration/${migration_id}/cancel`)
+  t.equal((await call('DELETE', `/api/migration/${migration_id}`)).status, 204)
+  t.notOk(idsIn(await list()).includes(migration_id))
+})
+
+t.test('the list of migrations is paged and filtered as requested', async t => {
+  const { call, list } = await withList(t)
+  const all = idsIn(await list())
+  const [newest, repayments, oldest] = all as [string, string, string]
+  await call('POST', '/api/migration/run', { migration_id: oldest })
 
   t.test('the list is paged, newest first, with the same items as a single request', async t => {
-    t.same(ids(await list()), uploaded)
     const first = await list('?limit=2')
-    t.same(ids(first), [newest, repayments])
+    t.same(idsIn(first), [newest, repayments])
     const second = await list(`?limit=2&cursor=${first.next_cursor}`)
-    t.same([ids(second), second.next_cursor], [[oldest], null])
+    t.same([idsIn(second), second.next_cursor], [[oldest], null])
     t.same(second.migrations[0], (await call('GET', `/api/migration/${oldest}`)).body)
   })
 
   t.test('the list is filtered by type and status', async t => {
-    await call('POST', '/api/migration/run', { migration_id: oldest })
-    t.same(ids(await list('?type=repayments')), [repayments])
-    t.same(ids(await list('?status=running')), [oldest])
-    t.same(ids(await list('?type=loans&status=uploaded')), [newest])
+    t.same(idsIn(await list('?type=repayments')), [repayments])
+    t.same(idsIn(await list('?status=running')), [oldest])
+    t.same(idsIn(await list('?type=loans&status=uploaded')), [newest])
   })
 
   t.test('the list refuses unknown values', async t => {
@@ -100,16 +99,24 @@ t.test('the list of migrations has every file in order, filtered as requested', 
         query,
       )
   })
-
-  t.test(
-    'the list no longer has a cancelled file that was discarded before any row was started',
-    async t => {
-      await call('POST', `/api/migration/${oldest}/cancel`)
-      t.equal((await call('DELETE', `/api/migration/${oldest}`)).status, 204)
-      t.same(ids(await list()), [newest, repayments])
-    },
-  )
 })
+
+/** Files of loans, repayments and loans again, newest first in the list. No worker takes them. */
+async function withList(t: Test) {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const uploaded: string[] = []
+  for (const [type, csv] of [
+    ['loans', loansCsv({})],
+    ['repayments', repaymentsCsv({})],
+    ['loans', loansCsv({})],
+  ] as const)
+    uploaded.unshift((await uploadCsv(service, type, csv)).body.migration_id)
+  const list = async (query = '') => (await service.call('GET', `/api/migration${query}`)).body
+  t.same(idsIn(await list()), uploaded)
+  return { call: service.call, list }
+}
+
+const idsIn = (body: any): string[] => body.migrations.map((one: any) => one.migration_id)
 
 async function rowsOf({ db }: TestService, id: string): Promise<number> {
   const { rows } = await sql`
