@@ -1,25 +1,23 @@
-import pg from 'pg'
 import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
 import { READBACK_CRASH_POINTS } from '../../src/books/crash-points.ts'
 import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
 import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
 import { PAYMENT_CRASH_POINTS } from '../../src/payments/crash-points.ts'
-import { control as controlLedger } from '../support/loans.ts'
-import { SCOPES, type Scope, TROUBLES, type Trouble } from '../support/path.ts'
 import type { Service } from '../support/process.ts'
-import { caller } from '../support/service.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
-import { FAULTS } from './faults.ts'
+import {
+  between,
+  cutConnections,
+  failPath,
+  pauseLedger,
+  restartPooler,
+  resumeLedger,
+  storm,
+} from './disrupt.ts'
 import type { ChaosDatabase } from './single-database.ts'
 
 /** Between two kills. */
 const PAUSE_MS: [number, number] = [200, 900]
-/** How long the ledger is paused. */
-const PAUSED_MS: [number, number] = [1_000, 6_000]
-/** How long a pooler restarts, a path fails, and a storm of errors blows. */
-const RESTARTS_MS: [number, number] = [300, 2_000]
-const FAILS_MS: [number, number] = [500, 5_000]
-const STORM_MS: [number, number] = [1_000, 4_000]
 /** A process that has not reached its crash point by then may never reach it, and can be killed otherwise. */
 const MEETS_ITS_POINT_MS = 4_000
 /** The same for a batch or a read-back, which is rare, and ends only when the ledger has answered all its calls. */
@@ -50,6 +48,23 @@ export type Disruptions = Record<
   number
 >
 
+type Means = { cluster: Cluster; database: ChaosDatabase; draw: () => number; seed: number }
+
+/** What happens if the draw is below the number; otherwise a process is killed. */
+const DISRUPTIONS: {
+  below: number
+  name: keyof Disruptions
+  /** @returns false if it could not be done */
+  run(means: Means): unknown
+}[] = [
+  { below: 0.08, name: 'postgres killed', run: ({ database }) => database.kill() },
+  { below: 0.14, name: 'connections cut', run: ({ cluster }) => cutConnections(cluster) },
+  { below: 0.18, name: 'pooler restarted', run: restartPooler },
+  { below: 0.28, name: 'path failed', run: failPath },
+  { below: 0.32, name: 'storms', run: means => storm(means, means.seed) },
+  { below: 0.36, name: 'paused', run: pauseLedger },
+]
+
 /** Kills at random until it is stopped. */
 export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () => number) {
   const disruptions: Disruptions = {
@@ -79,25 +94,24 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
       isOver = true
       await done
       for (const path of Object.values(cluster.paths)) path.heal()
-      await control('resume')
+      await resumeLedger(cluster)
     },
   }
 
   async function run() {
     while (!isOver) {
-      const [least, most] = PAUSE_MS
-      await new Promise(resolve => setTimeout(resolve, least + draw() * (most - least)))
+      await new Promise(resolve => setTimeout(resolve, between(PAUSE_MS, draw())))
       await strike(draw())
     }
   }
 
   async function strike(chance: number): Promise<void> {
-    if (chance < 0.08) return killPostgres()
-    if (chance < 0.14) return cutConnections()
-    if (chance < 0.18) return restartPooler()
-    if (chance < 0.28) return failPath()
-    if (chance < 0.32) return storm()
-    if (chance < 0.36) return pauseLedger()
+    const disruption = DISRUPTIONS.find(({ below }) => chance < below)
+    if (disruption !== undefined) {
+      const isDone = await disruption.run({ cluster, database, draw, seed: disruptions.storms + 1 })
+      if (isDone !== false) disruptions[disruption.name]++
+      return
+    }
     const point = POINTS[nextPoint++ % POINTS.length] as string
     if (chance < 0.88) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
@@ -125,83 +139,6 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
     const kind = `${place.role} killed` as const
     disruptions[signal === 'SIGTERM' ? 'stopped' : kind]++
     await place.service.kill(signal)
-  }
-
-  async function killPostgres() {
-    disruptions['postgres killed']++
-    await database.kill()
-  }
-
-  async function cutConnections() {
-    disruptions['connections cut']++
-    const client = new pg.Client(cluster.databaseUrl)
-    client.on('error', () => undefined)
-    await client
-      .connect()
-      .then(() =>
-        client.query(`select pg_terminate_backend(pid) from pg_stat_activity
-          where application_name like 'loanops%' and pid <> pg_backend_pid()`),
-      )
-      .catch(() => undefined)
-    await client.end().catch(() => undefined)
-  }
-
-  /** Closes every connection and all new ones for a while, as a pooler that restarts does. */
-  function restartPooler() {
-    disruptions['pooler restarted']++
-    failFor('database', 'reset', 'both', RESTARTS_MS)
-  }
-
-  /** In any way, for a while, which goes on while others are killed. */
-  function failPath() {
-    disruptions['path failed']++
-    const name = draw() < 0.5 ? 'database' : 'ledger'
-    const trouble = TROUBLES[Math.floor(draw() * TROUBLES.length)] as Trouble
-    const scope = SCOPES[Math.floor(draw() * SCOPES.length)] as Scope
-    failFor(name, trouble, scope, FAILS_MS)
-  }
-
-  function failFor(
-    name: keyof Cluster['paths'],
-    trouble: Trouble,
-    scope: Scope,
-    [least, most]: [number, number],
-  ) {
-    const path = cluster.paths[name]
-    path.inflict(trouble, scope)
-    setTimeout(() => path.heal(), least + draw() * (most - least))
-  }
-
-  /** The ledger answers most calls with a 500 for a while, before or after it applies them. */
-  async function storm() {
-    disruptions.storms++
-    const failing = { kind: 'error', status: 500, rate: 0.4 } as const
-    const rules = [...FAULTS, failing, { ...failing, when: 'after' } as const]
-    await controlLedger(cluster, 'PUT', '/faults', { seed: disruptions.storms, rules })
-    await new Promise(resolve =>
-      setTimeout(resolve, STORM_MS[0] + draw() * (STORM_MS[1] - STORM_MS[0])),
-    )
-    await controlLedger(cluster, 'PUT', '/faults', { seed: disruptions.storms, rules: FAULTS })
-  }
-
-  /** For a while, which goes on while others are killed; the pause ends even if nobody resumes. */
-  async function pauseLedger() {
-    const lastsMs = PAUSED_MS[0] + draw() * (PAUSED_MS[1] - PAUSED_MS[0])
-    const until = new Date(Date.now() + lastsMs).toISOString()
-    if (await control('pause', { reason: 'chaos', until })) disruptions.paused++
-    // Half of the pauses are resumed before their end.
-    const resumesMs = lastsMs * 2 * draw()
-    if (resumesMs < lastsMs) setTimeout(() => void control('resume'), resumesMs)
-  }
-
-  /** @returns whether one of the api processes has done it */
-  async function control(call: 'pause' | 'resume', body?: object): Promise<boolean> {
-    for (const { role, url } of cluster.places) {
-      if (role !== 'api') continue
-      const answer = await caller(url)('POST', `/api/ledger/${call}`, body).catch(() => undefined)
-      if (answer?.status === 200) return true
-    }
-    return false
   }
 
   function isDoomed({ service }: Place): boolean {
