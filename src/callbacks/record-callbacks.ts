@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 import type { ClaimedCallback } from './claim-callbacks.ts'
 import { nextRetryMs } from './retry-schedule.ts'
 import type { SentCallback } from './send-callback.ts'
@@ -13,7 +14,7 @@ export type CallbackResult = { callback: ClaimedCallback; sent: SentCallback }
 export async function recordCallbacks(db: Database, results: CallbackResult[]): Promise<void> {
   await db.transaction().execute(async trx => {
     await sql`select loanops.lock_callbacks()`.execute(trx)
-    const { rows } = await sql<{ subject: string }>`
+    const { rows } = await sql<Row<'loanops.callback', 'subject'>>`
       with result as (
         select * from json_to_recordset(${JSON.stringify(results.map(row))}) as (id uuid, claim integer, started_at timestamptz,
           ended_at timestamptz, state text, http_status integer, error text, answer text, uses_retry boolean,

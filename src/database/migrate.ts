@@ -5,6 +5,7 @@ import { PgBoss, type Queue } from 'pg-boss'
 import { logger } from '../log.ts'
 import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
 import { LOCKS } from './locks.ts'
+import type { Row } from './row.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const NAME = 'loanops-migrate'
@@ -62,9 +63,9 @@ async function appliedFiles(db: Database): Promise<Set<string>> {
   const { rows: tables } = await sql<{ name: string | null }>`
     select to_regclass('loanops.migration_applied')::text as name`.execute(db)
   if (!tables[0]?.name) return new Set()
-  const { rows } = await sql<{ name: string }>`select name from loanops.migration_applied`.execute(
-    db,
-  )
+  const { rows } = await sql<
+    Row<'loanops.migration_applied', 'name'>
+  >`select name from loanops.migration_applied`.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 

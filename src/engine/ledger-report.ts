@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 
 export async function ledgerReport(
@@ -30,7 +31,7 @@ async function reasonsToWait(db: Database): Promise<string[]> {
 
 /** Without the operator's reason, because anybody may ask. */
 async function pauseInWords(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ since: Date; until: Date | null }>`
+  const { rows } = await sql<Row<'loanops.ledger_pause', 'since' | 'until'>>`
     select since, until from ops.ledger_pause`.execute(db)
   const [pause] = rows
   if (pause === undefined) return null

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 import type { Log } from '../log.ts'
 import { startLoop } from '../queue/loop.ts'
 
@@ -20,7 +21,7 @@ export type Pauses = {
 
 export class LedgerPaused extends Error {}
 
-type Pause = { since: Date; until: Date | null; isUnderWay: boolean }
+type Pause = Row<'loanops.ledger_pause', 'since' | 'until'> & { isUnderWay: boolean }
 
 export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
   let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }

@@ -4,6 +4,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import { prepared } from '../database/prepared.ts'
+import type { Row } from '../database/row.ts'
 import type { Watch } from '../database/watch.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { liveQueue, wakesOf } from './queue.ts'
@@ -28,7 +29,7 @@ async function wakeWaitingFor(db: Database, boss: PgBoss, clients: string[]): Pr
 }
 
 export async function readyLoans(db: Database, clients: string[]): Promise<string[]> {
-  const { rows } = await sql<{ subject: string }>`${prepared('ready_loans')}
+  const { rows } = await sql<Row<'loanops.operation', 'subject'>>`${prepared('ready_loans')}
     select distinct o.subject
       from unnest((select ${clients}::text[])) as client (subject)
       left join lateral (

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 
 /** One query serves all waiting callers, this often, and only while somebody is waiting. */
 const ASK_EVERY_MS = 25
@@ -60,7 +61,7 @@ export function awaitFinal(db: Database, mostWaiting: number): AwaitFinal {
 }
 
 async function finalOf(db: Database, ids: string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<Row<'loanops.operation', 'id'>>`
     select id from loanops.operation where id = any(${ids}) and status <> 'processing'`.execute(db)
   return rows.map(({ id }) => id)
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 import { FieldErrors } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 
@@ -43,7 +44,7 @@ export function resumeLedger(db: Database, asker: Asker): Promise<PauseState> {
   })
 }
 
-type Pause = { reason: string; since: Date; until: Date | null }
+type Pause = Row<'loanops.ledger_pause', 'reason' | 'since' | 'until'>
 
 /** One change at a time: there is at most one pause under way. */
 function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {

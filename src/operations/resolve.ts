@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
+import type { Row } from '../database/row.ts'
 import {
   IS_RESOLVABLE,
   RESOLUTIONS,
@@ -28,7 +29,9 @@ export async function resolveOperation(
   asker: Asker,
 ): Promise<void> {
   await inTransaction(db, async trx => {
-    const { rows } = await sql<{ subject: string; origin: Origin; isHanging: boolean }>`
+    const { rows } = await sql<
+      Row<'loanops.operation', 'subject'> & { origin: Origin; isHanging: boolean }
+    >`
       select subject, origin, status = 'processing' and ${IS_RESOLVABLE} as "isHanging"
         from loanops.operation o
        where id = ${tracked.id} and operation_type = ${tracked.operationType}

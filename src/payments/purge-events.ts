@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { inSteps } from '../database/in-steps.ts'
+import type { Row } from '../database/row.ts'
 
 /** About 50 ms of work. */
 const ROWS_AT_ONCE = 500
@@ -9,9 +10,9 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 /** What they said of payments stays in core, so that a repeat of a deleted event is recognized. */
 export async function purgeEvents(db: Database, keepDays: number): Promise<number> {
   let deleted = 0
-  const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
-    db,
-  )
+  const { rows } = await sql<
+    Row<'core.source', 'name'>
+  >`select name from core.source order by name`.execute(db)
   for (const { name } of rows)
     await inSteps(BEFORE_ALL, async after => {
       const step = await deleteNext(db, { name, keepDays, after })

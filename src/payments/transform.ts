@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
+import type { Row } from '../database/row.ts'
 import { isTransient } from '../database/transient.ts'
 import { publicError } from '../public-error.ts'
 import { RunLeft } from '../queue/run-job.ts'
@@ -12,9 +13,9 @@ const ROWS_AT_ONCE = 5_000
 
 /** Rows that arrive meanwhile are left: a source that never stops must not delay posting. */
 export async function transform(batch: Batch): Promise<void> {
-  const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
-    batch.db,
-  )
+  const { rows } = await sql<
+    Row<'core.source', 'name'>
+  >`select name from core.source order by name`.execute(batch.db)
   for (const { name } of rows) {
     try {
       for (let left = await countPending(batch, name); left > 0; batch.check()) {

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { findAccount, ROLES } from '../../accounts/account.ts'
 import { requireRole } from '../../accounts/actor.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
+import type { Row } from '../../database/row.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/fields.ts'
 import { NotFound } from '../../http/problem.ts'
@@ -26,14 +27,10 @@ const registerSchema = {
 }
 const disableSchema = { params: Type.Object({ username: Type.String() }) }
 
-type Row = {
-  id: string
-  username: string
-  role: string
-  created_at: Date
-  disabled_at: Date | null
-  last_login_at: Date | null
-}
+type AccountRow = Row<
+  'loanops.account',
+  'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
+> & { last_login_at: Date | null }
 
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
@@ -61,7 +58,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   }
 }
 
-function accountList({ db, formats }: PageContext): List<Record<string, never>, Row> {
+function accountList({ db, formats }: PageContext): List<Record<string, never>, AccountRow> {
   return {
     path: '/accounts',
     title: 'Accounts',
@@ -89,7 +86,7 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
     ],
     async load({ limit, cursor }) {
       const before = cursor === undefined ? null : decodeCursor(cursor, ['uuid'])[0]
-      const { rows } = await sql<Row>`
+      const { rows } = await sql<AccountRow>`
         select a.id, a.username, a.role, a.created_at, a.disabled_at,
                (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at
           from loanops.account a

@@ -1,13 +1,14 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import { type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { detailOf } from './audit-page.ts'
 
 const MAX_SHOWN = 50
 
-type Action = { at: Date; actor: string; action: string; detail: Record<string, unknown> }
+type Action = Row<'loanops.audit', 'at' | 'actor' | 'action'> & { detail: Record<string, unknown> }
 
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`

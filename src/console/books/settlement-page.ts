@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import type { Row } from '../../database/row.ts'
 import { WITHOUT_NUL } from '../../http/fields.ts'
 import { NotFound } from '../../http/problem.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -22,7 +23,7 @@ type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
     payments: string
     adds_up: boolean | null
   }
-type Part = { gateway: string; gateway_payment_id: string; amount: string; currency: string }
+type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount' | 'currency'>
 
 export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [

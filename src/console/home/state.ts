@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import type { Readiness } from '../../ops/health.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import type { PageContext } from '../page-context.ts'
@@ -10,7 +11,7 @@ import { lastRuns, type Runs } from './last-runs.ts'
 const MAX_UNFINISHED = 5_000
 
 export type Group = { name: string | null; count: number }
-type Pause = { reason: string; since: Date; until: Date | null }
+type Pause = Row<'loanops.ledger_pause', 'reason' | 'since' | 'until'>
 export type State = {
   readiness: Readiness
   pause: Pause | null

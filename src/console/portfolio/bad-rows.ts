@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
@@ -10,11 +11,8 @@ import { loanPath } from '../timeline/subject-path.ts'
 const MAX_ROWS_SHOWN = 100
 const MAX_REASONS = 8
 
-type BadRow = {
-  line: number
+type BadRow = Row<'loanops.migration_row', 'line' | 'state' | 'reason'> & {
   external_loan_id: string | null
-  state: string
-  reason: string | null
 }
 
 /** The first rows only, enough to group by reason. */

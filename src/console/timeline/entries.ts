@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 
 export const ENTRIES_PER_PAGE = 50
 const MAX_SUBJECTS = 500
@@ -65,12 +66,8 @@ export type CallbackEntry = {
   last_error: string | null
   at: Date
 }
-export type ActionEntry = {
-  actor: string
-  action: string
-  subject: string
+export type ActionEntry = Row<'loanops.audit', 'actor' | 'action' | 'subject' | 'at'> & {
   detail: Record<string, unknown>
-  at: Date
 }
 
 export async function findEntries(

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { fieldsOf } from '../../csv/fields.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { isClientSubject } from '../../engine/operation.ts'
 import { idOf } from '../../ids.ts'
@@ -15,7 +16,7 @@ const ROWS_AT_ONCE = 100
 const MAX_UNDER_WAY = 1_000
 
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
-type Row = { line: number; cells: string }
+type NextRow = Row<'loanops.migration_row', 'line' | 'cells'>
 
 /** @returns whether there may be more to do right away */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
@@ -51,8 +52,8 @@ async function countUnderWay(trx: Trx, id: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-async function takeNext(trx: Trx, id: string): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+async function takeNext(trx: Trx, id: string): Promise<NextRow[]> {
+  const { rows } = await sql<NextRow>`
     with next as (
       select line from loanops.migration_row
        where migration_id = ${id} and state = 'valid'
@@ -67,7 +68,13 @@ async function takeNext(trx: Trx, id: string): Promise<Row[]> {
   return rows
 }
 
-async function insertSteps(trx: Trx, boss: PgBoss, kinds: Kinds, run: PortfolioRun, rows: Row[]) {
+async function insertSteps(
+  trx: Trx,
+  boss: PgBoss,
+  kinds: Kinds,
+  run: PortfolioRun,
+  rows: NextRow[],
+) {
   const kind = kindOf(kinds.values(), run.type)
   const wanted = rows.map(({ line, cells }) => ({
     line,
@@ -113,7 +120,7 @@ async function clientsOfEarlierRuns(
 ): Promise<Set<string>> {
   if (run === 1) return new Set()
   const clients = operations.filter(({ subject }) => isClientSubject(subject))
-  const { rows } = await sql<{ subject: string }>`
+  const { rows } = await sql<Row<'loanops.operation', 'subject'>>`
     select o.subject
       from loanops.operation o
       join loanops.migration_step s on s.operation_id = o.id

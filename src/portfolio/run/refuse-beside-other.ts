@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import { Conflict } from '../../http/problem.ts'
 import { typesApartFrom } from '../kinds/types-apart-from.ts'
 import { lockStarts } from './run-lock.ts'
@@ -7,7 +8,7 @@ import { lockStarts } from './run-lock.ts'
 /** Call it last: no other run can start until the transaction ends. @throws Conflict */
 export async function refuseBesideOther(trx: Trx, id: string, type: string): Promise<void> {
   await lockStarts(trx)
-  const { rows } = await sql<{ id: string; type: string }>`
+  const { rows } = await sql<Row<'loanops.migration', 'id' | 'type'>>`
     select m.id, m.type from loanops.migration m
      where m.type = any(${typesApartFrom(type)}) and m.status = 'running' and not m.is_dry_run
        and (${shareLoan('valid', 'valid')} or ${shareLoan('valid', 'running')}

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database, Databases } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import type { Log } from '../../log.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
@@ -67,7 +68,7 @@ export function workMigrations(
 }
 
 async function running(db: Database, { kinds }: DryRunner, isDryRun: boolean): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<Row<'loanops.migration', 'id'>>`
     select id from loanops.migration
      where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...kinds.keys()]})
      order by id`.execute(db)

@@ -3,6 +3,7 @@ import { asCsv, BOM } from '../../csv/as-csv.ts'
 import { REASON } from '../../csv/column.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 
 const ROWS_AT_ONCE = 1_000
 /** A row may have 100,000 characters. The first row is read whatever its size. */
@@ -17,7 +18,7 @@ export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<s
   yield (await hasMoreThanAscii(db, id)) ? BOM : ''
   yield asCsv([withReason(columns, REASON)], delimiter)
   for (let after = 0; ; ) {
-    const { rows } = await sql<{ line: number; cells: string; reason: string | null }>`
+    const { rows } = await sql<Row<'loanops.migration_row', 'line' | 'cells' | 'reason'>>`
       select line, cells, reason
         from (select line, cells, reason,
                      sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before

@@ -9,6 +9,7 @@ import type { CsvRow } from '../../csv/row-batches.ts'
 import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
+import type { Row } from '../../database/row.ts'
 import { storableText } from '../../database/storable.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
@@ -63,7 +64,7 @@ async function check(
   { id, rows }: { id: string; rows: number },
   asker: Asker,
 ) {
-  const { rows: found } = await sql<{ status: string }>`
+  const { rows: found } = await sql<Row<'loanops.migration', 'status'>>`
     select status from loanops.migration where id = ${id} for update`.execute(trx)
   if (found[0] === undefined)
     throw new Unavailable('the upload was considered abandoned and has been removed')
