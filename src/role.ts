@@ -3,14 +3,10 @@ import type { PgBoss } from 'pg-boss'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config/config.ts'
-import {
-  type Database,
-  type DatabaseOptions,
-  LONG_STATEMENT_MS,
-  openDatabase,
-  untilReady,
-} from './database/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
+import { LONG_STATEMENT_MS } from './database/pool-config.ts'
+import { untilReady } from './database/until-ready.ts'
 import { openWatch, type Watch } from './database/watch.ts'
 import { ledgerReport } from './engine/ledger-report.ts'
 import { watchPauses } from './engine/pause.ts'

@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { PgBoss, type Queue } from 'pg-boss'
 import { logger } from '../log.ts'
-import { type Database, openDatabase, poolConfig, type Trx, untilReady } from './database.ts'
+import { type Database, openDatabase, type Trx } from './database.ts'
 import { LOCKS } from './locks.ts'
+import { poolConfig } from './pool-config.ts'
 import type { Row } from './row.ts'
+import { untilReady } from './until-ready.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const NAME = 'loanops-migrate'

@@ -5,7 +5,8 @@ import {
   type Queue as QueueOptions,
   type WorkOptions,
 } from 'pg-boss'
-import { type Database, LONG_STATEMENT_MS, poolConfig, type Trx } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { LONG_STATEMENT_MS, poolConfig } from '../database/pool-config.ts'
 import { publicError } from '../public-error.ts'
 import type { Job } from './job.ts'
 import { wakeAtCommit } from './wake-workers.ts'

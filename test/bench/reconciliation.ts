@@ -2,7 +2,8 @@
 // BENCH_PAYMENTS=1000000 node test/bench/reconciliation.ts
 
 import { sql } from 'kysely'
-import { type Database, LONG_STATEMENT_MS, openDatabase } from '../../src/database/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { LONG_STATEMENT_MS } from '../../src/database/pool-config.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { median } from './median.ts'
 import { startBenched } from './service-process.ts'
