@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import createError from '@fastify/error'
 import type { FastifyRequest } from 'fastify'
 import type { InternalToken } from '../config/config.ts'
@@ -30,5 +30,5 @@ function matchOf(known: Known[], given: Buffer): Known | undefined {
 }
 
 function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }
