@@ -37,7 +37,7 @@ const Registered = Type.Object({
 })
 const registerSchema = {
   operationId: 'registerAccount',
-  'x-refusals': ['FORBIDDEN', 'USERNAME_TAKEN'],
+  'x-refusals': ['USERNAME_TAKEN'],
   tags,
   summary: 'Creates an account; for administrators',
   security,
@@ -57,7 +57,6 @@ const passwordSchema = {
 }
 const disableSchema = {
   operationId: 'disableAccount',
-  'x-refusals': ['FORBIDDEN'],
   tags,
   summary: 'Disables an account and ends its tokens at once; for administrators',
   security,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
+import { askerOf } from '../accounts/actor.ts'
 import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
 import { CALLERS_PATIENCE_MS, GROUPS_BESIDE, groupCommit } from '../database/group-commit.ts'
@@ -107,6 +108,8 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { operation, data } = validate(request.body)
+        // An account is no part of the operation, but a viewer's may not submit one.
+        await askerOf(request)
         const key = request.headers['idempotency-key'] ?? null
         const { traceparent } = traces.ofRequest(request)
         const askedBy = { caller: callerOf(request), requestId: request.id, traceparent }

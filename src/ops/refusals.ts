@@ -58,8 +58,12 @@ function problemWith(codes: string[]) {
   return { 'application/problem+json': { schema } }
 }
 
-function codesOf(method: string, { parameters = [], security }: Call): string[] {
+function codesOf(method: string, call: Call): string[] {
+  const { parameters = [], security, 'x-refusals': refusals = [] } = call
   const isWebhook = security?.length === 0
+  const isChange = method !== 'get' && !isWebhook
+  // Any role may log in, and change its own password.
+  const isForAnyRole = refusals.includes('INVALID_CREDENTIALS')
   const names = parameters.filter(one => one.in === 'path').map(({ name }) => name)
   const isTracked = names.includes('tracking_id')
   return [
@@ -67,7 +71,8 @@ function codesOf(method: string, { parameters = [], security }: Call): string[] 
     'UNAVAILABLE',
     ...(isWebhook ? [] : ['UNAUTHORIZED', 'INVALID_QUERY']),
     ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
-    ...(method === 'get' || isWebhook ? [] : ['UNSUPPORTED_MEDIA_TYPE']),
+    ...(isChange ? ['UNSUPPORTED_MEDIA_TYPE'] : []),
+    ...(isChange && !isForAnyRole ? ['FORBIDDEN'] : []),
     ...(isTracked ? ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID'] : []),
     ...(names.length > 0 && !isTracked ? ['NOT_FOUND'] : []),
   ]

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { ADMIN, bearer } from '../support/admin.ts'
+import { exampleRequest, examplesOf } from '../support/contract-examples.ts'
 import { type Endpoint, endpointsOf } from '../support/openapi-requests.ts'
-import { startTestService, type TestService, TOKEN } from '../support/service.ts'
+import { startTestService, type TestService } from '../support/service.ts'
 
 /** The first creates the account that the second logs in to, and the third and fourth change. */
 const ORDER = ['registerAccount', 'login', 'changePassword', 'disableAccount']
@@ -32,41 +33,13 @@ t.test('the service accepts every example of its contract', async t => {
   t.ok(sent > 35)
 })
 
-/** Those of the body, or none. */
-function examplesOf({ requestBody }: Endpoint): unknown[] {
-  const [{ example = undefined, examples = undefined } = {}] = Object.values(
-    requestBody?.content ?? {},
-  )
-  return examples === undefined ? [example] : Object.values(examples).map(({ value }) => value)
-}
-
 async function send({ url, call }: TestService, endpoint: Endpoint, example: unknown) {
-  const { operationId, method, parameters = [], requestBody, security = [] } = endpoint
-  let path = endpoint.path
-  const query = new URLSearchParams()
-  for (const { in: where, name, example } of parameters) {
-    if (where === 'path') path = path.replace(`{${name}}`, encodeURIComponent(String(example)))
-    if (where === 'query' && example !== undefined) query.set(name, String(example))
-  }
-  const [type] = Object.keys(requestBody?.content ?? {})
+  const { operationId, security = [] } = endpoint
+  const { path, init } = exampleRequest(endpoint, example)
   const account = operationId === 'changePassword' ? asha : ADMIN
-  return fetch(`${url}${path}?${query}`, {
-    method,
-    headers: {
-      'x-internal-token': TOKEN,
-      ...(type === 'application/json' ? { 'content-type': type } : {}),
-      ...(security.some(one => 'bearer' in one) ? await bearer(call, account) : {}),
-    },
-    ...(example === undefined ? {} : { body: bodyOf(type, example as Record<string, string>) }),
-  })
+  const hasAccount = security.some(one => 'bearer' in one)
+  const authorization = hasAccount ? await bearer(call, account) : {}
+  return fetch(url + path, { ...init, headers: { ...init.headers, ...authorization } })
 }
 
 const asha = { username: 'asha.rao', password: 'a long pass phrase' }
-
-function bodyOf(type: string | undefined, example: Record<string, string>) {
-  if (type === 'application/json') return JSON.stringify(example)
-  const form = new FormData()
-  for (const [name, value] of Object.entries(example))
-    form.set(name, name === 'file' ? new Blob([value]) : value)
-  return form
-}
