@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_CHARACTERS } from '../config/settings.ts'
-import { WITHOUT_NUL } from '../http/fields.ts'
+import { WITHOUT_NUL } from '../http/text-fields.ts'
 
 const { least, most } = PASSWORD_CHARACTERS
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES } from '../config/callback-settings.ts'
-import { nullable, oneOf } from '../http/fields.ts'
+import { nullable, oneOf } from '../http/schemas.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyRequest } from 'fastify'
-import { nullable } from './fields.ts'
 import { problemOf } from './problem.ts'
+import { nullable } from './schemas.ts'
 
 export const itemAnswer = {
   status: Type.Integer({ description: 'the status that a single call would get' }),

@@ -2,8 +2,8 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import type { RouteOptions } from 'fastify'
-import { closed } from './fields.ts'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
+import { closed } from './schemas.ts'
 
 /** As documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/

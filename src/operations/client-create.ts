@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
-import { ClientId, closed, Day, Text } from '../http/fields.ts'
+import { Day } from '../http/day-fields.ts'
+import { closed } from '../http/schemas.ts'
+import { ClientId, Text } from '../http/text-fields.ts'
 import {
   clientAnswer,
   clientDifferences,

@@ -3,7 +3,9 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
-import { closed, Note, nullable, Time } from '../http/fields.ts'
+import { Time } from '../http/day-fields.ts'
+import { closed, nullable } from '../http/schemas.ts'
+import { Note } from '../http/text-fields.ts'
 import { type PauseState, pauseLedger, resumeLedger } from './pause-ledger.ts'
 
 const tags = ['operations']

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { trackingId } from '../engine/operation.ts'
 import { ORIGINS } from '../engine/origin.ts'
-import { nullable, oneOf } from '../http/fields.ts'
+import { nullable, oneOf } from '../http/schemas.ts'
 import { TrackingId } from './tracking-id.ts'
 
 export const STATUSES = ['processing', 'success', 'failed'] as const

@@ -13,8 +13,8 @@ import {
 } from '../engine/operation.ts'
 import type { Origin } from '../engine/origin.ts'
 import { queueOf, wakesOf } from '../engine/queue.ts'
-import { oneOf } from '../http/fields.ts'
 import { Conflict } from '../http/problem.ts'
+import { oneOf } from '../http/schemas.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { UnknownTrackingId } from './tracking-id.ts'
 

@@ -2,8 +2,8 @@ import createError from '@fastify/error'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue, Data, Operation } from '../engine/operation.ts'
-import { closed } from '../http/fields.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
+import { closed } from '../http/schemas.ts'
 import { firstPerPath } from '../http/validator.ts'
 
 type OperateRequest = { operation: Operation; data: Data }

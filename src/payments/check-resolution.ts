@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { Unavailable } from '../database/unavailable.ts'
-import { EXTERNAL_ID } from '../http/fields.ts'
 import { Conflict, FieldErrors } from '../http/problem.ts'
+import { EXTERNAL_ID } from '../http/text-fields.ts'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'

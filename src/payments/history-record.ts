@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../http/fields.ts'
+import { nullable } from '../http/schemas.ts'
 import { Payment } from './payment-record.ts'
 
 const NullableText = nullable(Type.String())

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { closed, nullable, oneOf } from '../http/fields.ts'
+import { closed, nullable, oneOf } from '../http/schemas.ts'
 
 const NullableText = nullable(Type.String())
 

@@ -1,7 +1,10 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { Amount, closed, Day, ExternalId, MAX_WHOLE, Note, oneOf } from '../http/fields.ts'
+import { Day } from '../http/day-fields.ts'
+import { Amount, MAX_WHOLE } from '../http/number-fields.ts'
 import { FieldErrors } from '../http/problem.ts'
+import { closed, oneOf } from '../http/schemas.ts'
+import { ExternalId, Note } from '../http/text-fields.ts'
 import { firstPerPath } from '../http/validator.ts'
 
 const TransactionId = Type.Union(

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../http/fields.ts'
+import { nullable, oneOf } from '../http/schemas.ts'
 import { UUID } from '../ids.ts'
 import { kinds } from './kinds/kinds.ts'
 

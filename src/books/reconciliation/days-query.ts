@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { closed, IsoDay } from '../../http/fields.ts'
+import { IsoDay } from '../../http/day-fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
+import { closed } from '../../http/schemas.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
 
 export const MAX_DAYS = 366

@@ -2,7 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { CsvFields } from '../../csv/fields.ts'
 import { shortenedNumbers } from '../../csv/shortened-number.ts'
-import { closed, oneOf, Text, Time } from '../../http/fields.ts'
+import { Time } from '../../http/day-fields.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
+import { Text } from '../../http/text-fields.ts'
 
 const Money = Type.String({
   pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',

@@ -8,7 +8,8 @@ import {
   resumeCallbacks,
 } from '../../callbacks/replay-callbacks.ts'
 import { CALLBACK_TYPES } from '../../config/callback-settings.ts'
-import { closed, oneOf, Time } from '../../http/fields.ts'
+import { Time } from '../../http/day-fields.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
 import { UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { fastifyStatic } from '@fastify/static'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { closed } from '../../http/fields.ts'
+import { closed } from '../../http/schemas.ts'
 
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = resolve(import.meta.dirname, '../assets')

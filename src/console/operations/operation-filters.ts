@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { ORIGINS } from '../../engine/origin.ts'
-import { ExternalId, IsoDay, oneOf, Text } from '../../http/fields.ts'
+import { IsoDay } from '../../http/day-fields.ts'
+import { oneOf } from '../../http/schemas.ts'
+import { ExternalId, Text } from '../../http/text-fields.ts'
 import { WAITING_REASONS } from '../../operations/operation-filter.ts'
 import { STATUSES } from '../../operations/record.ts'
 

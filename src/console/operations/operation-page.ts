@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { closed, oneOf } from '../../http/fields.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
 import { cancelOperation } from '../../operations/cancel.ts'
 import { operationWithAttempts } from '../../operations/find.ts'
 import { ResolvedAs, resolveOperation } from '../../operations/resolve.ts'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf } from '../../http/fields.ts'
+import { oneOf } from '../../http/schemas.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
 import { OBJECTIONS } from '../../payments/payment-record.ts'
 

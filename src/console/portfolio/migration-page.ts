@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { closed, oneOf } from '../../http/fields.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
 import { ofOneMigration } from '../../portfolio/record.ts'
 import { actionsOn } from '../audit/actions-on.ts'

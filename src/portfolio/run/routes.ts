@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
-import { closed } from '../../http/fields.ts'
+import { closed } from '../../http/schemas.ts'
 import type { Portfolio } from '../portfolio.ts'
 import { MigrationId, ofOneMigration, Started } from '../record.ts'
 

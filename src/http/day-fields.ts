@@ -1,0 +1,41 @@
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { DATE_FORMAT, DAY_PATTERN, dayOfIso, ISO_DAYS, namedDay } from '../day.ts'
+
+/** A day that exists, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
+const ISO_TIME = new RegExp(
+  `^(${ISO_DAYS})T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?(Z|[+-](0[0-9]|1[0-5]):[0-5][0-9])$`,
+)
+
+TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
+TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(value) !== undefined)
+TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && ISO_TIME.test(value))
+
+export const Day = Type.Unsafe<string>({
+  [Kind]: 'Day',
+  type: 'string',
+  pattern: DAY_PATTERN,
+  description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
+  examples: ['05 March 2026'],
+})
+
+export const IsoDay = Type.Unsafe<string>({
+  [Kind]: 'IsoDay',
+  type: 'string',
+  format: 'date',
+  pattern: `^(${ISO_DAYS})$`,
+  description: 'a day that exists, as YYYY-MM-DD',
+  examples: ['2026-03-05'],
+})
+
+export const Time = Type.Unsafe<string>({
+  [Kind]: 'Time',
+  type: 'string',
+  // Not `format: 'date-time'`, which requires the seconds.
+  pattern: ISO_TIME.source,
+  description: 'a time in ISO 8601 with its zone',
+  examples: ['2026-11-20T10:15:30Z'],
+})
+
+function isDay(day: string): boolean {
+  return namedDay(day) !== undefined
+}

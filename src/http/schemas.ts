@@ -1,0 +1,23 @@
+import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
+
+TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
+
+// A refusal says what would be valid, in the words of the schema's description.
+SetErrorFunction(error => {
+  if (error.errorType === ValueErrorType.ObjectRequiredProperty) return 'is required'
+  if (error.errorType === ValueErrorType.ObjectAdditionalProperties) return 'is not a known field'
+  const { description } = error.schema
+  return description === undefined ? DefaultErrorFunction(error) : `must be ${description}`
+})
+
+/** Not a union, whose branches would be tried one by one, for each value and each answer. */
+export const oneOf = <T extends string>(
+  names: readonly T[],
+  description = `one of ${names.join(', ')}`,
+) => Type.Unsafe<T>({ [Kind]: 'OneOf', type: 'string', enum: [...names], description })
+
+export const nullable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+
+export const closed = { additionalProperties: false }

@@ -1,0 +1,49 @@
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { UUID } from '../ids.ts'
+
+export const WITHOUT_NUL = '^[^\\u0000]*$'
+
+// The handler checks it, because its refusal has a code of its own.
+TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
+
+/** Narrower than what Fineract stores, because its paths accept no more. */
+export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
+
+export const ExternalId = Type.String({
+  pattern: EXTERNAL_ID.source,
+  description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
+  examples: ['L-1001'],
+})
+
+export const ClientId = { ...ExternalId, examples: ['C-1001'] }
+
+/** Described only: the handler answers a text of another form like an unknown one. */
+export const described = (pattern: string, description: string, example: string) =>
+  Type.Unsafe<string>({
+    [Kind]: 'Described',
+    type: 'string',
+    pattern,
+    description,
+    examples: [example],
+  })
+
+export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
+
+/** Not blank: Fineract treats a blank text as absent. */
+export const Text = (maxLength: number, example: string) =>
+  Type.String({
+    maxLength,
+    // Never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
+    pattern:
+      '^[^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+    description: `a text of 1 to ${maxLength} characters`,
+    examples: [example],
+  })
+
+export const Note = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  pattern: WITHOUT_NUL,
+  description: 'a text of 1 to 1000 characters',
+  examples: ['Agreed with the borrower by telephone'],
+})
