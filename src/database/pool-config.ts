@@ -29,6 +29,8 @@ export type PoolOptions = {
   max: number
   name: string
   statementMs?: number
+  /** How long an unused connection is kept. */
+  idleMs?: number
   /** No parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
   keepsPlans?: boolean
@@ -44,7 +46,7 @@ export function poolConfig(url: string, options: PoolOptions) {
     max,
     application_name: name,
     connectionTimeoutMillis: Math.max(statementMs, CONNECT_TIMEOUT_MS),
-    idleTimeoutMillis: idleMs(statementMs),
+    idleTimeoutMillis: options.idleMs ?? idleMs(statementMs),
     keepAlive: true,
     stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {

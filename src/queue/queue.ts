@@ -39,6 +39,8 @@ const MONITOR_INTERVAL_SECONDS = 2
  * reads it.
  */
 const MAINTENANCE_INTERVAL_SECONDS = 60
+/** Longer than the interval: connecting each time took as long as the checks. */
+const HOUSEKEEPING_IDLE_MS = 3_000
 
 type BossOptions = { name: string; onError: (error: Error) => void }
 
@@ -65,7 +67,12 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
  */
 export function openHousekeeping(url: string, { name, onError }: BossOptions): PgBoss {
   const boss = new PgBoss({
-    ...poolConfig(url, { max: 1, name: `${name}-housekeeping`, statementMs: LONG_STATEMENT_MS }),
+    ...poolConfig(url, {
+      max: 1,
+      name: `${name}-housekeeping`,
+      statementMs: LONG_STATEMENT_MS,
+      idleMs: HOUSEKEEPING_IDLE_MS,
+    }),
     migrate: false,
     createSchema: false,
     schedule: false,
