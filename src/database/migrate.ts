@@ -128,10 +128,20 @@ const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
 function viewFiles(): SqlFile[] {
   const files = sqlFiles('./views/', /\.sql$/)
   const all = [...tableFiles(), ...files].map(({ name, sha256 }) => name + sha256)
-  return files.map(file => ({ ...file, sha256: sha256Of(all.join('\n')) }))
+  const sha256 = sha256Of(all.join('\n'))
+  return files.map(file => ({ ...file, sha256 }))
 }
 
+/** A start asks for them three times. */
+const known = new Map<string, SqlFile[]>()
+
 function sqlFiles(folder: string, wanted: RegExp): SqlFile[] {
+  const files = known.get(folder) ?? readFiles(folder, wanted)
+  known.set(folder, files)
+  return files
+}
+
+function readFiles(folder: string, wanted: RegExp): SqlFile[] {
   const names = readdirSync(new URL(folder, FOLDER))
     .filter(name => wanted.test(name))
     .sort()
