@@ -11,119 +11,117 @@ const FILE =
 const REPLAY = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', state: 'failed' }
 const PAUSE = { reason: 'close of business' }
 
-t.test('API and console write the same audit entries', async t => {
-  const service = await startWithConsole(t)
-  const { url, db, call, operator, viewer } = service
-  await fillConsole(url)
-  const authorization = await bearer(call, OPERATOR)
-  const api = (path: string, body?: object) => call('POST', `/api/${path}`, body, authorization)
-  const form = (path: string, fields = {}) => operator(`/console/${path}`, fields)
-  // Nobody tries an operation before it is cancelled.
-  await call('POST', '/api/ledger/pause', PAUSE)
-  const untried = async (n: number) => {
-    const data = clientData(`C-${n}`)
-    const { body } = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data })
-    return `operations/${encodeURIComponent(body.tracking_id)}`
-  }
-  const hanging = async (n: number) => {
-    const path = await untried(n)
-    const id = decodeURIComponent(path).split('|')[1]
-    await sql`
-      update loanops.operation set attempts = 1, waiting_for = 'ledger_approval' where id = ${id}`.execute(
-      db,
-    )
-    return path
-  }
-  const migration = async () => (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
-  const posted = 'payments/gateway_a/pay_posted'
+const service = await startWithConsole(t)
+const { url, db, call, operator, viewer } = service
+await fillConsole(url)
+const authorization = await bearer(call, OPERATOR)
+const api = (path: string, body?: object) => call('POST', `/api/${path}`, body, authorization)
+const form = (path: string, fields = {}) => operator(`/console/${path}`, fields)
+// Nobody tries an operation before it is cancelled.
+await call('POST', '/api/ledger/pause', PAUSE)
+const untried = async (n: number) => {
+  const data = clientData(`C-${n}`)
+  const { body } = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data })
+  return `operations/${encodeURIComponent(body.tracking_id)}`
+}
+const hanging = async (n: number) => {
+  const path = await untried(n)
+  const id = decodeURIComponent(path).split('|')[1]
+  await sql`
+    update loanops.operation set attempts = 1, waiting_for = 'ledger_approval' where id = ${id}`.execute(
+    db,
+  )
+  return path
+}
+const migration = async () => (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
+const posted = 'payments/gateway_a/pay_posted'
 
-  const both: Record<string, (() => Promise<{ status: number }>)[]> = {
-    'payment.check': [() => api(`${posted}/check`), () => form(`${posted}/check`)],
-    'payment.note': [
-      () => api(`${posted}/note`, { note: 'asked' }),
-      () => form(`${posted}/note`, { note: 'asked' }),
-    ],
-    'payment.assign': [
-      () => api('payments/gateway_a/pay_nobody/assign', { external_loan_id: 'L-1' }),
-      () => form('payments/gateway_a/pay_unknown_loan/assign', { external_loan_id: 'L-1' }),
-    ],
-    'ledger.pause': [() => api('ledger/pause', PAUSE), () => form('pause', PAUSE)],
-    'batch.request': [() => api('payments/batch'), () => form('batch')],
-    'operation.cancel': [
-      async () => api(`ledger/${await untried(1)}/cancel`),
-      async () => form(`${await untried(2)}/cancel`),
-    ],
-    'operation.resolve': [
-      async () => api(`ledger/${await hanging(3)}/resolve`, { outcome: 'retry' }),
-      async () => form(`${await hanging(4)}/resolve`, { outcome: 'retry' }),
-    ],
-    'callback.replay': [
-      () => api('callbacks/replay', REPLAY),
-      () => form('callbacks/replay', REPLAY),
-    ],
-    'callback.resume': [() => api('callbacks/resume'), () => form('callbacks/resume')],
-    'migration.discard': [
-      async () => call('DELETE', `/api/migration/${await migration()}`, undefined, authorization),
-      async () => form(`portfolio/${await migration()}/discard`),
-    ],
-    'migration.cancel': [
-      async () => api(`migration/${await running(await migration())}/cancel`),
-      async () => form(`portfolio/${await running(await migration())}/cancel`),
-    ],
-    'migration.run': [
-      async () => api('migration/run', { migration_id: await migration() }),
-      async () => form(`portfolio/${await migration()}/run`),
-    ],
-  }
-  for (const [action, [viaApi, viaConsole]] of Object.entries(both))
-    t.test(`${action} is audited alike`, async t => {
-      const told = async (act?: () => Promise<{ status: number }>) => {
-        const before = await audited()
-        const { status = 500 } = (await act?.()) ?? {}
-        t.ok(status < 400, `${status}`)
-        return (await audited()).slice(before.length).filter(one => one.action === action)
-      }
-      const byApi = await told(viaApi)
-      t.equal(byApi.length, 1, 'by the API')
-      t.same(await told(viaConsole), byApi, 'by the console')
-    })
-
-  t.test('a viewer is refused a batch and a check by the API', async t => {
-    const headers = await bearer(call, VIEWER)
-    for (const path of ['/api/payments/batch', `/api/${posted}/check`])
-      t.equal((await call('POST', path, undefined, headers)).status, 403, path)
+const both: Record<string, (() => Promise<{ status: number }>)[]> = {
+  'payment.check': [() => api(`${posted}/check`), () => form(`${posted}/check`)],
+  'payment.note': [
+    () => api(`${posted}/note`, { note: 'asked' }),
+    () => form(`${posted}/note`, { note: 'asked' }),
+  ],
+  'payment.assign': [
+    () => api('payments/gateway_a/pay_nobody/assign', { external_loan_id: 'L-1' }),
+    () => form('payments/gateway_a/pay_unknown_loan/assign', { external_loan_id: 'L-1' }),
+  ],
+  'ledger.pause': [() => api('ledger/pause', PAUSE), () => form('pause', PAUSE)],
+  'batch.request': [() => api('payments/batch'), () => form('batch')],
+  'operation.cancel': [
+    async () => api(`ledger/${await untried(1)}/cancel`),
+    async () => form(`${await untried(2)}/cancel`),
+  ],
+  'operation.resolve': [
+    async () => api(`ledger/${await hanging(3)}/resolve`, { outcome: 'retry' }),
+    async () => form(`${await hanging(4)}/resolve`, { outcome: 'retry' }),
+  ],
+  'callback.replay': [
+    () => api('callbacks/replay', REPLAY),
+    () => form('callbacks/replay', REPLAY),
+  ],
+  'callback.resume': [() => api('callbacks/resume'), () => form('callbacks/resume')],
+  'migration.discard': [
+    async () => call('DELETE', `/api/migration/${await migration()}`, undefined, authorization),
+    async () => form(`portfolio/${await migration()}/discard`),
+  ],
+  'migration.cancel': [
+    async () => api(`migration/${await running(await migration())}/cancel`),
+    async () => form(`portfolio/${await running(await migration())}/cancel`),
+  ],
+  'migration.run': [
+    async () => api('migration/run', { migration_id: await migration() }),
+    async () => form(`portfolio/${await migration()}/run`),
+  ],
+}
+for (const [action, [viaApi, viaConsole]] of Object.entries(both))
+  t.test(`API and console write the same audit entry of ${action}`, async t => {
+    const told = async (act?: () => Promise<{ status: number }>) => {
+      const before = await audited()
+      const { status = 500 } = (await act?.()) ?? {}
+      t.ok(status < 400, `${status}`)
+      return (await audited()).slice(before.length).filter(one => one.action === action)
+    }
+    const byApi = await told(viaApi)
+    t.equal(byApi.length, 1, 'by the API')
+    t.same(await told(viaConsole), byApi, 'by the console')
   })
 
-  t.test('requeuing jobs and reading events again are audited with their actor', async t => {
-    const again = { source: 'lender_02_gateway_a', since: '2026-01-01T00:00' }
-    t.equal((await viewer('/console/sources/reread', again)).status, 403)
-    t.equal((await operator('/console/sources/reread', again)).status, 303)
-    t.equal((await operator('/console/sources/reread', { ...again, source: 'x' })).status, 404)
-    const queue = 'payment-event-dead'
-    t.equal((await operator('/console/sources/redrive', { queue })).status, 303)
-    const { rows } = await sql`
-      select actor, action, subject, detail from ops.audit
-       where action in ('source.reread', 'queue.redrive') order by at`.execute(db)
-    t.same(rows, [
-      {
-        actor: 'asha.rao',
-        action: 'source.reread',
-        subject: 'lender_02_gateway_a',
-        detail: { since: '2025-12-31T18:30:00.000Z', events: 0 },
-      },
-      { actor: 'asha.rao', action: 'queue.redrive', subject: queue, detail: { jobs: 0 } },
-    ])
-  })
-
-  async function running(id: string): Promise<string> {
-    await call('POST', '/api/migration/run', { migration_id: id })
-    return id
-  }
-
-  async function audited() {
-    const { rows } = await sql<{ action: string }>`
-      select actor, action, array(select jsonb_object_keys(detail) order by 1) as told from ops.audit
-       where actor = ${OPERATOR.username} order by at, id`.execute(db)
-    return rows
-  }
+t.test('a viewer is refused a batch and a check by the API', async t => {
+  const headers = await bearer(call, VIEWER)
+  for (const path of ['/api/payments/batch', `/api/${posted}/check`])
+    t.equal((await call('POST', path, undefined, headers)).status, 403, path)
 })
+
+t.test('requeuing jobs and reading events again are audited with their actor', async t => {
+  const again = { source: 'lender_02_gateway_a', since: '2026-01-01T00:00' }
+  t.equal((await viewer('/console/sources/reread', again)).status, 403)
+  t.equal((await operator('/console/sources/reread', again)).status, 303)
+  t.equal((await operator('/console/sources/reread', { ...again, source: 'x' })).status, 404)
+  const queue = 'payment-event-dead'
+  t.equal((await operator('/console/sources/redrive', { queue })).status, 303)
+  const { rows } = await sql`
+    select actor, action, subject, detail from ops.audit
+     where action in ('source.reread', 'queue.redrive') order by at`.execute(db)
+  t.same(rows, [
+    {
+      actor: 'asha.rao',
+      action: 'source.reread',
+      subject: 'lender_02_gateway_a',
+      detail: { since: '2025-12-31T18:30:00.000Z', events: 0 },
+    },
+    { actor: 'asha.rao', action: 'queue.redrive', subject: queue, detail: { jobs: 0 } },
+  ])
+})
+
+async function running(id: string): Promise<string> {
+  await call('POST', '/api/migration/run', { migration_id: id })
+  return id
+}
+
+async function audited() {
+  const { rows } = await sql<{ action: string }>`
+    select actor, action, array(select jsonb_object_keys(detail) order by 1) as told from ops.audit
+     where actor = ${OPERATOR.username} order by at, id`.execute(db)
+  return rows
+}
