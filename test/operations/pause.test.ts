@@ -93,17 +93,20 @@ t.test('a pause ends by itself at its time', async t => {
 
 t.test('an attempt that reads while the pause begins does not write', async t => {
   const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
+  // Longer than the test holds the read.
+  const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '60000' }
+  const service = await startTestService(t, changes)
   proxy.target = service.ledger.url
   const loan = await givenLoan(service.call)
+  const { promise: isPaused, resolve: letGo } = Promise.withResolvers<void>()
   // An update reads its loan first.
-  await control(service, 'PUT', '/faults', [
-    { kind: 'latency', ms: NOBODY_WRITES_AFTER_MS, match: { on: 'reads', path: loan } },
-  ])
+  proxy.interferences = [{ of: loan, on: 'reads', after: isPaused }]
   const update = { externalId: loan, principal: 40_000 }
   const id = await submit(service.call, 'LOAN_UPDATE', update)
-  await until(() => isClaimed(service, id))
+  await until(async () => proxy.underWay > 0, 'it reads')
   await pause(service.call)
+  await elapsed(NOBODY_WRITES_AFTER_MS)
+  letGo()
   await until(async () => !(await isClaimed(service, id)), 'the attempt has ended')
   t.match(await listed(service.call, loan, id), {
     status: 'processing',
@@ -112,7 +115,6 @@ t.test('an attempt that reads while the pause begins does not write', async t =>
   })
   t.same(await attemptsOf(service, id), [])
   t.same(await writesOn(service, loan), ['CREATE/LOAN'])
-  await control(service, 'PUT', '/faults', [])
   await resume(service.call)
   t.match(await ending(service.call, id), { status: 'success' })
 })

@@ -14,6 +14,8 @@ export type Interference = {
   /** The proxy's own answer claims to come from the idempotency store. */
   isFromStore?: boolean
   hangs?: boolean
+  /** The ledger gets the call only then. */
+  after?: Promise<void>
   /** The ledger gets the call, and only its answer is lost. */
   afterwards?: boolean
   /** The ledger gets the call twice, and its second answer is returned. */
@@ -51,7 +53,8 @@ export async function startProxy(t: Test): Promise<Proxy> {
       one => isMeant(one, request, sent) && !isSpared(one) && !isOver(one),
     )
     if (meant?.isTwice) await passOn(proxy, request, sent)
-    const found = meant?.isTwice ? undefined : meant
+    await meant?.after
+    const found = meant?.isTwice || meant?.after ? undefined : meant
     // Without an answer where the test has ended and closed the ledger.
     const passed =
       found && !found.afterwards
