@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 import { fillHistory } from './console-history.ts'
 import { compareLatency } from './console-load.ts'
 import { consolePages } from './console-pages.ts'
+import { measureSignals } from './console-signals.ts'
 import { quantile } from './fire.ts'
 
 const { values } = parseArgs({
@@ -58,29 +59,37 @@ if (!isFilled) {
   console.log(`filled in ${Math.round((performance.now() - since) / 1_000)} s`)
 }
 const ledger = await startSandbox({ port: 0 })
-const port = await freePort(0)
-const url = `http://127.0.0.1:${port}`
-const service = startProcess(
-  'api',
-  testEnv(postgres.url, ledger.url, {
-    PORT: String(port),
-    DATABASE_POOL_MAX: '10',
-    CONSOLE_ENABLED: 'true',
-    ADMIN_USERNAME: ADMIN.username,
-    ADMIN_PASSWORD: ADMIN.password,
-  }),
-)
+const service = await start('api')
 try {
-  await until(() => fetch(`${url}/healthz`).catch(() => undefined), 'the service is up')
-  const browse = await loggedIn(url, ADMIN)
+  const browse = await loggedIn(service.url, ADMIN)
   await measure(browse, await consolePages(db))
-  await compareLatency(url, browse)
+  const worker = await start('worker')
+  await measureSignals(worker.url, db)
+  await worker.process.kill('SIGTERM')
+  await compareLatency(service.url, browse)
 } finally {
-  await service.kill('SIGTERM')
+  await service.process.kill('SIGTERM')
   await ledger.close()
   await db.destroy()
   await postgres.close()
   if (!values.keep) rmSync(folder, { recursive: true, force: true })
+}
+
+async function start(role: 'api' | 'worker') {
+  const port = await freePort(0)
+  const url = `http://127.0.0.1:${port}`
+  const started = startProcess(
+    role,
+    testEnv(postgres.url, ledger.url, {
+      PORT: String(port),
+      DATABASE_POOL_MAX: '10',
+      CONSOLE_ENABLED: 'true',
+      ADMIN_USERNAME: ADMIN.username,
+      ADMIN_PASSWORD: ADMIN.password,
+    }),
+  )
+  await until(() => fetch(`${url}/healthz`).catch(() => undefined), `the ${role} is up`)
+  return { url, process: started }
 }
 
 async function measure(browse: Browse, paths: string[]): Promise<void> {
