@@ -3,9 +3,9 @@ import {
   approval,
   atLedger,
   clientData,
-  DAY,
   disbursal,
   LATER_DAY,
+  ledgerLoanBody,
   loanData,
   newName,
 } from '../support/loans.ts'
@@ -132,31 +132,11 @@ t.test('an update keeps the charges of the loan', async t => {
     chargeTimeType: 2,
     chargeCalculationType: 1,
   })
-  await atLedger(service, 'POST', '/loans', loanWithCharge(loan, clientId, chargeId))
+  await atLedger(service, 'POST', '/loans', {
+    ...ledgerLoanBody(loan, clientId),
+    charges: [{ chargeId, amount: 500, dueDate: LATER_DAY }],
+  })
   await operate(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 70_000 })
   const after = await atLedger(service, 'GET', `/loans/external-id/${loan}?associations=charges`)
   t.match(after, { principal: 70_000, charges: [{ chargeId, amount: 500 }] })
 })
-
-function loanWithCharge(externalId: string, clientId: number, chargeId: number): object {
-  return {
-    loanType: 'individual',
-    clientId,
-    productId: 1,
-    externalId,
-    principal: 50_000,
-    loanTermFrequency: 12,
-    loanTermFrequencyType: 2,
-    numberOfRepayments: 12,
-    repaymentEvery: 1,
-    repaymentFrequencyType: 2,
-    interestRatePerPeriod: 18,
-    interestType: 0,
-    interestCalculationPeriodType: 1,
-    amortizationType: 1,
-    transactionProcessingStrategyCode: 'mifos-standard-strategy',
-    submittedOnDate: DAY,
-    expectedDisbursementDate: DAY,
-    charges: [{ chargeId, amount: 500, dueDate: LATER_DAY }],
-  }
-}

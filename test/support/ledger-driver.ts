@@ -1,6 +1,7 @@
 import type { booksView } from '../../src/sandbox/books-view.ts'
 import type { Traffic } from '../../src/sandbox/http/traffic.ts'
 import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
+import { MONTHLY_TERMS } from './monthly-terms.ts'
 
 export type Books = ReturnType<typeof booksView> & {
   log: LoggedWrite[]
@@ -95,21 +96,12 @@ async function submittedLoan(call: Call, externalId: string, terms: object): Pro
     ...DATES,
   })
   const loan = {
-    loanType: 'individual',
+    ...MONTHLY_TERMS,
     clientId: client.body.clientId,
     productId: 2,
     externalId,
     principal: 12_000,
-    loanTermFrequency: 12,
-    loanTermFrequencyType: 2,
-    numberOfRepayments: 12,
-    repaymentEvery: 1,
-    repaymentFrequencyType: 2,
     interestRatePerPeriod: 0,
-    interestType: 0,
-    interestCalculationPeriodType: 1,
-    amortizationType: 1,
-    transactionProcessingStrategyCode: 'mifos-standard-strategy',
     submittedOnDate: '2024-01-15',
     expectedDisbursementDate: '2024-01-15',
     ...DATES,

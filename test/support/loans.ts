@@ -1,3 +1,4 @@
+import { MONTHLY_TERMS } from './monthly-terms.ts'
 import { type Call, operate, type TestService } from './service.ts'
 
 let made = 0
@@ -128,21 +129,12 @@ export async function ledgerLoan(
 }
 
 export const ledgerLoanBody = (externalId: string, clientId: number) => ({
-  loanType: 'individual',
+  ...MONTHLY_TERMS,
   clientId,
   productId: 1,
   externalId,
   principal: 50_000,
-  loanTermFrequency: 12,
-  loanTermFrequencyType: 2,
-  numberOfRepayments: 12,
-  repaymentEvery: 1,
-  repaymentFrequencyType: 2,
   interestRatePerPeriod: 18,
-  interestType: 0,
-  interestCalculationPeriodType: 1,
-  amortizationType: 1,
-  transactionProcessingStrategyCode: 'mifos-standard-strategy',
   submittedOnDate: DAY,
   expectedDisbursementDate: DAY,
 })

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { capturedA } from './gateway-events.ts'
 import { booksAt, driver } from './ledger-driver.ts'
+import { MONTHLY_TERMS } from './monthly-terms.ts'
 import { type Call, startTestService, type TestService } from './service.ts'
 import { until } from './until.ts'
 
@@ -148,21 +149,12 @@ async function makeLoan(
     ...DATES,
   })
   const made = await call('POST', '/loans', {
-    loanType: 'individual',
+    ...MONTHLY_TERMS,
     clientId: client.body.clientId,
     productId: product,
     externalId,
     principal,
-    loanTermFrequency: 12,
-    loanTermFrequencyType: 2,
-    numberOfRepayments: 12,
-    repaymentEvery: 1,
-    repaymentFrequencyType: 2,
     interestRatePerPeriod: 0,
-    interestType: 0,
-    interestCalculationPeriodType: 1,
-    amortizationType: 1,
-    transactionProcessingStrategyCode: 'mifos-standard-strategy',
     submittedOnDate: '2024-01-15',
     expectedDisbursementDate: '2024-01-15',
     ...DATES,
