@@ -107,7 +107,7 @@ t.test('a request that is not a valid upload is refused', async t => {
   t.same(await post(['type', 'loans'], ['csv', file]), [400, 'INVALID_PAYLOAD', '/csv'])
   t.equal((await service.call('POST', '/api/migration/upload', {})).status, 400)
   const large = new Blob([`${REPAYMENT_COLUMNS}x\n`, new Uint8Array(8 * 1024 * 1024)])
-  t.same(await post(['type', 'repayments'], ['file', large]), [400, 'INVALID_PAYLOAD', undefined])
+  t.same(await post(['type', 'repayments'], ['file', large]), [400, 'INVALID_PAYLOAD', '/file'])
 })
 
 async function uploads({ db }: TestService) {
