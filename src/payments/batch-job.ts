@@ -17,6 +17,8 @@ export function runBatches(context: WorkerContext): Promise<Job> {
         const found = await findLoan(ledger, loan)
         return found?.loanProductName
       }),
+    // In a slot, because a probe is a call like any other.
+    ledgerAnswers: () => slots.run('bulk', ledger.probe),
     onStage: (stage: string, seconds: number) => batchSeconds.observe({ stage }, seconds),
   }
   return workRuns(context, boss, {

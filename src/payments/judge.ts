@@ -6,12 +6,16 @@ import { noteError } from './note-error.ts'
 /** Per batch, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200
 
-export type ProductOf = (loan: string) => Promise<string | undefined>
+export type LoanReads = {
+  productOf(loan: string): Promise<string | undefined>
+  /** Whether the ledger as a whole can be read. */
+  ledgerAnswers(): Promise<boolean>
+}
 
 type Unjudged = { gateway: string; paymentId: string; loans: string[] }
 
 /** Once its loan's product is known, a contradicted payment is settled again by that lender's networks. */
-export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
+export async function judge(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
   const { rows } = await sql<Unjudged>`
     select gateway, gateway_payment_id as "paymentId",
            array(select core.unasked_loans(gateway, gateway_payment_id)) as loans
@@ -21,16 +25,33 @@ export async function judge(batch: Batch, productOf: ProductOf): Promise<void> {
   for (const payment of rows) {
     batch.check()
     try {
-      for (const loan of payment.loans) {
-        const product = await productOf(loan)
-        if (product !== undefined)
-          await sql`select core.learn_product(${loan}, ${product})`.execute(batch.db)
-      }
+      await learnProducts(batch, payment, productOf)
     } catch (error) {
-      return noteError(batch.db, batch.claim, 'lenders of loans', error)
+      await noteError(batch.db, batch.claim, 'lenders of loans', error)
+      if (!(await ledgerAnswers())) return
+      await moveBack(batch, payment)
+      continue
     }
     await settleAgain(batch, payment)
   }
+}
+
+async function learnProducts(
+  { db }: Batch,
+  { loans }: Unjudged,
+  productOf: LoanReads['productOf'],
+): Promise<void> {
+  for (const loan of loans) {
+    const product = await productOf(loan)
+    if (product !== undefined) await sql`select core.learn_product(${loan}, ${product})`.execute(db)
+  }
+}
+
+/** A loan may be unreadable every time: its payments must not fill the next batches. */
+async function moveBack({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
+  await sql`
+    update core.unjudged_payment set noted_at = clock_timestamp()
+     where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(db)
 }
 
 async function settleAgain({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {

@@ -8,21 +8,21 @@ import { awaitSaved } from './await-saved.ts'
 import type { Batch } from './batch.ts'
 import { discover } from './discover.ts'
 import { endBatch } from './end-batch.ts'
-import { judge, type ProductOf } from './judge.ts'
+import { judge, type LoanReads } from './judge.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
 /** What is left after that waits for the next batch. */
 const MAX_ROUNDS = 2
 
-type BatchContext = Databases & {
-  boss: PgBoss
-  traces: Traces
-  log: Batch['log']
-  productOf: ProductOf
-  onBatch(run: Run): Promise<number>
-  onStage(stage: string, seconds: number): void
-}
+type BatchContext = Databases &
+  LoanReads & {
+    boss: PgBoss
+    traces: Traces
+    log: Batch['log']
+    onBatch(run: Run): Promise<number>
+    onStage(stage: string, seconds: number): void
+  }
 
 /** Each stage takes what is left, so it also continues after a crash. */
 export function runBatch(context: BatchContext, run: Run): Promise<void> {
@@ -54,7 +54,7 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   async function read(): Promise<void> {
     await timed('discover', discover)
     await timed('transform', transform)
-    await judge(batch, context.productOf)
+    await judge(batch, context)
   }
 
   async function timed(stage: string, work: (batch: Batch) => Promise<void>): Promise<void> {
