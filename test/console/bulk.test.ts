@@ -74,6 +74,21 @@ t.test('a decision is refused when as many, but others, match than were counted'
   })
 })
 
+t.test('an item that cannot be decided is refused, and holds up no other', async t => {
+  const service = await withUntried(t)
+  await sql`
+    create function fail_one() returns trigger language plpgsql as $$ begin
+      raise exception 'it cannot be stored'; end $$`.execute(service.db)
+  await sql`
+    create trigger fail_one before update of status on loanops.operation
+      for each row when (new.external_id = 'C-0') execute function fail_one()`.execute(service.db)
+  const path = await confirmed(service)
+  worker(t, service)
+  await completed(service, path)
+  t.same(await outcomes(service), { done: OPERATIONS - 1, refused: 1, audited: OPERATIONS - 1 })
+  t.match((await service.operator(path)).text, /Internal error; see the log/)
+})
+
 /** Operations that nobody has attempted, because the ledger is paused; the service itself works on nothing. */
 async function withUntried(t: Test): Promise<ConsoleService> {
   const service = await startWithConsole(t, { ROLE: 'api' })

@@ -74,7 +74,10 @@ async function decided(context: WorkerContext & { db: Trx }, next: Next): Promis
     return null
   } catch (error) {
     const { status, detail } = problemOf(error as FastifyError)
-    if (status >= 500) throw error
+    if (status === 503) throw error
+    // Tried again, it would only fail again, and hold up all decisions behind it.
+    if (status >= 500)
+      context.log.error({ err: error, reqId: requestId, item }, 'an item could not be decided')
     await sql`rollback to savepoint decision`.execute(context.db)
     return detail
   }
