@@ -70,14 +70,19 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
   return rows
 }
 
+/** Skips locked rows until the next time: they are being recorded, and waiting for them could deadlock. */
 export async function renewCallbacks(db: Database, claimed: ClaimedCallback[]): Promise<void> {
   if (claimed.length === 0) return
   await sql`
     with mine as (
       select * from json_to_recordset(${JSON.stringify(claimed.map(({ id, claim }) => ({ id, claim })))}) as (id uuid, claim integer)
+    ), free as (
+      select c.id from loanops.callback c join mine on mine.id = c.id and mine.claim = c.claim
+       where c.state = 'pending'
+         for no key update of c skip locked
     ), probing as (
       update loanops.callback_receiver r set next_probe_at = ${lease} where loanops.receiver_state(r) = 'down'
     )
     update loanops.callback c set next_try_at = ${lease}
-      from mine where c.id = mine.id and c.claim = mine.claim and c.state = 'pending'`.execute(db)
+      from free where c.id = free.id`.execute(db)
 }
