@@ -55,12 +55,14 @@ export function deliverCallbacks(
   }
 
   async function look(): Promise<number> {
-    const isMore = await numberCallbacks(db)
+    const [numbering] = await Promise.allSettled([numberCallbacks(db, log)])
     const free = MAX_CONCURRENT_ATTEMPTS - underWay.size
     const claimed = free > 0 ? await claimCallbacks(db, free) : []
     if (claimed.length > 0) crashPoint('callback.claimed')
     for (const callback of claimed) underWay.set(callback, attempt(callback))
-    return isMore ? 0 : pauseAfter(claimed.length)
+    // Only now: what is due does not wait until callbacks can be numbered again.
+    if (numbering.status === 'rejected') throw numbering.reason
+    return numbering.value ? 0 : pauseAfter(claimed.length)
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {

@@ -1,35 +1,72 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { isTransient } from '../database/transient.ts'
+import type { Log } from '../log.ts'
+import { publicError } from '../public-error.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
 
 /** Few enough that due callbacks do not wait for it. */
 const CALLBACKS_AT_ONCE = 500
 
-export async function numberCallbacks(db: Database): Promise<boolean> {
-  const { rows } = await sql`select from loanops.callback where body is null limit 1`.execute(db)
+const unnumbered = sql`body is null and state <> 'failed'`
+
+class Unbuildable extends Error {
+  readonly callback: string
+  constructor(callback: string, cause: Error) {
+    super('the body of a callback cannot be built', { cause })
+    this.callback = callback
+  }
+}
+
+/** One whose body cannot be built has failed, and holds up no other. @returns whether there are more */
+export async function numberCallbacks(db: Database, log: Pick<Log, 'error'>): Promise<boolean> {
+  const { rows } = await sql`select from loanops.callback where ${unnumbered} limit 1`.execute(db)
   if (rows.length === 0) return false
-  const count = await db.transaction().execute(async trx => {
-    await sql`select loanops.lock_callbacks()`.execute(trx)
-    const numbered = await withSequence(trx)
-    const bodies: object[] = []
-    for (const callback of numbered)
-      bodies.push({
-        id: callback.id,
-        sequence: callback.sequence,
-        body: await callbackBody(trx, callback),
-      })
-    if (bodies.length > 0) await keep(trx, bodies)
-    crashPoint('callback.numbered')
-    return numbered.length
-  })
-  return count === CALLBACKS_AT_ONCE
+  try {
+    const count = await db.transaction().execute(numberNext)
+    return count === CALLBACKS_AT_ONCE
+  } catch (error) {
+    if (!(error instanceof Unbuildable)) throw error
+    log.error({ err: error, callback: error.callback }, 'a callback cannot be sent')
+    await giveUp(db, error)
+    return true
+  }
+}
+
+async function numberNext(trx: Trx): Promise<number> {
+  await sql`select loanops.lock_callbacks()`.execute(trx)
+  const numbered = await withSequence(trx)
+  const bodies: object[] = []
+  for (const callback of numbered) {
+    const { id, sequence } = callback
+    bodies.push({ id, sequence, body: await bodyOf(trx, callback) })
+  }
+  if (bodies.length > 0) await keep(trx, bodies)
+  crashPoint('callback.numbered')
+  return numbered.length
+}
+
+async function bodyOf(trx: Trx, callback: NumberedCallback): Promise<string> {
+  try {
+    return await callbackBody(trx, callback)
+  } catch (error) {
+    throw isTransient(error) ? error : new Unbuildable(callback.id, error as Error)
+  }
+}
+
+/** It takes no number: those that follow it on its subject leave no gap. */
+async function giveUp(db: Database, { callback, message, cause }: Unbuildable): Promise<void> {
+  const reason = `${message}: ${publicError(cause as Error).message}`
+  await sql`
+    update loanops.callback set state = 'failed', last_error = ${reason}
+     where id = ${callback} and ${unnumbered}`.execute(db)
 }
 
 async function withSequence(trx: Trx): Promise<NumberedCallback[]> {
   const { rows } = await sql<NumberedCallback>`
     with fresh as materialized (
-      select * from loanops.callback where body is null order by seq limit ${CALLBACKS_AT_ONCE}
+      select * from loanops.callback where ${unnumbered} order by seq limit ${CALLBACKS_AT_ONCE}
     ), counted as (
       insert into loanops.callback_subject as s (subject, sequence)
       select subject, count(*) from fresh group by subject order by subject

@@ -3,7 +3,7 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
-/** One without a body yet is queued already. */
+/** One that has no body yet is queued already, unless none could be built. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     const { rows } = await sql`select from loanops.callback where id = ${id}`.execute(trx)
@@ -39,7 +39,7 @@ async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number
     with queued as (
       update loanops.callback
          set state = 'pending', retries = 0, delivered_at = null, next_try_at = now()
-       where ${wanted} and body is not null
+       where ${wanted} and (body is not null or state = 'failed')
       returning subject
     )
     select count(*)::integer as count, coalesce(array_agg(distinct subject), '{}') as subjects from queued`.execute(

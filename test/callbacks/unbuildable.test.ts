@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { callbackReceiver } from '../support/callback-receiver.ts'
+import { clientData } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
+import { ending, submit } from '../support/operations.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+t.test(
+  'a callback whose body cannot be built has failed, holds up no other, and can be resent',
+  async t => {
+    const receiver = await callbackReceiver(t)
+    const { call, db } = await startTestService(t, receiver.settings)
+    // No timestamp can be written for this time.
+    await sql`
+      insert into loanops.callback (type, subject, about, occurred_at)
+      values ('payment.posted', 'client:C-1', raw.new_id(), 'infinity')`.execute(db)
+    await ending(call, await submit(call, 'CLIENT_CREATE', clientData('C-1')))
+    await receiver.attempts(1)
+    const failed = await until(async () => {
+      const { body } = await call('GET', '/api/callbacks?state=failed')
+      return body.callbacks[0]
+    }, 'it has failed')
+    t.match(failed, { attempts: 0, next_try_at: null, last_error: /cannot be built/ })
+
+    await sql`update loanops.callback set occurred_at = now() where state = 'failed'`.execute(db)
+    await call('POST', `/api/callbacks/${failed.callback_id}/resend`)
+    await receiver.attempts(2)
+    matchEach(
+      t,
+      receiver.received.map(({ body }) => body),
+      [
+        { type: 'operation.succeeded', sequence: 1 },
+        { type: 'payment.posted', sequence: 2 },
+      ],
+    )
+  },
+)
