@@ -58,7 +58,6 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   let worker: Worker | undefined
   const readiness = openHealth(db, watch, () => worker?.breakerState())
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
-  const app = await buildApi({ ...shared, health: readiness }, config, log)
   const patient = openDatabase(config.DATABASE_URL, {
     max: MAX_CONCURRENT_LONG_STATEMENTS,
     name: `${name}-patient`,
@@ -67,9 +66,11 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
   })
   poolGauge(metrics.registry, { db, patient })
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
+  let app: FastifyInstance | undefined
   const close = () =>
     stopInOrder({ ...shared, app, worker, watching, housekeeping, pools: [patient, db] })
   try {
+    app = await buildApi({ ...shared, health: readiness }, config, log)
     await prepareAll(patient, config)
     await boss.start()
     // Before taking any work: a process that cannot listen must not claim anything.
@@ -86,7 +87,7 @@ export async function startRole(config: Config, log: FastifyBaseLogger): Promise
 }
 
 type Parts = {
-  app: FastifyInstance
+  app: FastifyInstance | undefined
   worker: Worker | undefined
   ledger: Ledger
   slots: Slots
@@ -104,7 +105,7 @@ async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Pro
     // Every task still waiting for a slot gets one, and finds that nothing can be sent.
     slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
   }, CALLS_MAY_FINISH_MS)
-  await Promise.all([app.close(), worker?.stop()])
+  await Promise.all([app?.close(), worker?.stop()])
   clearTimeout(cutOff)
   await ledger.close()
   await Promise.all(parts.watching.map(job => job.stop()))

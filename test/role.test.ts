@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import t from 'tap'
-import { readConfig } from '../src/config/config.ts'
+import t, { type Test } from 'tap'
+import { type Config, readConfig } from '../src/config/config.ts'
 import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
 import { freshDatabase } from './support/fresh-database.ts'
@@ -38,12 +38,22 @@ for (const [which, breakIt] of Object.entries(BROKEN)) {
     const { url, db } = await freshDatabase(t)
     await breakIt.execute(db)
     await db.destroy()
-    const before = openSockets()
-    const config = readConfig(testEnv(url, LEDGER))
-    await t.rejects(startRole(config, logger('silent')))
-    // A closed socket is counted until its handle is freed.
-    t.ok(await until(async () => openSockets() <= before, 'its connections are closed'))
+    await refusesToStart(t, readConfig(testEnv(url, LEDGER)))
   })
+}
+
+t.test('a role whose API cannot be built refuses to start and closes its connections', async t => {
+  const { url, db } = await freshDatabase(t)
+  await db.destroy()
+  const config = readConfig(testEnv(url, LEDGER))
+  await refusesToStart(t, { ...config, gateways: [...config.gateways, ...config.gateways] })
+})
+
+async function refusesToStart(t: Test, config: Config): Promise<void> {
+  const before = openSockets()
+  await t.rejects(startRole(config, logger('silent')))
+  // A closed socket is counted until its handle is freed.
+  t.ok(await until(async () => openSockets() <= before, 'its connections are closed'))
 }
 
 const openSockets = () =>
