@@ -57,6 +57,14 @@ t.test(
   },
 )
 
+t.test('an administrator’s name and password are set together, or not at all', async t => {
+  matchEach(t, complaints({ ADMIN_PASSWORD: 'a long pass phrase' }), [
+    /^ADMIN_USERNAME is missing.*Example: ADMIN_USERNAME=admin$/,
+  ])
+  matchEach(t, complaints({ ADMIN_USERNAME: 'admin' }), [/^ADMIN_PASSWORD is missing/])
+  t.same(complaints({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' }), [])
+})
+
 t.test('blanks are not a secret, and no password is longer than login accepts', async t => {
   const lines = complaints({
     INTERNAL_TOKEN: `a-token-of-enough-letters,${' '.repeat(20)}`,

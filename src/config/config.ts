@@ -109,8 +109,9 @@ function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
 }
 
 function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void {
-  if (ADMIN_USERNAME && !ADMIN_PASSWORD)
-    throw new ConfigError(complaint('ADMIN_PASSWORD', Settings.properties.ADMIN_PASSWORD, false))
+  const missing = ADMIN_USERNAME ? 'ADMIN_PASSWORD' : 'ADMIN_USERNAME'
+  const isOnlyOneSet = Boolean(ADMIN_USERNAME) !== Boolean(ADMIN_PASSWORD)
+  if (isOnlyOneSet) throw new ConfigError(complaint(missing, Settings.properties[missing], false))
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
