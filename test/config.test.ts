@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { readConfig } from '../src/config/config.ts'
+import { readClientSettings, readConfig } from '../src/config/config.ts'
 import { Settings } from '../src/config/settings.ts'
 import { lendersFile } from './support/lenders-file.ts'
 import { matchEach } from './support/match-each.ts'
@@ -63,6 +63,12 @@ t.test('an administrator’s name and password are set together, or not at all',
   ])
   matchEach(t, complaints({ ADMIN_USERNAME: 'admin' }), [/^ADMIN_PASSWORD is missing/])
   t.same(complaints({ ADMIN_USERNAME: '', ADMIN_PASSWORD: '' }), [])
+})
+
+t.test('migrate-portfolio calls the address that the service listens on', async t => {
+  const urlWith = (HOST: string) => readClientSettings({ HOST, PORT: '3001' }).url
+  t.equal(urlWith('127.0.0.1'), 'http://127.0.0.1:3001')
+  t.equal(urlWith('::1'), 'http://[::1]:3001')
 })
 
 t.test('blanks are not a secret, and no password is longer than login accepts', async t => {

@@ -90,7 +90,8 @@ export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
 export function readClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
   const { HOST, PORT, LOANOPS_URL } = checked(CALLED, env)
   const [first] = internalTokens(env.INTERNAL_TOKEN)
-  return { url: LOANOPS_URL ?? `http://${HOST}:${PORT}`, token: first?.token }
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST
+  return { url: LOANOPS_URL ?? `http://${host}:${PORT}`, token: first?.token }
 }
 
 function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
