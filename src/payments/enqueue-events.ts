@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import { CALLERS_PATIENCE_MS, GROUPS_BESIDE, groupCommit } from '../database/group-commit.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
+import { within } from '../database/within.ts'
 import { insertJobsQuietly } from '../queue/queue.ts'
 import { openWaker } from '../queue/wake-workers.ts'
 import type { PaymentEvent } from './payment-event.ts'
@@ -30,7 +31,7 @@ export function enqueueEvents(
   }
   const commit = groupCommit<PaymentEvent, void>(
     commitEvents,
-    CALLERS_PATIENCE_MS,
+    undefined,
     watch.waited('payment events'),
     // Events have no order among themselves.
     { groups: GROUPS_BESIDE, namesOf: () => [] },
@@ -41,9 +42,11 @@ export function enqueueEvents(
     if (waiting + size > MAX_CHARACTERS_WAITING)
       return Promise.reject(new Unavailable('too many events are waiting'))
     waiting += size
-    return commit.submit(event).finally(() => {
+    const committed = commit.submit(event).finally(() => {
       waiting -= size
     })
+    // The event stays in memory even if its caller gives up.
+    return within(CALLERS_PATIENCE_MS, committed, 'the database is slow')
   }
 }
 
