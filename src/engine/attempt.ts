@@ -1,6 +1,6 @@
 import { crashPoint } from '../crash-point.ts'
 import { type Answer, isOfLedgerShape, LedgerTrouble } from '../ledger/answer.ts'
-import type { Claim } from './claim.ts'
+import { type Claim, ClaimGone } from './claim.ts'
 import {
   type AttemptContext,
   begin,
@@ -124,7 +124,8 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const written = calls.written()
   if (error instanceof LedgerTrouble)
     return ended(current, written ?? error.answer, left(decide(claim, key, error.answer)))
-  context.log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
+  if (!(error instanceof ClaimGone))
+    context.log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
   return ended(current, written, left(brokenOff(claim, error as Error, calls.mayHaveArrived())))
 }
 

@@ -49,6 +49,9 @@ export type Claim = {
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
+/** It was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
+export class ClaimGone extends Error {}
+
 /** @param startable origins whose claims start their attempts at once */
 export async function claimHeads(
   db: Database,

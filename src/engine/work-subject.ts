@@ -1,7 +1,7 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { runAttempt } from './attempt.ts'
-import { type Claim, handBack } from './claim.ts'
+import { type Claim, ClaimGone, handBack } from './claim.ts'
 import type { ClaimNext } from './claim-next.ts'
 import type { AttemptContext } from './current-attempt.ts'
 import { brokenOff } from './decide.ts'
@@ -79,7 +79,7 @@ async function attempted(
   // A write waits until the start is recorded; a read does not.
   const started = start()
   const mayWrite = async () => {
-    if (!(await started)) return false
+    if (!(await started)) throw new ClaimGone('the claim ended before its start')
     if (claim.isPaused || !(await work.pauses.mayWrite()))
       throw new LedgerPaused('the ledger is paused')
     return work.leases.covers(claim)
