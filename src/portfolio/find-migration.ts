@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
 import { NotFound } from '../http/problem.ts'
@@ -59,12 +60,10 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
 }
 
 export async function findLayout(db: Database, id: string): Promise<Layout> {
-  const row = await db
-    .selectFrom('loanops.migration')
-    .select(['id', 'columns', 'delimiter'])
-    .where('id', '=', id)
-    .where('status', '<>', 'uploading')
-    .executeTakeFirst()
-  if (row === undefined) throw noMigration(id)
-  return row
+  const { rows } = await sql<Row<'loanops.migration', keyof Layout>>`
+    select id, columns, delimiter from loanops.migration
+     where id = ${id} and status <> 'uploading'`.execute(db)
+  const [layout] = rows
+  if (layout === undefined) throw noMigration(id)
+  return layout
 }

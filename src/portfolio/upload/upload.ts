@@ -99,11 +99,10 @@ async function keepRows(
     async header(cells, delimiter) {
       columns = columnsOf(cells, kind, `/api/migration/templates/${kind.type}.csv`)
       await throughOutage(() =>
-        db
-          .insertInto('loanops.migration')
-          .values({ id, type: kind.type, columns, delimiter })
-          .onConflict(conflict => conflict.doNothing())
-          .execute(),
+        sql`
+          insert into loanops.migration (id, type, columns, delimiter)
+          values (${id}, ${kind.type}, ${columns}, ${delimiter})
+          on conflict do nothing`.execute(db),
       )
     },
     async rows(batch) {
@@ -145,10 +144,7 @@ async function analyze(db: Database) {
 
 /** The migration goes first: if it was committed after all, the rows stay. */
 async function forget(db: Database, id: string) {
-  const { numDeletedRows } = await db
-    .deleteFrom('loanops.migration')
-    .where('id', '=', id)
-    .where('status', '=', 'uploading')
-    .executeTakeFirst()
-  if (numDeletedRows > 0n) await deleteRows(db, id)
+  const { numAffectedRows } = await sql`
+    delete from loanops.migration where id = ${id} and status = 'uploading'`.execute(db)
+  if (numAffectedRows === 1n) await deleteRows(db, id)
 }
