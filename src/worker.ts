@@ -1,11 +1,11 @@
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
-import { workBackfills } from './books/backfill/backfill-job.ts'
+import { runBackfills } from './books/backfill/backfill-job.ts'
 import { backfillQueue } from './books/backfill/queue.ts'
 import { booksFeature } from './books/books-feature.ts'
 import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { readbackQueue } from './books/queue.ts'
 import { runReadbacks } from './books/readback-job.ts'
-import { reconcileChangedDays } from './books/reconciliation/reconcile-days.ts'
+import { runReconciliation } from './books/reconciliation/reconciliation-job.ts'
 import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
@@ -47,8 +47,8 @@ const FEATURES: Feature[] = [
   },
   { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks] },
   { ...portfolioFeature, jobs: [runMigrations] },
-  { ...backfillFeature, queues: [backfillQueue], jobs: [workBackfills] },
-  { prepare: useTimeZone, jobs: [reconcileChangedDays] },
+  { ...backfillFeature, queues: [backfillQueue], jobs: [runBackfills] },
+  { prepare: useTimeZone, jobs: [runReconciliation] },
   confirmFeature,
   { ...callbacksFeature, jobs: [runCallbacks] },
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },

@@ -18,7 +18,7 @@ import { runBackfill } from './run-backfill.ts'
 /** A dead worker sends no signal: with the lease of 10 s, its fetch continues within 13 s. */
 const LOOK_EVERY_MS = 3_000
 
-export async function workBackfills(context: WorkerContext): Promise<Job> {
+export async function runBackfills(context: WorkerContext): Promise<Job> {
   const { db, boss, config } = context
   const accounts = config.gatewayAccounts
   await noteAccounts(db, accounts)

@@ -11,7 +11,7 @@ const EVERY_MS = 5_000
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>
 type Lost = { lender: string; gateway: string; currency: string }
 
-export function reconcileChangedDays({ patient, log, metrics }: Context): Job {
+export function runReconciliation({ patient, log, metrics }: Context): Job {
   const unbalanced = new Gauge({
     name: 'loanops_unbalanced_days',
     help: 'Days of a lender and gateway that were balanced and no longer are',
