@@ -18,22 +18,6 @@ const GatewayOfLender = Type.Object(
 )
 type GatewaysOfLender = { [G in Gateway]?: Static<typeof GatewayOfLender> }
 
-function lendersFile(gateways: SharedSecrets[]) {
-  const ofLender = gateways.map(({ name }) => [name, Type.Optional(GatewayOfLender)])
-  return Type.Record(
-    // A lender's code becomes part of a table name: raw.<lender>_<gateway>. UNKNOWN is for events that name no lender.
-    Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
-    Type.Object(
-      {
-        product: Type.Optional(Type.String({ minLength: 1 })),
-        ...Object.fromEntries(ofLender),
-      },
-      { additionalProperties: false },
-    ),
-    { additionalProperties: false },
-  )
-}
-
 export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
 
 export type GatewayTrust = {
@@ -99,15 +83,6 @@ export function lendersFrom(
   }
 }
 
-function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?: string) {
-  if (keyEnv === undefined || secretEnv === undefined)
-    throw new Error(`${path}: apiKeyEnv and apiSecretEnv must both be given`)
-  const [key, secret] = [env.valueIn(keyEnv), env.valueIn(secretEnv)]
-  if (key === '' || secret === '')
-    throw new Error(`${path}: ${key === '' ? keyEnv : secretEnv} is not set`)
-  return { key, secret }
-}
-
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
   return lenderWith(gateways, product, product, gateway => ({
     accounts: [],
@@ -117,6 +92,22 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     posting: 'automatic',
     confirm: false,
   }))
+}
+
+function lendersFile(gateways: SharedSecrets[]) {
+  const ofLender = gateways.map(({ name }) => [name, Type.Optional(GatewayOfLender)])
+  return Type.Record(
+    // A lender's code becomes part of a table name: raw.<lender>_<gateway>. UNKNOWN is for events that name no lender.
+    Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
+    Type.Object(
+      {
+        product: Type.Optional(Type.String({ minLength: 1 })),
+        ...Object.fromEntries(ofLender),
+      },
+      { additionalProperties: false },
+    ),
+    { additionalProperties: false },
+  )
 }
 
 const isValidatedByDefault = ({ secrets }: SharedSecrets) => secrets.length > 0
@@ -129,6 +120,15 @@ function lenderWith(
 ): Lender {
   const trusts = gateways.map(gateway => [gateway.name, trust(gateway)])
   return { code, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
+}
+
+function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?: string) {
+  if (keyEnv === undefined || secretEnv === undefined)
+    throw new Error(`${path}: apiKeyEnv and apiSecretEnv must both be given`)
+  const [key, secret] = [env.valueIn(keyEnv), env.valueIn(secretEnv)]
+  if (key === '' || secret === '')
+    throw new Error(`${path}: ${key === '' ? keyEnv : secretEnv} is not set`)
+  return { key, secret }
 }
 
 /** A loan only names its product: naming the lender with the weaker checks would bypass the other lender's checks. */

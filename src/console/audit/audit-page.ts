@@ -26,6 +26,14 @@ type Row = {
 
 export const auditPage = (context: PageContext) => listRoutes(auditList(context))
 
+export function detailOf({ note, ...others }: Record<string, unknown>) {
+  const rest = Object.entries(others)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+  const quoted = typeof note === 'string' ? [`“${note}”`] : []
+  return html`${[...quoted, ...rest].join('; ')}`
+}
+
 function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
   return {
     path: '/audit',
@@ -77,12 +85,4 @@ function matchingActions({
   if (action !== undefined) where.push(sql`action = ${action}`)
   if (subject !== undefined) where.push(sql`subject = ${subject}`)
   return sql.join(where, sql` and `)
-}
-
-export function detailOf({ note, ...others }: Record<string, unknown>) {
-  const rest = Object.entries(others)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-  const quoted = typeof note === 'string' ? [`“${note}”`] : []
-  return html`${[...quoted, ...rest].join('; ')}`
 }

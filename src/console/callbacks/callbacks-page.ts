@@ -27,6 +27,11 @@ type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number
 
 export const callbacksPage = (context: PageContext) => listRoutes(callbackList(context))
 
+export function callbackState(state: string): Html {
+  const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'
+  return html`<span class="${look}">${state}</span>`
+}
+
 function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
   const { db } = context
   return {
@@ -64,9 +69,4 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
     { name: 'delivered_at', title: 'Delivered', cell: row => formats.time(row.delivered_at) },
     { name: 'type', title: 'Type', isExportOnly: true },
   ]
-}
-
-export function callbackState(state: string): Html {
-  const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'
-  return html`<span class="${look}">${state}</span>`
 }

@@ -16,6 +16,20 @@ type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][nu
 
 export const operationsPage = (context: PageContext) => listRoutes(operationList(context))
 
+/** The API's own format lacks the zone. */
+export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
+
+export function statusOf({
+  status,
+  waiting_for,
+}: Pick<OperationItem, 'status' | 'waiting_for'>): Html {
+  if (status === 'success') return html`<span class="good">success</span>`
+  if (status === 'failed') return html`<span class="bad">failed</span>`
+  return waiting_for === null
+    ? html`processing`
+    : html`<span class="wait">waits for ${words(waiting_for)}</span>`
+}
+
 function operationList(context: PageContext): List<typeof operationFilters, OperationItem> {
   const { db, config } = context
   const inZone = (filter: OperationFilter) => ({ ...filter, time_zone: config.LEDGER_TIMEZONE })
@@ -68,18 +82,4 @@ function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[]
     { name: 'waiting_for', title: 'Waits for', isExportOnly: true },
     { name: 'last_error', title: 'Last error', isExportOnly: true },
   ]
-}
-
-/** The API's own format lacks the zone. */
-export const utc = (time: string | null) => (time === null ? null : `${time}Z`)
-
-export function statusOf({
-  status,
-  waiting_for,
-}: Pick<OperationItem, 'status' | 'waiting_for'>): Html {
-  if (status === 'success') return html`<span class="good">success</span>`
-  if (status === 'failed') return html`<span class="bad">failed</span>`
-  return waiting_for === null
-    ? html`processing`
-    : html`<span class="wait">waits for ${words(waiting_for)}</span>`
 }

@@ -17,6 +17,27 @@ export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][n
 
 export const paymentsPage = (context: PageContext) => listRoutes(paymentList(context))
 
+export function paymentPath({
+  gateway,
+  gateway_payment_id,
+  kind,
+}: Pick<PaymentItem, 'gateway' | 'gateway_payment_id' | 'kind'>): string {
+  const query = kind === 'payment' ? '' : `?kind=${kind}`
+  return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(gateway_payment_id)}${query}`
+}
+
+export function stateOf({
+  state,
+  reason,
+  objection,
+  waiting_for,
+}: Pick<PaymentItem, 'state' | 'reason' | 'objection' | 'waiting_for'>): Html {
+  const why = objection ?? reason ?? waiting_for
+  const look =
+    state === 'suspense' || objection !== null ? 'bad' : state === 'posted' ? 'good' : 'wait'
+  return html`<span class="${look}">${state}${why === null ? '' : `: ${words(why)}`}</span>`
+}
+
 function paymentList(context: PageContext): List<typeof paymentFilters, PaymentItem> {
   const { db, config } = context
   const zone = config.LEDGER_TIMEZONE
@@ -32,15 +53,6 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
     above: filter => suspenseByReason(db, filter),
     below: (filter, request) => bulkForm('payments', filter, request.user.role),
   }
-}
-
-export function paymentPath({
-  gateway,
-  gateway_payment_id,
-  kind,
-}: Pick<PaymentItem, 'gateway' | 'gateway_payment_id' | 'kind'>): string {
-  const query = kind === 'payment' ? '' : `?kind=${kind}`
-  return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(gateway_payment_id)}${query}`
 }
 
 function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
@@ -74,16 +86,4 @@ function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
       'raw_id',
     ].map(name => ({ name, title: name, isExportOnly: true })),
   ]
-}
-
-export function stateOf({
-  state,
-  reason,
-  objection,
-  waiting_for,
-}: Pick<PaymentItem, 'state' | 'reason' | 'objection' | 'waiting_for'>): Html {
-  const why = objection ?? reason ?? waiting_for
-  const look =
-    state === 'suspense' || objection !== null ? 'bad' : state === 'posted' ? 'good' : 'wait'
-  return html`<span class="${look}">${state}${why === null ? '' : `: ${words(why)}`}</span>`
 }

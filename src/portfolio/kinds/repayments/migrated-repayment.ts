@@ -42,6 +42,26 @@ export const migratedRepayment = operation({
   holds: (run, data) => heldRepayment(run, repaymentOf(data)),
 })
 
+export type MigratedRepayment = {
+  external_loan_id: string
+  external_id: string
+  date: string
+  amount: string
+  reference: string
+  note?: string
+}
+
+export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
+  return {
+    loanExternalId: data.external_loan_id,
+    externalId: data.external_id,
+    day: data.date,
+    amount: data.amount,
+    receiptNumber: data.reference,
+    ...(data.note === undefined ? {} : { note: data.note }),
+  }
+}
+
 type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
 /** What the first row of a loan reads holds for the next ones, unless another operation comes in between. */
@@ -63,24 +83,4 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   known.receipts.add(receipt)
   if (answer.outcome === 'done') run.handOn(known)
   return answer
-}
-
-export type MigratedRepayment = {
-  external_loan_id: string
-  external_id: string
-  date: string
-  amount: string
-  reference: string
-  note?: string
-}
-
-export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
-  return {
-    loanExternalId: data.external_loan_id,
-    externalId: data.external_id,
-    day: data.date,
-    amount: data.amount,
-    receiptNumber: data.reference,
-    ...(data.note === undefined ? {} : { note: data.note }),
-  }
 }
