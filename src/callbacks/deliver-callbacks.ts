@@ -7,10 +7,10 @@ import type { Log } from '../log.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
+import { openCallbackSender, type SentCallback } from './callback-sender.ts'
 import { type ClaimedCallback, claimCallbacks, renewCallbacks } from './claim-callbacks.ts'
 import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
-import { openCallbackSender, type SentCallback } from './send-callback.ts'
 
 /** Enough for a thousand a second if the receiver takes 30 ms. */
 const MAX_CONCURRENT_ATTEMPTS = 32

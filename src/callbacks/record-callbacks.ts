@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
+import type { SentCallback } from './callback-sender.ts'
 import type { ClaimedCallback } from './claim-callbacks.ts'
-import { nextRetryMs } from './retry-schedule.ts'
-import type { SentCallback } from './send-callback.ts'
+import { nextRetryMs } from './next-retry.ts'
 
 /** With a receiver's timeout of 15 s, a receiver that is down is probed at least every 30 s. */
 const PROBE_AFTER_SECONDS = 10
