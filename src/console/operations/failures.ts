@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { someMatching } from '../../operations/find.ts'
+import { someMatching } from '../../operations/find-operations.ts'
 import {
   matchingOperations,
   type OperationFilter,

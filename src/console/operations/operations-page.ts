@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { listOperations, someMatching } from '../../operations/find.ts'
+import { listOperations, someMatching } from '../../operations/find-operations.ts'
 import type { OperationFilter } from '../../operations/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
