@@ -22,10 +22,10 @@ export function workerContext(
       ...catalogue,
       ...own.map(operation => [operation.name, operation] as const),
     ]),
-    async onPurge(patient, keepDays) {
+    async onPurge() {
       const purged = {}
       for (const feature of features)
-        Object.assign(purged, await feature.onPurge?.(patient, keepDays))
+        Object.assign(purged, await feature.onPurge?.(services.patient, config))
       return purged
     },
     async onBatch(run) {

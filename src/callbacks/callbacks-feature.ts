@@ -11,7 +11,7 @@ export const callbacksFeature: Feature = {
   counters: callbackCounters,
   report: callbackReport,
   crashPoints: CALLBACK_CRASH_POINTS,
-  async onPurge(db, { operations }) {
-    return operations === 0 ? {} : { callbacks: await purgeCallbacks(db, operations) }
+  async onPurge(db, { OPERATION_RETENTION_DAYS: days }) {
+    return days === 0 ? {} : { callbacks: await purgeCallbacks(db, days) }
   },
 }

@@ -8,8 +8,8 @@ export const engineFeature: Feature = {
   gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
   counters: engineCounters,
   crashPoints: ENGINE_CRASH_POINTS,
-  async onPurge(db, { attempts }) {
-    return attempts === 0 ? {} : { attempts: await purgeAttempts(db, attempts) }
+  async onPurge(db, { ATTEMPT_RETENTION_DAYS: days }) {
+    return days === 0 ? {} : { attempts: await purgeAttempts(db, days) }
   },
   noteFinal(final, metrics) {
     const { operations } = metrics.of(engineCounters)

@@ -31,12 +31,9 @@ export type WorkerContext = Databases & {
   catalogue: Catalogue
   runnable: Catalogue
   onFinal: OnFinal
-  onPurge(db: Database, keepDays: KeepDays): Promise<object>
+  onPurge(): Promise<object>
   onBatch(run: Run): Promise<number>
 }
-
-/** 0 keeps them indefinitely. */
-export type KeepDays = { operations: number; events: number; attempts: number }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
 
@@ -55,7 +52,8 @@ export type Feature = {
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   }
   noteFinal?(final: Final[], metrics: Metrics): void
-  onPurge?(db: Database, keepDays: KeepDays): Promise<object>
+  /** Deletes what its own settings no longer keep; 0 keeps everything. @returns how much, by kind */
+  onPurge?(db: Database, config: Config): Promise<object>
   /**
    * Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts
    * once more

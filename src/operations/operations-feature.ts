@@ -2,7 +2,7 @@ import type { Feature } from '../engine/feature.ts'
 import { purgeOperations } from './purge.ts'
 
 export const operationsFeature: Feature = {
-  async onPurge(db, { operations }) {
-    return operations === 0 ? {} : { operations: await purgeOperations(db, operations) }
+  async onPurge(db, { OPERATION_RETENTION_DAYS: days }) {
+    return days === 0 ? {} : { operations: await purgeOperations(db, days) }
   },
 }

@@ -1,10 +1,16 @@
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config/config.ts'
-import type { KeepDays } from '../engine/feature.ts'
 import type { Queue } from '../queue/queue.ts'
 
 /** Once a day, at a quiet hour. */
 const CRON = '17 2 * * *'
+
+/** With all of them at 0, there is nothing to purge. */
+const SETTINGS = [
+  'OPERATION_RETENTION_DAYS',
+  'RAW_RETENTION_DAYS',
+  'ATTEMPT_RETENTION_DAYS',
+] as const
 
 export const purgeQueue: Queue<object> = {
   name: 'operation-purge',
@@ -24,15 +30,7 @@ export const purgeQueue: Queue<object> = {
 
 /** The schedule is in the database, so switching the settings off must remove it. */
 export async function schedulePurge(boss: PgBoss, config: Config): Promise<void> {
-  const isOff = Object.values(keepDaysOf(config)).every(days => days === 0)
+  const isOff = SETTINGS.every(name => config[name] === 0)
   if (isOff) await boss.unschedule(purgeQueue.name)
   else await boss.schedule(purgeQueue.name, CRON, {}, { tz: config.LEDGER_TIMEZONE })
-}
-
-export function keepDaysOf(config: Config): KeepDays {
-  return {
-    operations: config.OPERATION_RETENTION_DAYS,
-    events: config.RAW_RETENTION_DAYS,
-    attempts: config.ATTEMPT_RETENTION_DAYS,
-  }
 }

@@ -11,8 +11,8 @@ export const paymentsFeature: Feature = {
   gauges: [({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log)],
   counters: paymentCounters,
   crashPoints: PAYMENT_CRASH_POINTS,
-  async onPurge(db, { events }) {
-    return events === 0 ? {} : { events: await purgeEvents(db, events) }
+  async onPurge(db, { RAW_RETENTION_DAYS: days }) {
+    return days === 0 ? {} : { events: await purgeEvents(db, days) }
   },
   onFinal: {
     origins: ['payment'],
