@@ -14,7 +14,7 @@ export function workerContext(
   const { db, ledger, config } = services
   const catalogue = operationCatalogue(config.lenders)
   const own = features.flatMap(({ operations }) => operations?.(db, config) ?? [])
-  const context: WorkerContext = {
+  return {
     ...services,
     reference: openReference(ledger, config),
     catalogue,
@@ -28,11 +28,5 @@ export function workerContext(
         Object.assign(purged, await feature.onPurge?.(services.patient, config))
       return purged
     },
-    async onBatch(run) {
-      let changed = 0
-      for (const feature of features) changed += (await feature.onBatch?.(context, run)) ?? 0
-      return changed
-    },
   }
-  return context
 }

@@ -2,6 +2,7 @@ import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { runBackfills } from './books/backfill/backfill-job.ts'
 import { backfillQueue } from './books/backfill/queue.ts'
 import { booksFeature } from './books/books-feature.ts'
+import { askGateways } from './books/confirm/ask-gateways.ts'
 import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { readbackQueue } from './books/queue.ts'
 import { runReadbacks } from './books/readback-job.ts'
@@ -43,7 +44,7 @@ const FEATURES: Feature[] = [
     ...paymentsFeature,
     // The dead letters' queue before the one that names it.
     queues: [deadEventQueue, eventQueue, batchQueue],
-    jobs: [runEvents, runBatches],
+    jobs: [runEvents, context => runBatches(context, askGateways)],
   },
   { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks] },
   { ...portfolioFeature, jobs: [runMigrations] },

@@ -11,7 +11,6 @@ import type { Metrics, OpenCounters } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { Run } from '../queue/run-job.ts'
 import type { Final, OnFinal } from './finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
@@ -32,7 +31,6 @@ export type WorkerContext = Databases & {
   runnable: Catalogue
   onFinal: OnFinal
   onPurge(): Promise<object>
-  onBatch(run: Run): Promise<number>
 }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
@@ -54,9 +52,4 @@ export type Feature = {
   noteFinal?(final: Final[], metrics: Metrics): void
   /** Deletes what its own settings no longer keep; 0 keeps everything. @returns how much, by kind */
   onPurge?(db: Database, config: Config): Promise<object>
-  /**
-   * Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts
-   * once more
-   */
-  onBatch?(context: WorkerContext, run: Run): Promise<number>
 }

@@ -1,17 +1,21 @@
 import type { WorkerContext } from '../engine/feature.ts'
 import { findLoan } from '../ledger/loan-calls.ts'
 import type { Job } from '../queue/job.ts'
-import { workRuns } from '../queue/run-job.ts'
+import { type Run, workRuns } from '../queue/run-job.ts'
 import { paymentCounters } from './payment-counters.ts'
 import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { runBatch } from './run-batch.ts'
 
-export function runBatches(context: WorkerContext): Promise<Job> {
+/** Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts once more */
+type BesidePosting = (context: WorkerContext, run: Run) => Promise<number>
+
+export function runBatches(context: WorkerContext, besidePosting: BesidePosting): Promise<Job> {
   const { boss, config, metrics, ledger, slots, log } = context
   const { batchSeconds } = metrics.of(paymentCounters)
   const batch = {
     ...context,
+    besidePosting: (run: Run) => besidePosting(context, run),
     productOf: (loan: string) =>
       slots.run('bulk', async () => {
         const found = await findLoan(ledger, loan)
