@@ -18,6 +18,7 @@ const Role = oneOf(ROLES)
 const loginSchema = {
   operationId: 'login',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
+  'x-for-any-role': true,
   tags,
   summary: 'Returns an access token for a username and password',
   body: Type.Object({ username: attemptedText('asha.rao'), password: AttemptedPassword }, closed),
@@ -49,6 +50,7 @@ const registerSchema = {
 const passwordSchema = {
   operationId: 'changePassword',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
+  'x-for-any-role': true,
   tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,

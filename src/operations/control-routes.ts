@@ -11,7 +11,7 @@ import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find-operations.ts'
 import { OperationWithAttempts, Processing } from './record.ts'
 import { ResolvedAs, resolveOperation } from './resolve.ts'
-import { parseTrackingId, TrackingId } from './tracking-id.ts'
+import { parseTrackingId, TRACKING_REFUSALS, TrackingId } from './tracking-id.ts'
 
 const MAX_RESOLUTIONS = 200
 
@@ -19,6 +19,7 @@ const tags = ['operations']
 const params = Type.Object({ tracking_id: TrackingId })
 const wholeSchema = {
   operationId: 'getOperation',
+  'x-refusals': TRACKING_REFUSALS,
   tags,
   summary: 'Returns an operation with its data, its attempts and the operation that it waits for',
   params,
@@ -26,7 +27,7 @@ const wholeSchema = {
 }
 const resolveSchema = {
   operationId: 'resolveOperation',
-  'x-refusals': ['CONFLICT'],
+  'x-refusals': [...TRACKING_REFUSALS, 'CONFLICT'],
   tags,
   summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
@@ -68,7 +69,7 @@ const resolveEachSchema = {
 }
 const cancelSchema = {
   operationId: 'cancelOperation',
-  'x-refusals': ['CONFLICT'],
+  'x-refusals': [...TRACKING_REFUSALS, 'CONFLICT'],
   tags,
   summary: 'Cancels an operation that was never attempted; it ends as failed',
   params,

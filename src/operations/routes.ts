@@ -18,7 +18,7 @@ import { openWaker } from '../queue/wake-workers.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find-operations.ts'
 import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
-import { parseTrackingId, TrackingId, UnknownTrackingId } from './tracking-id.ts'
+import { parseTrackingId, TRACKING_REFUSALS, TrackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
@@ -43,6 +43,7 @@ const operateSchema = (catalogue: Catalogue) => ({
 })
 const trackSchema = {
   operationId: 'trackOperation',
+  'x-refusals': TRACKING_REFUSALS,
   tags,
   summary: 'Returns the state and result of an operation',
   params: ofOneOperation,

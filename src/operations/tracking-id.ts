@@ -12,6 +12,9 @@ export const UnknownTrackingId = createError(
   404,
 )
 
+/** Of every route whose path has a tracking id. */
+export const TRACKING_REFUSALS = ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID']
+
 const SHAPE =
   /^([A-Z][A-Z_]{0,39})\|([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 

@@ -66,4 +66,5 @@ function complete(path: string, method: string, call: Call): void {
   call.security ??= path.startsWith('/api/') ? [{ internalToken: [] }] : []
   if (path.startsWith('/api/')) call.responses = { ...call.responses, ...refusalsOf(method, call) }
   delete call['x-refusals']
+  delete call['x-for-any-role']
 }

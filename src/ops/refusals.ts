@@ -20,13 +20,14 @@ export const REFUSALS: Record<string, { status: number; cause: string }> = {
   UNAVAILABLE: { status: 503, cause: 'Nothing can be stored or read now' },
 }
 
-type Parameter = { in: string; name: string; schema: object; example?: unknown }
+type Parameter = { in: string; schema: object; example?: unknown }
 export type Call = {
   parameters?: Parameter[]
   requestBody?: { content: Record<string, object> }
   responses: Record<string, { description: string }>
   security?: object[]
   'x-refusals'?: string[]
+  'x-for-any-role'?: boolean
 }
 
 const RETRY_AFTER = {
@@ -35,7 +36,7 @@ const RETRY_AFTER = {
 const WITH_RETRY_AFTER = [429, 503]
 
 export function refusalsOf(method: string, call: Call): Call['responses'] {
-  const codes = [...codesOf(method, call), ...(call['x-refusals'] ?? [])]
+  const codes = codesOf(method, call)
   const byStatus = Map.groupBy(
     Object.entries(REFUSALS).filter(([code]) => codes.includes(code)),
     ([, { status }]) => status,
@@ -59,21 +60,19 @@ function problemWith(codes: string[]) {
 }
 
 function codesOf(method: string, call: Call): string[] {
-  const { parameters = [], security, 'x-refusals': refusals = [] } = call
+  const { parameters = [], security, 'x-refusals': own = [], 'x-for-any-role': isForAnyRole } = call
   const isWebhook = security?.length === 0
   const isChange = method !== 'get' && !isWebhook
-  // Any role may log in, and change its own password.
-  const isForAnyRole = refusals.includes('INVALID_CREDENTIALS')
-  const names = parameters.filter(one => one.in === 'path').map(({ name }) => name)
-  const isTracked = names.includes('tracking_id')
+  const hasRecord = parameters.some(one => one.in === 'path')
   return [
+    ...own,
     'INTERNAL',
     'UNAVAILABLE',
     ...(isWebhook ? [] : ['UNAUTHORIZED', 'INVALID_QUERY']),
     ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
     ...(isChange ? ['UNSUPPORTED_MEDIA_TYPE'] : []),
     ...(isChange && !isForAnyRole ? ['FORBIDDEN'] : []),
-    ...(isTracked ? ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID'] : []),
-    ...(names.length > 0 && !isTracked ? ['NOT_FOUND'] : []),
+    // An operation has a code of its own for it.
+    ...(hasRecord && !own.includes('UNKNOWN_TRACKING_ID') ? ['NOT_FOUND'] : []),
   ]
 }
