@@ -2,7 +2,6 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Feature } from './feature.ts'
 import type { OnFinal } from './finish.ts'
 
-/** In the order of the features. */
 export function notifyFeatures(features: Feature[], metrics: Metrics): OnFinal {
   return {
     origins: features.flatMap(({ onFinal }) => onFinal?.origins ?? []),

@@ -1,5 +1,9 @@
 import type { Lane } from '../ledger/slots.ts'
 
+/**
+ * The engine names the origins, because how it runs an operation depends on where it came from: in which lane it
+ * waits, and whether an equal state at the ledger counts as done.
+ */
 type Rules = {
   lane: Lane
   takesEqualAsDone: boolean

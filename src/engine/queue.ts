@@ -16,7 +16,8 @@ const options = {
   partition: true,
   // Intake wakes the workers after its commit.
   notify: false,
-  // One that fails three times does no harm: the sweep finds what it would have started.
+  // At once, as there is no retryDelay: enough for a connection that broke. One that fails three times does no harm:
+  // the sweep finds what it would have started.
   retryLimit: 2,
   // A wake-up is done once its work has started; only a full lane delays that, by minutes at most. One that expires is retried.
   expireInSeconds: 600,

@@ -1,7 +1,7 @@
 import type { Job } from '../queue/job.ts'
 import type { Feature, WorkerContext } from './feature.ts'
 
-/** In the order of the features. If one fails to start, stops the others. */
+/** Starts all or none: nobody would stop the jobs of a worker that did not start. */
 export async function startJobs(features: Feature[], context: WorkerContext): Promise<Job> {
   const started: Job[] = []
   try {

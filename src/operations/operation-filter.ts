@@ -47,7 +47,7 @@ export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
   return wantsFailedOfType(filter) ? sql`o.operation_type desc, o.seq` : sql`o.seq`
 }
 
-/** For `loanops.operation o`. */
+/** The condition refers to `loanops.operation` as `o`. */
 export function matchingOperations(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
   const where: RawBuilder<unknown>[] = [sql`true`]

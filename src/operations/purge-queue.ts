@@ -24,7 +24,7 @@ export const purgeQueue: Queue<object> = {
     // A purge whose worker died must not keep the next one waiting for those hours. Several missed beats say so.
     heartbeatSeconds: 60,
   },
-  // Nobody waits for it.
+  // Nobody waits for it, and pg-boss's schedules are accurate only to a minute.
   work: { pollingIntervalSeconds: 60 },
 }
 

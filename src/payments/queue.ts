@@ -5,7 +5,11 @@ import type { PaymentEvent } from './payment-event.ts'
 /** Events that could not be saved, each with its error: kept until `ops.redrive` puts them back into their queue. */
 export const deadEventQueue: Queue<{ events: PaymentEvent[]; error?: object }> = {
   name: 'payment-event-dead',
-  options: { policy: 'standard', retentionSeconds: TEN_YEARS_SECONDS },
+  options: {
+    policy: 'standard',
+    // The only copy of these events: pg-boss must never delete it, however long nobody looks.
+    retentionSeconds: TEN_YEARS_SECONDS,
+  },
   // Nobody works it: its jobs wait for an operator.
   work: {},
 }
@@ -28,6 +32,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
     expireInSeconds: 300,
     // The shortest that pg-boss allows: another worker saves a dead worker's events within 15 s.
     heartbeatSeconds: 10,
+    // Until they are saved, this is the only copy of the events.
     retentionSeconds: TEN_YEARS_SECONDS,
     // Saved events are in their raw tables; keeping the copy would only double the disk space.
     deleteAfterSeconds: 60,

@@ -20,7 +20,10 @@ export type Queue<Data extends object> = {
   data?: Data
 }
 
-/** For jobs that wake nobody: a retry, a dead worker's job, a job added while nobody is listening. */
+/**
+ * For jobs that wake nobody: a retry, a dead worker's job, a job added while nobody is listening. The shortest
+ * that pg-boss allows, because somebody may be waiting for each of them.
+ */
 export const WATCHED = { pollingIntervalSeconds: 0.5 } as const
 
 /** They fetch and complete jobs: one for each of the five loops of the busy queues, and one for all the others. */
@@ -101,7 +104,10 @@ export async function insertJobs<Data extends object>(
   if (jobs.some(({ startAfter }) => startAfter === undefined)) await wakeAtCommit(trx, queue)
 }
 
-/** The caller wakes the workers once the jobs are committed. */
+/**
+ * By itself only for intake without a row, as the webhooks' is: their events exist in the job alone, so no
+ * transaction has to include it. The caller wakes the workers once the jobs are committed.
+ */
 export async function insertJobsQuietly<Data extends object>(
   boss: PgBoss,
   db: Database,
