@@ -15,6 +15,7 @@ const figures = ({ text }: Seen) =>
 const rowsIn = ({ text }: Seen) => (text.match(/<tr>/g)?.length ?? 1) - 1
 const lines = ({ text }: Seen) => text.trimEnd().split('\r\n')
 
+// Shared, as filling it takes long: each test adds payments and files of its own, and counts against the database or the page.
 const service = await startWithConsole(t)
 const { url, db, operator, viewer, admin } = service
 const call = caller(url)

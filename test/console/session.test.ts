@@ -7,6 +7,7 @@ import { startTestService, testEnv } from '../support/service.ts'
 
 const SECRET = String(testEnv('', '').JWT_SECRET)
 
+// Shared: each test ends only sessions that it began, and changes only accounts that it created.
 const service = await startWithConsole(t, { TRUST_PROXY: '127.0.0.1' })
 const { url, anybody, operator, viewer, admin, call } = service
 

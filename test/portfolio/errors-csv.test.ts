@@ -10,6 +10,7 @@ import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 
+// Shared: each test reads only the migrations that it uploads, and an upload is checked against itself alone.
 const service = await startTestService(t, { ROLE: 'api' })
 
 t.test(
