@@ -11,7 +11,7 @@ import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
-import { workBulks } from './console/bulk/work-bulks.ts'
+import { runBulks } from './console/bulk/bulk-job.ts'
 import { consoleFeature } from './console/console-feature.ts'
 import type { Database } from './database/database.ts'
 import { engineFeature } from './engine/engine-feature.ts'
@@ -38,7 +38,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
  * once the others are ready, and counts one as final only after all accepted it.
  */
 const FEATURES: Feature[] = [
-  { ...consoleFeature, jobs: [workBulks] },
+  { ...consoleFeature, jobs: [runBulks] },
   { ...operationsFeature, queues: [purgeQueue], jobs: [runPurges] },
   {
     ...paymentsFeature,

@@ -22,7 +22,7 @@ type Next = {
 }
 
 /** One transaction locks an item, decides it and records that it is done, so each is decided exactly once. */
-export function workBulks(context: WorkerContext): Job {
+export function runBulks(context: WorkerContext): Job {
   const { db, log } = context
   return startLoop(
     async () => {
