@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { insertOperations, newOperation } from '../../src/engine/accept.ts'
+import { acceptOperations, insertOperations, newOperation } from '../../src/engine/accept.ts'
 import { liveQueue } from '../../src/engine/queue.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -30,6 +30,33 @@ t.test(
     t.same(wakes.flat().sort(), subjects.sort())
   },
 )
+
+t.test('operations whose wake-up cannot be stored are not stored either', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const boss = openQueue(ownerUrl, { isWorker: false, name: 'test', onError: t.fail })
+  await boss.start()
+  t.teardown(() => boss.stop({ graceful: false }))
+  const operation = newOperation(
+    { name: 'TEST', subject: () => 'client:C-1', externalId: () => 'C-1' },
+    {},
+    null,
+  )
+  await sql`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$`.execute(
+    db,
+  )
+  const { rows } = await sql<{ table: string }>`
+    select table_name as "table" from pgboss.queue where name = ${liveQueue.name}`.execute(db)
+  await sql`
+    create trigger refuse before insert on ${sql.table(`pgboss.${rows[0]?.table}`)}
+       for each row execute function refuse()`.execute(db)
+  await t.rejects(acceptOperations(db, boss, [operation]), /no room/)
+  t.same((await sql`select from loanops.operation`.execute(db)).rows, [])
+  await sql`drop function refuse() cascade`.execute(db)
+  await acceptOperations(db, boss, [operation])
+  t.same(await wakesIn(db), [['client:C-1']])
+  t.equal((await sql`select from loanops.operation`.execute(db)).rows.length, 1)
+})
 
 t.test('an operation that ends leaves no further wake-up', async t => {
   const { call, db } = await startTestService(t)
