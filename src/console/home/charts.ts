@@ -6,7 +6,9 @@ import type { Bucket, History } from './history.ts'
 
 const WIDTH = 370
 const HEIGHT = 60
-const LABELS = 20
+const LABELS = 22
+/** How far a letter such as g reaches below its line. */
+const DESCENT = 5
 
 export function charts(history: History | null): Html {
   if (history === null) return nothing
@@ -33,7 +35,7 @@ ${buckets.map((bucket, i) => {
   const height = Math.round((HEIGHT * bucket[series]) / highest)
   return html`<rect class="${series}" x="${(i * step).toFixed(1)}" y="${HEIGHT - height}" width="${(step - 1).toFixed(1)}" height="${height}"></rect>`
 })}
-<text x="0" y="${HEIGHT + LABELS - 2}">6 h ago</text><text x="${WIDTH}" y="${HEIGHT + LABELS - 2}" text-anchor="end">now</text>
+<text x="0" y="${HEIGHT + LABELS - DESCENT}">6 h ago</text><text x="${WIDTH}" y="${HEIGHT + LABELS - DESCENT}" text-anchor="end">now</text>
 </svg>`
 }
 
