@@ -56,10 +56,10 @@ export function writeSuite(folder: string, given: string[], seed: string | undef
     ...spread(others, FILES_PER_PROCESS),
   ]
   if (seed !== undefined) entries.sort(([a = ''], [b = '']) => bySeed(seed)(a, b))
-  const head = ["import t from 'tap'", ...(seed === undefined ? [] : shuffling(seed))]
+  const head = [...(seed === undefined ? [] : shuffling(seed)), RUNNING]
   return entries.map((group, n) => {
     const entry = join(folder, `${String(n).padStart(3, '0')}.test.mjs`)
-    writeFileSync(entry, [...head, ...group.flatMap(importOf)].join('\n'))
+    writeFileSync(entry, [...head, ...group.map(runningOf), 'expectExit()'].join('\n'))
     return entry
   })
 }
@@ -76,8 +76,8 @@ function fileOf(name: string): string {
   return `test/${name}.test.ts`
 }
 
-/** The comment stands before the file's tests in tap's report. */
-const importOf = (file: string) => [`t.comment('${file}')`, `await import('${resolve(file)}')`]
+const RUNNING = `import { expectExit, runFile } from '${resolve('test/support/run-file.ts')}'`
+const runningOf = (file: string) => `await runFile('${file}')`
 
 const shuffling = (seed: string) => [
   `import { shuffleTests } from '${resolve('test/support/shuffle-tests.ts')}'`,
