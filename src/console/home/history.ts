@@ -39,7 +39,7 @@ export async function loadHistory(db: Database, timeZone: string): Promise<Histo
       from step
       left join lateral (select seq from loanops.operation where id >= core.first_id_at(step.at) order by id limit 1) before on true
       left join lateral (select seq from loanops.operation where id >= core.first_id_at(step.until) order by id limit 1) after on true
-     cross join (select coalesce(max(seq), 0) + 1 as seq from (select seq from loanops.operation order by id desc limit 1) newest) last
+     cross join (select max(seq) + 1 as seq from (select seq from loanops.operation order by id desc limit 1) newest) last
       left join ended using (at)
      order by step.at`.execute(db)
   return { buckets: rows, ...(await lastMinute(db)), ...(await failures(db, timeZone)) }
