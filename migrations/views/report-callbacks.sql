@@ -33,7 +33,7 @@ begin
 end
 $$;
 
--- What the receiver is told about a payment in this state, and what it should have been told before; null for nothing.
+-- The callback for a payment in this state, and a key for what it reports, to compare with the state before; null for none.
 create or replace function core.report_of(state text, reason text, objection text)
   returns table (type text, key text) language sql immutable as $$
   select case when state = 'posted' and objection is not null then 'payment.objected'

@@ -17,7 +17,7 @@ export const ExternalId = Type.String({
 
 export const ClientId = { ...ExternalId, examples: ['C-1001'] }
 
-/** Described only: the handler answers a text of another form like an unknown one. */
+/** For the contract only: the handler treats a malformed value like an unknown one. */
 export const described = (pattern: string, description: string, example: string) =>
   Type.Unsafe<string>({
     [Kind]: 'Described',

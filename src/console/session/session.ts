@@ -19,7 +19,7 @@ const RENEW_BELOW = 0.75
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 const ttlSeconds = ({ JWT_TTL_SECONDS }: Config) => Math.min(JWT_TTL_SECONDS, IDLE_SECONDS)
 
-/** In this scope only: the API must not accept what browsers send on their own. */
+/** Only in this scope: browsers send cookies unasked, so the API must not accept them. */
 export async function readSessions(app: FastifyInstance, db: Database, config: Config) {
   await app.register(fastifyCookie)
   await app.register(
