@@ -1,6 +1,7 @@
-import { Pool } from 'undici'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { clientData } from '../support/loans.ts'
 import { TOKEN } from '../support/service.ts'
+import { openConnection } from './connection.ts'
 
 export type Fired = {
   /** Accepted, those of the warm-up included. */
@@ -12,47 +13,61 @@ export type Fired = {
   refused: number
 }
 
-/** Sends `body(n)` over this many connections for the given time. The first part is warm-up and does not count. */
-export async function fire(
-  url: string,
-  body: (n: number) => object,
-  options: { connections: number; seconds: number; warmUpSeconds: number },
-): Promise<Fired> {
-  const pool = new Pool(url, { connections: options.connections, pipelining: 1 })
-  const from = performance.now() + options.warmUpSeconds * 1_000
-  const to = from + options.seconds * 1_000
+type Load = {
+  connections: number
+  seconds: number
+  /** Before `seconds`; it does not count. */
+  warmUpSeconds: number
+  /** Of all connections together; without it, each sends as soon as it has its answer. */
+  perSecond?: number
+}
+
+/** Submits the operations `body(n)`. */
+export function fire(url: string, body: (n: number) => object, load: Load): Promise<Fired> {
+  return fireAt(`${url}/api/ledger/operate`, n => JSON.stringify(body(n)), load)
+}
+
+export async function fireAt(url: string, body: (n: number) => string, load: Load): Promise<Fired> {
+  const open = () => openConnection(url, { 'x-internal-token': TOKEN })
+  const connections = await Promise.all(Array.from({ length: load.connections }, open))
+  const begun = performance.now()
+  const from = begun + load.warmUpSeconds * 1_000
+  const to = from + load.seconds * 1_000
   const took: number[] = []
   let accepted = 0
   let refused = 0
   let sent = 0
-  await Promise.all(Array.from({ length: options.connections }, one))
-  await pool.close()
+  await Promise.all(
+    connections.map(async connection => {
+      for (;;) {
+        const n = sent++
+        const at = await turn(n)
+        if (at > to) return connection.close()
+        const status = await connection.post(body(n))
+        const end = performance.now()
+        if (status >= 300) refused++
+        else accepted++
+        if (status < 300 && at >= from && end <= to) took.push(end - at)
+      }
+    }),
+  )
   took.sort((a, b) => a - b)
   return {
     accepted,
-    perSecond: Math.round(took.length / options.seconds),
+    perSecond: Math.round(took.length / load.seconds),
     p50: quantile(took, 0.5),
     p95: quantile(took, 0.95),
     p99: quantile(took, 0.99),
     refused,
   }
 
-  async function one(): Promise<void> {
-    for (;;) {
-      const at = performance.now()
-      if (at > to) return
-      const { statusCode, body: answer } = await pool.request({
-        method: 'POST',
-        path: '/api/ledger/operate',
-        headers: { 'content-type': 'application/json', 'x-internal-token': TOKEN },
-        body: JSON.stringify(body(sent++)),
-      })
-      await answer.dump()
-      const end = performance.now()
-      if (statusCode !== 202) refused++
-      else accepted++
-      if (statusCode === 202 && at >= from && end <= to) took.push(end - at)
-    }
+  /** @returns the moment from which the request counts: at a fixed rate, one that is sent late has already waited */
+  async function turn(n: number): Promise<number> {
+    const now = performance.now()
+    if (load.perSecond === undefined) return now
+    const due = begun + (n * 1_000) / load.perSecond
+    if (due > now) await sleep(due - now)
+    return due
   }
 }
 
