@@ -1,22 +1,26 @@
-// Accepted operations per second where each flush of PostgreSQL's log takes 20 ms, as with a synchronous standby or a cloud
-// disk: with one and two api processes, at 64 and 256 connections.
+// Accepted operations per second where a commit takes 20 ms, with one and two api processes, at 64 and 256 connections:
+// node test/bench/slow-commits.ts [RUNS] [standby|disk]. A synchronous standby confirms each commit 20 ms later; with a disk,
+// each flush takes 20 ms, and one follows the other.
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { sql } from 'kysely'
+import { until } from '../support/until.ts'
 import { fire, newClients } from './fire.ts'
+import type { Late } from './late-standby.ts'
 import { median } from './median.ts'
 import { openStage } from './stage.ts'
 
-const FLUSH_MS = 20
+const COMMIT_MS = 20
+const STANDBY = 'late'
 const RUNS = Number(process.argv[2] ?? 3)
 const TIMES = { seconds: 4, warmUpSeconds: 1.5 }
+const SLOW = process.argv[3] ?? 'standby'
 
-const stage = await openStage([
-  // Whoever flushes for a group of commits waits this long first, in microseconds, even if it is alone.
-  '-c',
-  `commit_delay=${FLUSH_MS * 1_000}`,
-  '-c',
-  'commit_siblings=0',
-  '-c',
-  'max_connections=200',
-])
+// Whoever flushes for a group of commits waits this long first, in microseconds, even if it is alone.
+const slowDisk = ['-c', `commit_delay=${COMMIT_MS * 1_000}`, '-c', 'commit_siblings=0']
+
+const stage = await openStage(['-c', 'max_connections=200', ...(SLOW === 'disk' ? slowDisk : [])])
+const standby = SLOW === 'disk' ? undefined : await lateStandby()
 const processes = [await stage.run('api'), await stage.run('api')]
 const rates = new Map<string, number[]>()
 for (let run = 1; run <= RUNS; run++)
@@ -38,7 +42,24 @@ for (let run = 1; run <= RUNS; run++)
     }
 for (const [name, those] of rates)
   console.log(
-    `accepted at ${FLUSH_MS} ms per commit, ${name}: ${median(those)}/s (${those.join(', ')})`,
+    `accepted at ${COMMIT_MS} ms per commit (${SLOW}), ${name}: ${median(those)}/s (${those.join(', ')})`,
   )
 await Promise.all(processes.map(({ stop }) => stop()))
 await stage.close()
+await standby?.terminate()
+
+async function lateStandby(): Promise<Worker> {
+  const late: Late = { url: stage.databaseUrl, name: STANDBY, lateMs: COMMIT_MS }
+  const thread = new Worker(new URL('./late-standby.ts', import.meta.url), { workerData: late })
+  await once(thread, 'message')
+  await sql`alter system set synchronous_standby_names = ${sql.lit(STANDBY)}`.execute(stage.db)
+  await sql`select pg_reload_conf()`.execute(stage.db)
+  await until(async () => (await oneCommit()) >= COMMIT_MS, 'commits wait for the standby')
+  return thread
+}
+
+async function oneCommit(): Promise<number> {
+  const since = performance.now()
+  await sql`select pg_logical_emit_message(true, 'bench', '')`.execute(stage.db)
+  return performance.now() - since
+}
