@@ -11,6 +11,7 @@ export async function forCallers(
   db: Database,
   config: Config,
 ): Promise<void> {
+  scope.decorateRequest('caller', null)
   scope.addHook('onRequest', requireInternalToken(config.INTERNAL_TOKEN))
   scope.addHook('onRoute', closeQuery)
   // Set again in this scope, so that unknown paths under it require the token too.

@@ -5,7 +5,12 @@ import type { InternalToken } from '../config/config.ts'
 
 const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or wrong', 401)
 
-const callers = new WeakMap<FastifyRequest, string | null>()
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The name of the token that it carries. */
+    caller: string | null
+  }
+}
 
 /** An onRequest hook: other requests are refused before their body is read. */
 export function requireInternalToken(tokens: InternalToken[]) {
@@ -14,12 +19,12 @@ export function requireInternalToken(tokens: InternalToken[]) {
     const given = request.headers['x-internal-token']
     const match = typeof given === 'string' ? matchOf(known, sha256(given)) : undefined
     if (match === undefined) throw new Unauthorized()
-    callers.set(request, match.caller)
+    request.caller = match.caller
   }
 }
 
 export function callerOf(request: FastifyRequest): string | null {
-  return callers.get(request) ?? null
+  return request.caller ?? null
 }
 
 type Known = { hash: Buffer; caller: string | null }
