@@ -1,16 +1,26 @@
-export function sharedLoad<T>(freshMs: number) {
-  const loads = new Map<string, { at: number; result: Promise<T> }>()
+/** What takes long to load stays longer: loading may delay fewer than the slowest hundredth of the API's calls. */
+const MAX_SHARE_OF_TIME = 0.005
+
+/** Loads at most once per `freshMs`, however many viewers; less often, up to `maxAgeMs`, if loading takes long. */
+export function sharedLoad<T>(freshMs: number, maxAgeMs = freshMs) {
+  const loads = new Map<string, { until: number; result: Promise<T> }>()
   return {
     get(key: string, load: () => Promise<T>): Promise<T> {
       const now = performance.now()
-      for (const [of, { at }] of loads) if (now - at > freshMs) loads.delete(of)
+      for (const [of, { until }] of loads) if (now > until) loads.delete(of)
       const known = loads.get(key)
       if (known !== undefined) return known.result
-      const mine = { at: now, result: load() }
+      const mine = { until: now + freshMs, result: load() }
       loads.set(key, mine)
-      mine.result.catch(() => {
-        if (loads.get(key) === mine) loads.delete(key)
-      })
+      mine.result.then(
+        () => {
+          const restMs = (performance.now() - now) / MAX_SHARE_OF_TIME
+          mine.until = now + Math.min(Math.max(restMs, freshMs), maxAgeMs)
+        },
+        () => {
+          if (loads.get(key) === mine) loads.delete(key)
+        },
+      )
       return mine.result
     },
     forget: () => loads.clear(),

@@ -6,6 +6,7 @@ import { Note } from '../../http/text-fields.ts'
 import { pauseLedger, resumeLedger } from '../../operations/pause-ledger.ts'
 import { requestBatchNow } from '../../payments/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
+import type { Html } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { localTime } from '../frame/local-time.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
@@ -18,6 +19,8 @@ import { loadState, type State } from './state.ts'
 import { tiles } from './tiles.ts'
 
 const FRESH_MS = 2_000
+/** Older figures would mislead. */
+const MAX_AGE_MS = 10_000
 
 const pageSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
@@ -28,14 +31,14 @@ const pauseSchema = {
 
 export function homePage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, boss, config } = context
-  const state = sharedLoad<State>(FRESH_MS)
+  const loads = sharedLoad<Loaded>(FRESH_MS, MAX_AGE_MS)
   return async app => {
     app.get('', { schema: pageSchema }, async (request, reply) => {
-      const now = await state.get('', () => loadState(context))
+      const { state, above, below } = await loads.get('', () => load(context))
       const body = html`<h1>Overview</h1>
 ${doneNotice(request.query.done)}
-${live(request.url, request.query, html`${charts(now.history)}<p class="bar">${refreshLink(request.url)}</p>${tiles(now, context.formats)}`)}
-${ledgerForms(now, request.user.role)}`
+${live(request.url, request.query, html`${above}<p class="bar">${refreshLink(request.url)}</p>${below}`)}
+${ledgerForms(state, request.user.role)}`
       return answerPage(request, reply, { title: 'Overview', body })
     })
 
@@ -43,13 +46,13 @@ ${ledgerForms(now, request.user.role)}`
       const { reason, until } = request.body
       const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
       await pauseLedger(db, { reason, until: end }, askerFor(request))
-      state.forget()
+      loads.forget()
       return reply.redirect(donePath('/console', 'paused'), 303)
     })
 
     app.post('/resume', async (request, reply) => {
       await resumeLedger(db, askerFor(request))
-      state.forget()
+      loads.forget()
       return reply.redirect(donePath('/console', 'resumed'), 303)
     })
 
@@ -58,4 +61,12 @@ ${ledgerForms(now, request.user.role)}`
       return reply.redirect(donePath('/console/batches', 'batch'), 303)
     })
   }
+}
+
+/** What every viewer sees is rendered once. */
+type Loaded = { state: State; above: Html; below: Html }
+
+async function load(context: PageContext): Promise<Loaded> {
+  const state = await loadState(context)
+  return { state, above: charts(state.history), below: tiles(state, context.formats) }
 }
