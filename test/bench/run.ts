@@ -5,6 +5,7 @@ import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchExecuted } from './executed.ts'
 import { addHistory, pagesPerStatement } from './history.ts'
+import { benchHttpLayers } from './http-layers.ts'
 import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
 import { benchLogins } from './logins.ts'
@@ -45,6 +46,7 @@ if (isWanted('executed')) {
   await benchExecuted(stage, INSTANT_LEDGER)
 }
 if (isWanted('layers')) {
+  await benchHttpLayers(stage)
   await benchExecuted(stage, { ...REAL_LEDGER, label: 'ledger-25ms-profiled', isProfiled: true })
   await benchExecuted(stage, {
     ...INSTANT_LEDGER,
