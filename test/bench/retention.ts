@@ -77,8 +77,8 @@ async function fill(): Promise<string> {
           from core.event e cross join generate_series(1, ${EVENTS_PER_PAYMENT}::integer) k
          where e.gateway = 'gateway_a' and e.kind = 'payment'
       ), added as (
-        insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, amount, currency, paid_at, received_at)
-        select ${STORE}, id, 'gateway_a', 'payment', gateway_payment_id, status, 1000, 'INR', received_at, received_at from e
+        insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, amount, currency, paid_at, lender, received_at)
+        select ${STORE}, id, 'gateway_a', 'payment', gateway_payment_id, status, 1000, 'INR', received_at, 'LENDER_02', received_at from e
       )
       insert into ${store} (id, received_at, event_type, body)
       select id, received_at, 'payment.captured', convert_to('{"id":"' || gateway_payment_id || '","k":' || k || '}', 'UTF8')
