@@ -5,6 +5,7 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { openPath, type Path } from '../support/path.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
 import { caller, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 export type Role = 'api' | 'worker'
 /** A place for a process, which is restarted whenever it dies. */
@@ -86,6 +87,12 @@ export const someApi = (places: Place[]) =>
 
 /** Calls an api process that is up; there may be none. */
 export const runningApi = (places: Place[]) => someApi(places.filter(({ isUp }) => isUp))
+
+/** Calls the first api process, once it is up again if it was killed. */
+export async function apiAgain(places: Place[]) {
+  await until(async () => places.find(({ role }) => role === 'api')?.isUp, 'an api process is up')
+  return someApi(places)
+}
 
 /** The URL of the same service over a path. */
 export function over({ port }: Path, url: string): string {

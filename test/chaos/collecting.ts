@@ -2,7 +2,7 @@ import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.
 import { PAID_AT_ISO } from '../support/gateway-events.ts'
 import { AROUND, fetchAll, gatewaySettings } from '../support/gateways.ts'
 import { offBy } from '../support/reconciliation.ts'
-import { type Cluster, runningApi, someApi } from './cluster.ts'
+import { apiAgain, type Cluster, runningApi } from './cluster.ts'
 import type { Telling } from './gateways.ts'
 
 /** Of all webhooks, the share that never arrives. */
@@ -97,14 +97,14 @@ export function watchBooks({ places }: Cluster, draw: () => number) {
 /** Fetches everything from both gateways. */
 export async function fetchFromBoth({ places }: Cluster): Promise<void> {
   for (const gateway of ['gateway_a', 'gateway_b']) {
-    const run = await fetchAll(someApi(places), gateway)
+    const run = await fetchAll(await apiAgain(places), gateway)
     if (run.status !== 'completed') throw new Error(JSON.stringify(run))
   }
 }
 
 /** What the books say in the end. */
 export async function booksOf({ places }: Cluster) {
-  const { body } = await someApi(places)('GET', `/api/reconciliation?${DAYS}`)
+  const { body } = await (await apiAgain(places))('GET', `/api/reconciliation?${DAYS}`)
   return {
     days: body.days.length as number,
     missing: body.totals.buckets.missing.payments as number,
