@@ -1,15 +1,9 @@
 // How long each page of the console takes with a long history, its size, and what twenty people who refresh cost the API.
 // node test/bench/console.ts [--operations 10000000] [--payments 1000000] [--keep]: with --keep, the rows are there for the next run.
-import { existsSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { openDatabase } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { allQueues } from '../../src/worker.ts'
 import { ADMIN } from '../support/admin.ts'
 import { type Browse, loggedIn, type Seen } from '../support/console.ts'
 import { startProcess } from '../support/process.ts'
@@ -20,6 +14,7 @@ import { compareLatency } from './console-load.ts'
 import { consolePages } from './console-pages.ts'
 import { measureSignals } from './console-signals.ts'
 import { quantile } from './fire.ts'
+import { openHistoryDatabase } from './history-database.ts'
 
 const { values } = parseArgs({
   options: {
@@ -34,23 +29,10 @@ const WARM_UP = 2
 /** What people share, they share for at most this long: in each round, every page is read again. */
 const ROUND_MS = 2_100
 const PROMISED_MS = 200
-const FILL_MS = 3_600_000
 
-const folder = resolve('.data/bench-console')
-const isFilled = existsSync(folder)
-const postgres = await startPostgres({
-  folder,
-  password: 'bench',
-  flags: ['-c', 'shared_buffers=1GB', '-c', 'max_wal_size=8GB'],
-})
-await migrate(postgres.url, allQueues)
-const db = openDatabase(postgres.url, {
-  max: 2,
-  name: 'bench',
-  statementMs: FILL_MS,
-  onError: console.error,
-})
-if (!isFilled) {
+const history = await openHistoryDatabase()
+const { db } = history
+if (!history.isFilled) {
   const since = performance.now()
   await fillHistory(db, {
     operations: Number(values.operations),
@@ -70,9 +52,7 @@ try {
 } finally {
   await service.process.kill('SIGTERM')
   await ledger.close()
-  await db.destroy()
-  await postgres.close()
-  if (!values.keep) rmSync(folder, { recursive: true, force: true })
+  await history.close(values)
 }
 
 async function start(role: 'api' | 'worker') {
@@ -80,7 +60,7 @@ async function start(role: 'api' | 'worker') {
   const url = `http://127.0.0.1:${port}`
   const started = startProcess(
     role,
-    testEnv(postgres.url, ledger.url, {
+    testEnv(history.url, ledger.url, {
       PORT: String(port),
       DATABASE_POOL_MAX: '10',
       CONSOLE_ENABLED: 'true',

@@ -1,15 +1,13 @@
 // What deleting raw events costs where ten million are kept, and what a caller notices of it, compared with dropping a partition.
 // It adds to the database of: node test/bench/console.ts --keep
-import { resolve } from 'node:path'
 import { sql } from 'kysely'
-import { openDatabase } from '../../src/database/database.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { startPostgres } from '../../src/embedded/postgres.ts'
 import { purgeEvents } from '../../src/payments/purge-events.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { startProcess } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
 import { fireAt } from './fire.ts'
+import { openHistoryDatabase } from './history-database.ts'
 import { untilUp } from './stage.ts'
 
 const STORE = 'lender_02_gateway_a'
@@ -17,26 +15,16 @@ const STORE = 'lender_02_gateway_a'
 const EVENTS_PER_PAYMENT = 18
 /** The history spans a hundred days. */
 const KEPT_DAYS = 98
-const STATEMENT_MS = 3_600_000
 const LOAD = { connections: 16, perSecond: 100, seconds: 30, warmUpSeconds: 1 }
 
-const postgres = await startPostgres({
-  folder: resolve('.data/bench-console'),
-  password: 'bench',
-  flags: ['-c', 'shared_buffers=1GB', '-c', 'max_wal_size=8GB'],
-})
-const db = openDatabase(postgres.url, {
-  max: 2,
-  name: 'bench',
-  statementMs: STATEMENT_MS,
-  onError: console.error,
-})
+const history = await openHistoryDatabase()
+const { db } = history
 const store = sql.table(`raw.${STORE}`)
 await timed('filled', fill)
 const port = await freePort(0)
 const service = startProcess(
   'api',
-  testEnv(postgres.url, 'http://127.0.0.1:1/api/v1', { PORT: String(port) }),
+  testEnv(history.url, 'http://127.0.0.1:1/api/v1', { PORT: String(port) }),
 )
 const url = `http://127.0.0.1:${port}`
 await untilUp(url)
@@ -54,8 +42,7 @@ try {
   )
 } finally {
   await service.kill('SIGTERM')
-  await db.destroy()
-  await postgres.close()
+  await history.close({ keep: true })
 }
 
 async function timed(what: string, work: () => Promise<string>): Promise<void> {

@@ -1,0 +1,36 @@
+import { existsSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { allQueues } from '../../src/worker.ts'
+
+const FILL_MS = 3_600_000
+
+/** A PostgreSQL whose rows can stay for the next run, and for another bench. */
+export async function openHistoryDatabase() {
+  const folder = resolve('.data/bench-console')
+  const isFilled = existsSync(folder)
+  const postgres = await startPostgres({
+    folder,
+    password: 'bench',
+    flags: ['-c', 'shared_buffers=1GB', '-c', 'max_wal_size=8GB'],
+  })
+  await migrate(postgres.url, allQueues)
+  const db = openDatabase(postgres.url, {
+    max: 2,
+    name: 'bench',
+    statementMs: FILL_MS,
+    onError: console.error,
+  })
+  return {
+    db,
+    url: postgres.url,
+    isFilled,
+    async close({ keep }: { keep: boolean }) {
+      await db.destroy()
+      await postgres.close()
+      if (!keep) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
