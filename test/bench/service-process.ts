@@ -7,7 +7,7 @@ import { allQueues } from '../../src/worker.ts'
 import { startProcess } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 import { cpuTimeMs } from './cpu-time.ts'
-import { IMAGE_FLAGS, untilUp } from './stage.ts'
+import { IMAGE_FLAGS, peakMiB, untilUp } from './stage.ts'
 
 export type BenchedService = {
   url: string
@@ -44,7 +44,7 @@ export async function startBenched(
     url,
     call: caller(url),
     databaseUrl: postgres.url,
-    peakMiB: () => peakOf(service.child.pid as number),
+    peakMiB: () => peakMiB(service.child),
     cpuMs: () => ({
       service: cpuTimeMs(service.child.pid as number),
       postgres: cpuTimeMs(postgresPid),
@@ -54,10 +54,4 @@ export async function startBenched(
       await postgres.close()
     },
   }
-}
-
-/** Linux records the peak resident size of a process. */
-export function peakOf(pid: number): number {
-  const [, kib = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kib) / 1024)
 }

@@ -106,7 +106,7 @@ async function stopped(child: ChildProcess): Promise<void> {
 }
 
 /** The process's peak memory. */
-function peakMiB({ pid }: ChildProcess): number {
+export function peakMiB({ pid }: ChildProcess): number {
   const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Math.round(Number(kib) / 1024)
 }

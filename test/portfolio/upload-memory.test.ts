@@ -4,7 +4,7 @@ import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { dayOf } from '../../src/portfolio/kinds/day-text.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { peakOf } from '../bench/service-process.ts'
+import { peakMiB } from '../bench/stage.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { errorsOf, uploadCsv } from '../support/migrate.ts'
 import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
@@ -38,8 +38,8 @@ t.test('the process stays below 300 MiB during the upload of a hostile file', as
       .catch(() => false),
   )
   const isSmall = () => {
-    const peakMiB = peakOf(child.pid as number)
-    t.ok(peakMiB < LIMIT_MIB, `${peakMiB} MiB`)
+    const peak = peakMiB(child)
+    t.ok(peak < LIMIT_MIB, `${peak} MiB`)
   }
   const refused = async (csv: Uint8Array<ArrayBuffer>, detail: RegExp) => {
     const { status, body } = await uploadCsv({ url }, 'repayments', csv)
