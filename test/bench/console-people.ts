@@ -1,5 +1,5 @@
 // Twenty people who refresh a page each second, in a thread of their own: reading pages must not delay the calls that are
-// measured beside it. A message is the page's path, or null to go home; the answer says that nothing is open any more.
+// measured beside it. A message is the page's path, or null to stop; the answer comes once no page is open any more.
 import { parentPort, workerData } from 'node:worker_threads'
 import { browser } from '../support/console.ts'
 

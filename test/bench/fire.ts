@@ -45,9 +45,12 @@ export async function fireAt(url: string, body: (n: number) => string, load: Loa
         if (at > to) return connection.close()
         const status = await connection.post(body(n))
         const end = performance.now()
-        if (status >= 300) refused++
-        else accepted++
-        if (status < 300 && at >= from && end <= to) took.push(end - at)
+        if (status >= 300) {
+          refused++
+          continue
+        }
+        accepted++
+        if (at >= from && end <= to) took.push(end - at)
       }
     }),
   )

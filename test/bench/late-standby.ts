@@ -9,6 +9,9 @@ export type Late = { url: string; name: string; lateMs: number }
 const LOG = 'w'
 const LOG_HEAD_BYTES = 25
 const LOG_START_AT = 1
+/** Of the answer: where its three positions in the log are, before the time and the wish for an answer. */
+const POSITIONS_AT = [1, 9, 17]
+const ANSWER_BYTES = 34
 
 type Wire = {
   on(event: 'copyData' | 'replicationStart', listener: (message: { chunk: Buffer }) => void): void
@@ -33,8 +36,8 @@ await client.query(`START_REPLICATION PHYSICAL ${rows[0]?.xlogpos}`).catch(() =>
 
 /** Written, flushed and applied up to there; no time, and no answer wanted. */
 function confirmed(end: bigint): Buffer {
-  const message = Buffer.alloc(34)
+  const message = Buffer.alloc(ANSWER_BYTES)
   message.write('r')
-  for (const at of [1, 9, 17]) message.writeBigUInt64BE(end, at)
+  for (const at of POSITIONS_AT) message.writeBigUInt64BE(end, at)
   return message
 }
