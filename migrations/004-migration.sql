@@ -2,7 +2,7 @@
 create table loanops.migration (
   id uuid primary key,
   type text not null check (type in ('loans', 'repayments')),
-  -- While it is 'uploading' nobody is told of it: what dies half way is swept away.
+  -- No answer shows an 'uploading' file, and one whose upload is interrupted is deleted.
   status text not null default 'uploading' check (status in ('uploading', 'uploaded', 'running', 'completed', 'cancelled')),
   -- The header and the delimiter as they came: errors.csv is written the same way.
   columns text[] not null,

@@ -13,7 +13,7 @@ create table core.loan_product (
   product text not null
 );
 
--- Payments whose events are to be judged anew, once the lender of their loans is known.
+-- Payments whose events are judged again once the lender of their loans is known.
 create table core.unjudged_payment (
   gateway text not null,
   gateway_payment_id text not null,

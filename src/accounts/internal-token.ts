@@ -7,8 +7,8 @@ const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The name of the token that it carries. */
-    caller: string | null
+    /** The name of the token that it carries; absent on a page of the console, which carries none. */
+    caller?: string | null
   }
 }
 

@@ -17,7 +17,7 @@ export const ExternalId = Type.String({
 
 export const ClientId = { ...ExternalId, examples: ['C-1001'] }
 
-/** For the contract only: the handler treats a malformed value like an unknown one. */
+/** Documents the format without enforcing it: the handler treats a malformed value like an unknown one. */
 export const described = (pattern: string, description: string, example: string) =>
   Type.Unsafe<string>({
     [Kind]: 'Described',
