@@ -24,6 +24,17 @@ t.test('people who look at the same list at once share one reading of it', async
   for (const { status } of await Promise.all(looks)) t.equal(status, 200)
 })
 
+t.test(
+  'a viewer who opens a list right after an operator gets none of the operator’s forms',
+  async t => {
+    const { operator, viewer } = await startWithConsole(t)
+    for (const list of ['/console/operations', '/console/payments', '/console/callbacks']) {
+      t.match((await operator(list)).text, /<h2>/)
+      t.notMatch((await viewer(list)).text, /<h2>/)
+    }
+  },
+)
+
 async function waiting(db: Database): Promise<number> {
   const { rows } =
     await sql`select from pg_locks where relation = 'loanops.callback'::regclass and not granted`.execute(

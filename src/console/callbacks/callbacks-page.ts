@@ -47,7 +47,7 @@ function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
     },
     count: filter =>
       countUpTo(db, sql`select from ops.callback where ${matchingCallbacks(filter)}`),
-    below: (filter, request) => replayForms(filter, request.user.role),
+    below: replayForms,
   }
 }
 

@@ -18,7 +18,7 @@ import { filterForm } from './filter-form.ts'
 import type { Filter, List, Range } from './list.ts'
 import { table } from './table.ts'
 
-/** Rows are read at most once per interval, however many viewers. */
+/** A page is made at most once per interval and role, however many people look at it. */
 const FRESH_MS = 1_000
 
 export function listRoutes<Filters extends TProperties, Row extends object>(
@@ -35,15 +35,13 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       closed,
     ),
   }
-  const loads = sharedLoad<Loaded>(FRESH_MS)
+  const pages = sharedLoad<Awaited<Html>>(FRESH_MS)
   return async app => {
     app.get(list.path, { schema }, async (request, reply) => {
-      const { filter, range, done } = queryOf<Filters>(request)
       // Users must see the effect of what they have just done.
-      if (done !== undefined) loads.forget()
-      const key = JSON.stringify([filter, range])
-      const loaded = await loads.get(key, () => loadList(list, filter, range))
-      const body = listPage(list, request, loaded)
+      if (queryOf(request).done !== undefined) pages.forget()
+      const { role } = request.user
+      const body = await pages.get(`${role} ${request.url}`, () => listPage(list, request))
       return answerPage(request, reply, { title: list.title, body })
     })
 
@@ -94,19 +92,19 @@ async function loadList<Filters extends TProperties, Row extends object>(
   }
 }
 
-function listPage<Filters extends TProperties, Row extends object>(
+async function listPage<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
   request: FastifyRequest,
-  loaded: Loaded,
-): Html {
-  const { filter, refresh, done } = queryOf<Filters>(request)
+): Promise<Awaited<Html>> {
+  const { filter, range, refresh, done } = queryOf<Filters>(request)
+  const loaded = await loadList(list, filter, range)
   const path = `/console${list.path}`
   return html`<h1>${list.title}</h1>
 ${doneNotice(done)}
 ${loaded.above}
 ${Object.keys(list.filters).length === 0 ? nothing : filterForm(path, list.filters, filter)}
 ${live(request.url, { refresh }, rowsOf(path, filter, request, loaded))}
-${list.below?.(filter, request, loaded.total) ?? nothing}`
+${list.below?.(filter, request.user.role) ?? nothing}`
 }
 
 function rowsOf(

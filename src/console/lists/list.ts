@@ -1,5 +1,5 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { Role } from '../../accounts/account.ts'
 import type { Shape } from '../../http/cursor.ts'
 import type { Content } from '../frame/html.ts'
 
@@ -29,5 +29,5 @@ export type List<Filters extends TProperties, Row> = {
   /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
   above?(filter: Filter<Filters>): Content | Promise<Content>
-  below?(filter: Filter<Filters>, request: FastifyRequest, count: number | null): Content
+  below?(filter: Filter<Filters>, role: Role): Content
 }

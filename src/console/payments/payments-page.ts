@@ -51,7 +51,7 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
     load: query => suspenseFirst(query, one => findPayments(db, one, zone)),
     count: filter => countUpTo(db, somePayments(filter, zone)),
     above: filter => suspenseByReason(db, filter),
-    below: (filter, request) => bulkForm('payments', filter, request.user.role),
+    below: (filter, role) => bulkForm('payments', filter, role),
   }
 }
 

@@ -21,7 +21,7 @@ export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
     await app.register(
       listRoutes({
         ...fetches,
-        below: (_, request) => gatewayForms(context.config, request.user.role),
+        below: (_, role) => gatewayForms(context.config, role),
       }),
     )
   }
