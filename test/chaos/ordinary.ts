@@ -66,7 +66,7 @@ export async function runOrdinary(
   await readBack(db)
   await settled(cluster, db)
   const books = await booksOf(cluster)
-  const { isHeld, counters, report } = await verdictOn(cluster, db, answered)
+  const { isHeld, faults, overlaps, report } = await verdictOn(cluster, db, answered)
   const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
   await db.destroy()
   await cluster.close()
@@ -92,8 +92,8 @@ export async function runOrdinary(
     crashPoints: Object.fromEntries(
       Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
     ),
-    ledgerFaults: counters.faults,
-    overlaps: counters.overlaps,
+    ledgerFaults: faults,
+    overlaps,
     underFireSeconds: Math.round(firedMs / 1_000),
     settledAfterSeconds: [settledMs, settledAgainMs].map(ms => Math.round(ms / 1_000)),
     held,

@@ -6,7 +6,12 @@ import { judge } from './model.ts'
 import { BY_HAND } from './operators.ts'
 import { judgePayments } from './payments-model.ts'
 
-const isOurs = ({ idempotencyKey }: LoggedWrite) => !idempotencyKey?.startsWith(BY_HAND)
+const isByHand = (key: string | null) => key?.startsWith(BY_HAND) === true
+const isOurs = ({ idempotencyKey }: LoggedWrite) => !isByHand(idempotencyKey)
+
+type Overlap = { idempotencyKeys: [string | null, string | null] }
+/** A person at the ledger does not wait for us. */
+const isOfOurs = ({ idempotencyKeys }: Overlap) => !idempotencyKeys.some(isByHand)
 
 const WRONG = [
   'vanished',
@@ -30,7 +35,8 @@ export async function verdictOn({ ledger }: Cluster, db: Database, answered: Ans
     payments.heldPaise === payments.capturedPaise
   return {
     isHeld,
-    counters,
+    faults: counters.faults,
+    overlaps: (counters.overlapping as Overlap[]).filter(isOfOurs),
     report: { ...verdict, acknowledged: answered.operations.length, payments },
   }
 }
