@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
 import { benchExecuted } from './executed.ts'
 import { addHistory, pagesPerStatement } from './history.ts'
 import { benchHttpLayers } from './http-layers.ts'
@@ -75,6 +76,8 @@ async function benchHistory(rows: number): Promise<void> {
 }
 
 async function rates(label: string): Promise<Map<string, number>> {
+  // What the rows before have left for PostgreSQL to write is no part of either rate.
+  await sql`checkpoint`.execute(stage.db)
   return new Map([
     ['intake', await benchIntake(stage, label)],
     ['executed', await benchExecuted(stage, { ...INSTANT_LEDGER, label })],

@@ -1,5 +1,6 @@
-// Webhooks acknowledged per second at 64 connections in one process, against one boss.send() per request and against
-// single-row inserts at the same concurrency; then the latency at 2,000 a second.
+// Webhooks acknowledged per second at 64 connections in one process, against one boss.send() per request, to a queue that
+// wakes a worker and to one that is polled, and against single-row inserts at the same concurrency; then the latency at 2,000
+// a second.
 import { sql } from 'kysely'
 import pg from 'pg'
 import { capturedA } from '../support/gateway-events.ts'
@@ -16,28 +17,35 @@ const BODY = JSON.stringify(capturedA({ loan: 'L-1' }))
 
 const stage = await openStage(['-c', 'max_connections=300'])
 const service = await stage.run('api')
-const sender = await stage.run('api', {}, 'test/bench/one-event-server.ts')
+const senders = {
+  waking: await startSender(true),
+  polled: await startSender(false),
+}
 const webhook = `${service.url}/api/webhooks/gateway_a?lender=LENDER_02`
 try {
-  const rates = { ours: [] as number[], sends: [] as number[], inserts: [] as number[] }
+  const rates: Record<string, number[]> = {}
+  const note = (of: string, rate: number) => (rates[of] = [...(rates[of] ?? []), rate])
   for (let run = 0; run < RUNS; run++) {
-    rates.sends.push(await rateOf(sender.url))
-    rates.ours.push(await rateOf(webhook))
-    rates.inserts.push(await singleRowInserts())
+    note('boss.send to a queue that wakes a worker', await rateOf(senders.waking.url))
+    note('ours', await rateOf(webhook))
+    note('boss.send to a polled queue', await rateOf(senders.polled.url))
+    note('single-row inserts', await singleRowInserts())
   }
-  const [ours, sends, inserts] = [median(rates.ours), median(rates.sends), median(rates.inserts)]
-  console.log(
-    `webhooks ${ours}/s, boss.send per request ${sends}/s, single-row inserts ${inserts}/s`,
-  )
-  console.log(
-    `ratio to boss.send ${(ours / sends).toFixed(2)}, to inserts ${(ours / inserts).toFixed(2)}`,
-  )
+  const { ours = [], ...baselines } = rates
+  console.log(`webhooks ${median(ours)}/s (${ours.join(', ')})`)
+  for (const [name, those] of Object.entries(baselines))
+    console.log(`${(median(ours) / median(those)).toFixed(2)} × ${name}, ${median(those)}/s`)
   const steady = await fireAt(webhook, () => BODY, { ...TIMES, perSecond: STEADY_RATE })
   console.log(`at ${steady.perSecond}/s: p50 ${steady.p50} ms, p99 ${steady.p99} ms`)
   console.log(`peak memory ${service.peakMiB()} MiB`)
 } finally {
-  await Promise.all([service.stop(), sender.stop()])
+  await Promise.all([service, senders.waking, senders.polled].map(({ stop }) => stop()))
   await stage.close()
+}
+
+function startSender(notifies: boolean) {
+  const changes = { BENCH_NOTIFIES: String(notifies) }
+  return stage.run('api', changes, 'test/bench/one-event-server.ts')
 }
 
 async function rateOf(url: string): Promise<number> {
