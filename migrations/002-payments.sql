@@ -5,7 +5,7 @@ comment on schema base is 'Views that name and type the fields of one raw table 
 create schema core;
 comment on schema core is 'One row per real-world payment, whatever its source';
 
--- A UUIDv7, which PostgreSQL itself makes only from version 18 on.
+-- A UUIDv7; PostgreSQL has its own function only from version 18.
 create function raw.new_id() returns uuid language sql volatile parallel safe
   set search_path = pg_catalog, pg_temp as $$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
@@ -13,7 +13,7 @@ create function raw.new_id() returns uuid language sql volatile parallel safe
          52, 1), 53, 1), 'hex')::uuid
 $$;
 
--- What every raw table is like. It stays empty.
+-- The template of every raw table. It stays empty.
 create table raw.template (
   id uuid primary key default raw.new_id(),
   received_at timestamptz not null default now(),
@@ -23,7 +23,7 @@ create table raw.template (
   body_sha256 bytea not null generated always as (sha256(body)) stored,
   headers jsonb not null default '{}',
   address inet,
-  -- The lender whose secret fits the signature; null where none does.
+  -- The lender whose secret matches the signature; null if none does.
   verified_by text
 );
 -- An event id alone could be taken by a forger before the true event comes. Hashed, because an index entry has room for
@@ -31,7 +31,7 @@ create table raw.template (
 create unique index template_repeat on raw.template (body_sha256, md5(coalesce(event_id, '')));
 comment on table raw.template is 'The pattern of every raw table: create table raw.<lender>_<gateway> (like raw.template including all)';
 
--- What an event says of one payment, refund or chargeback: what every base view yields.
+-- What an event says about one payment, refund or chargeback: the row type of every base view.
 create type base.fact as (
   kind text,
   payment_id text,
@@ -63,10 +63,10 @@ create table core.pending_event (
   received_at timestamptz not null,
   primary key (source, raw_id)
 );
--- It is emptied by every batch: a table that shrinks and grows wants its dead rows gone early.
+-- Every batch empties it: a table that keeps growing and shrinking needs early vacuuming.
 alter table core.pending_event set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
 
--- What one raw row says of one payment, refund or chargeback.
+-- What one raw row says about one payment, refund or chargeback.
 create table core.event (
   source text not null,
   raw_id uuid not null,
@@ -96,7 +96,7 @@ create table core.transaction (
   gateway_payment_id text not null,
   of_payment_id text,
   lender text not null,
-  -- By the events, and by an operator, who goes before.
+  -- As the events say, and as an operator says, who takes precedence.
   named_loan_id text,
   assigned_loan_id text,
   external_loan_id text generated always as (coalesce(assigned_loan_id, named_loan_id)) stored,
@@ -109,12 +109,12 @@ create table core.transaction (
   reason text check (reason in ('no_loan_named', 'loan_unknown', 'loan_not_active', 'currency_mismatch',
     'lender_mismatch', 'signature_not_verified', 'sender_not_allowed', 'events_disagree', 'refund', 'chargeback',
     'amount_invalid', 'unreadable', 'ledger_refused', 'reversed_at_ledger', 'overpaid')),
-  -- The event that its facts are taken from.
+  -- The event that supplied its facts.
   source text not null,
   raw_id uuid not null,
   received_at timestamptz not null,
   hints jsonb,
-  -- Why it was not posted, once it was tried; since when, how often, and when it is tried again.
+  -- Why the last attempt did not post it; since when, how often it was tried, and when the next attempt is due.
   refused_reason text,
   refused_detail text,
   refused_at timestamptz,
@@ -122,7 +122,7 @@ create table core.transaction (
   next_try_at timestamptz,
   -- Reasons of suspense that an operator has set aside.
   overruled text[] not null default '{}',
-  -- A repayment undone at the ledger keeps its external id for ever: the next one has another.
+  -- A repayment that was undone keeps its external id at the ledger, so the next one needs another.
   posting_number integer not null default 1,
   operation_id uuid,
   batch_id uuid,
@@ -139,7 +139,7 @@ create index transaction_retry on core.transaction (next_try_at) where state = '
 create index transaction_state on core.transaction (state, id);
 create index transaction_batch on core.transaction (batch_id, state) where batch_id is not null;
 
--- Each time that a payment was sent on its way: its operations, the last one included.
+-- The operations by which a payment was sent to the ledger, the latest included.
 create table core.posting (
   transaction_id uuid not null references core.transaction,
   operation_id uuid not null,
@@ -154,7 +154,7 @@ create table core.batch_run (
   requested_at timestamptz not null default now(),
   started_at timestamptz,
   ended_at timestamptz,
-  -- Counts the workers that took it up, and so fences what they write.
+  -- Counts the workers that have claimed it, and so fences their writes.
   attempt integer not null default 0,
   claimed_until timestamptz,
   discovered integer not null default 0,

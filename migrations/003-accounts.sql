@@ -1,10 +1,10 @@
--- Who may log in. An account is disabled, never deleted: its name stays in the audit.
+-- Accounts that may log in. One is disabled, never deleted, because its name stays in the audit.
 create table loanops.account (
   id uuid primary key,
   username text not null,
   password_hash text not null,
   role text not null check (role in ('admin', 'operator')),
-  -- Tokens carry the generation they were issued in: raising it ends all of them but the kept one.
+  -- Tokens carry the generation in which they were issued: raising it ends all of them except the kept one.
   token_generation integer not null default 1,
   kept_token uuid,
   created_at timestamptz not null default now(),

@@ -61,12 +61,12 @@ create index migration_row_running on loanops.migration_row (migration_id, line)
 create index migration_row_bad on loanops.migration_row (migration_id, line) where state in ('invalid', 'failed', 'stopped');
 create index migration_row_client on loanops.migration_row (migration_id, client_external_id) where client_external_id is not null;
 
--- Which operation was made for which row.
+-- The operation created for each row.
 create table loanops.migration_step (
   operation_id uuid primary key references loanops.operation on delete cascade,
   migration_id uuid not null,
   line integer not null,
-  -- Its success is the row's.
+  -- The row succeeds when this operation does.
   is_last boolean not null
 );
 create index migration_step_row on loanops.migration_step (migration_id, line);

@@ -7,7 +7,7 @@ create table core.allowed_network (
   primary key (lender, gateway, network)
 );
 
--- What the ledger said of loans whose payments' events had to be judged by their lender.
+-- The lender, according to the ledger, of loans whose payments' events depend on it.
 create table core.loan_product (
   external_loan_id text primary key,
   product text not null
@@ -24,6 +24,6 @@ create table core.unjudged_payment (
 );
 create index unjudged_payment_noted on core.unjudged_payment (may_wait, noted_at);
 
--- From outside the networks of the loan's lender: such an event counts for nothing.
+-- From outside the networks of the loan's lender: such an event is ignored.
 alter table core.event add column is_outside boolean not null default false;
 create index event_outside on core.event (gateway_payment_id) where is_outside;

@@ -10,7 +10,7 @@ alter table core.transaction add column cleared_facts text[];
 alter table core.transaction add column difference text;
 alter table core.transaction add column read_back_at timestamptz;
 
--- What operators tell each other about it.
+-- Operators' notes to each other.
 alter table core.transaction add column note text;
 alter table core.transaction add column noted_by text;
 

@@ -7,7 +7,7 @@ create table core.readback_run (
   -- It concerns what was posted before it started.
   started_at timestamptz,
   ended_at timestamptz,
-  -- Counts the workers that took it up, and so fences what they write.
+  -- Counts the workers that have claimed it, and so fences their writes.
   attempt integer not null default 0,
   claimed_until timestamptz,
   -- The last payment, in the order of posting, before which there is nothing left to read.

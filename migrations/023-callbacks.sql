@@ -65,7 +65,7 @@ create table loanops.callback_attempt (
   primary key (callback_id, attempt)
 );
 
--- What was last reported of it: a payment that is suspended again for the same reason is not reported again.
+-- What was last reported about it: a payment suspended again for the same reason is not reported again.
 alter table core.transaction add column reported text;
 
 -- views/report-callbacks.sql replaces what these do.
@@ -80,7 +80,7 @@ create trigger report_operation after update of status on loanops.operation
 create trigger report_migration after update of status on loanops.migration
   for each row when (old.status = 'running' and new.status in ('completed', 'cancelled'))
   execute function loanops.report_migration();
--- At commit: within a transaction a payment may pass through states that are never true outside of it.
+-- At commit: within a transaction a payment may pass through states that nobody else ever sees.
 create constraint trigger report_new_payment after insert on core.transaction deferrable initially deferred
   for each row when (new.state in ('suspense', 'returned'))
   execute function core.report_payment();

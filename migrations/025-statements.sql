@@ -7,7 +7,7 @@ create table core.statement (
   currency text not null,
   status text not null check (status in ('captured', 'refunded', 'failed')),
   captured_at timestamptz not null,
-  -- Without the tax.
+  -- Without tax.
   fee numeric,
   tax numeric,
   settlement_id text,
@@ -34,7 +34,7 @@ create table core.backfill (
   trigger text not null check (trigger in ('schedule', 'request')),
   gateway text not null,
   account text not null,
-  -- As requested: the lender whose rows it makes.
+  -- As requested: the lender whose rows it produces.
   lender text,
   window_from timestamptz not null,
   window_to timestamptz not null,
@@ -50,7 +50,7 @@ create table core.backfill (
   started_at timestamptz,
   ended_at timestamptz,
   last_error text,
-  -- Counts the workers that took it up, and so fences what they write.
+  -- Counts the workers that have claimed it, and so fences their writes.
   attempt integer not null default 0,
   claimed_until timestamptz,
   check (window_from <= window_to)
@@ -70,7 +70,7 @@ create table core.gateway_window (
 );
 create index gateway_window_covers on core.gateway_window using gist (covers);
 
--- How many captured payments of a lender its gateway had and we had not.
+-- How many captured payments of a lender were at its gateway but not here.
 create table core.gateway_missed (
   gateway text not null,
   lender text not null,

@@ -8,7 +8,7 @@ create table loanops.ledger_pause (
   id uuid primary key,
   reason text not null,
   since timestamptz not null default clock_timestamp(),
-  -- Null until somebody says when.
+  -- Null until an end is set.
   until timestamptz
 );
 create index ledger_pause_until on loanops.ledger_pause (until);

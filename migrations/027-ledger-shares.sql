@@ -1,4 +1,4 @@
--- The ledger calls that each process may make at a time, where LEDGER_CONCURRENCY_TOTAL limits those of all processes.
+-- How many concurrent ledger calls each process may make under LEDGER_CONCURRENCY_TOTAL.
 create table loanops.ledger_share (
   process uuid primary key,
   live integer not null,

@@ -1,6 +1,6 @@
 -- What the ledger was found to hold of a posted payment, where it is not the amount that was sent.
 alter table core.transaction add column ledger_amount numeric;
--- What has no time of payment belongs to the day on which it came.
+-- A payment without a time belongs to the day on which it arrived.
 create index transaction_undated on core.transaction (received_at) where paid_at is null;
 
 -- What the gateways say of each settlement: the payments that it pays out, and what it takes back.
@@ -15,7 +15,7 @@ create table core.settlement_row (
   settled_at timestamptz,
   utr text,
   amount numeric not null,
-  -- Without the tax.
+  -- Without tax.
   fee numeric not null,
   tax numeric not null,
   -- What it adds to the payout by the gateway's own account.
