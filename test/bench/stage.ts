@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { LONG_STATEMENT_MS } from '../../src/database/pool-config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
@@ -32,7 +33,13 @@ export async function openStage(flags: string[] = []) {
   })
   await migrate(postgres.url, allQueues)
   const ledger = await startLedger()
-  const db = openDatabase(postgres.url, { max: 4, name: 'bench', onError: () => undefined })
+  const db = openDatabase(postgres.url, {
+    max: 4,
+    name: 'bench',
+    // Millions of rows are added, and a checkpoint writes them out.
+    statementMs: LONG_STATEMENT_MS,
+    onError: () => undefined,
+  })
   return {
     db,
     databaseUrl: postgres.url,
