@@ -1,4 +1,4 @@
--- What the gateways themselves say of their payments, fetched from their APIs or uploaded.
+-- The gateways' own statements of their payments, fetched from their APIs or uploaded.
 create table core.statement (
   gateway text not null,
   gateway_payment_id text not null,
@@ -39,11 +39,11 @@ create table core.backfill (
   window_from timestamptz not null,
   window_to timestamptz not null,
   status text not null default 'running' check (status in ('running', 'completed', 'failed')),
-  -- Fetched from here, which is earlier than its window where late captures are looked for, and complete up to there.
+  -- Fetched from here, earlier than its window if it also looks for late captures, and complete up to there.
   fetch_from timestamptz not null,
   done_until timestamptz not null,
   fetched bigint not null default 0,
-  -- The same without the part that is under way: whoever takes it up counts that part again.
+  -- The same without the part under way: a worker that takes it over counts that part again.
   fetched_before bigint not null default 0,
   missed bigint not null default 0,
   requested_at timestamptz not null default now(),

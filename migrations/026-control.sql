@@ -1,4 +1,4 @@
--- Whose token an operation came with, and the request that was accepted, under its id in our log and the caller's.
+-- The caller whose token an operation came with, and the id of its request in our log and the caller's.
 alter table loanops.operation add column caller text;
 alter table loanops.operation add column request_id text;
 alter table loanops.audit add column caller text;

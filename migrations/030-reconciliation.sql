@@ -1,9 +1,9 @@
--- What the ledger was found to hold of a posted payment, where it is not the amount that was sent.
+-- What the ledger holds of a posted payment, if it differs from the amount sent.
 alter table core.transaction add column ledger_amount numeric;
 -- A payment without a time belongs to the day on which it arrived.
 create index transaction_undated on core.transaction (received_at) where paid_at is null;
 
--- What the gateways say of each settlement: the payments that it pays out, and what it takes back.
+-- The gateways' statement of each settlement: the payments that it pays out, and its deductions.
 create table core.settlement_row (
   gateway text not null,
   settlement_id text not null,
@@ -18,7 +18,7 @@ create table core.settlement_row (
   -- Without tax.
   fee numeric not null,
   tax numeric not null,
-  -- What it adds to the payout by the gateway's own account.
+  -- What it adds to the payout, according to the gateway.
   paid_out numeric,
   primary key (settlement_id, gateway, kind, id)
 );
@@ -45,7 +45,7 @@ create table core.day_figure (
 );
 
 -- A day whose figures may have changed since, as often as that happened: written with what changes them, and deleted with the
--- figures that know of it. Nobody waits for anybody here.
+-- figures that know of it. No writer waits for another.
 create table core.changed_day (day date not null);
 create index changed_day_day on core.changed_day (day);
 alter table core.changed_day set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
@@ -141,5 +141,5 @@ $$;
 create trigger note_accounts after insert or delete on core.gateway_account
   for each row execute function core.note_all_days();
 
--- It gets further columns in the middle.
+-- It gains columns in the middle.
 drop view if exists ops.suspense;

@@ -19,7 +19,7 @@ create table core.question (
   account text not null,
   -- Null: only once there are new events.
   next_ask_at timestamptz default now(),
-  -- Why it is not confirmed; null while there is no answer.
+  -- Why it is not confirmed; null until there is an answer.
   said text,
   -- What the events name, such as orders, under which it was looked for in vain.
   asked text[] not null default '{}',
@@ -36,12 +36,12 @@ create index question_unanswered on core.question (gateway) where said is null;
 alter table core.event add column is_unproved boolean not null default false;
 create index event_unproved on core.event (gateway_payment_id) where is_unproved;
 
--- No event that counts speaks of it: the gateway is still to be asked, or has not confirmed it.
+-- No event that counts reports it: the gateway has yet to be asked, or has not confirmed it.
 alter table core.transaction add column unconfirmed text check (unconfirmed in ('unasked', 'denied'));
 drop index core.transaction_waiting;
 create index transaction_waiting on core.transaction (paid_at, id) where state = 'waiting' and unconfirmed is null;
 
--- They have other parameters or columns from now on.
+-- Their parameters or columns change here.
 drop function if exists core.summarize(text, text[]);
 drop function if exists core.fate_of(text, boolean, text, text, text, boolean, text, text, text, text, text, text, boolean,
   boolean, boolean, boolean, boolean);

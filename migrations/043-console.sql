@@ -1,4 +1,4 @@
--- A viewer may look at everything but accounts, and change nothing.
+-- A viewer may read everything except accounts, and change nothing.
 alter table loanops.account drop constraint account_role_check;
 alter table loanops.account add constraint account_role_check check (role in ('admin', 'operator', 'viewer')) not valid;
 

@@ -11,7 +11,7 @@ create table loanops.bulk (
   status text not null default 'running' check (status in ('running', 'stopped', 'completed')),
   created_at timestamptz not null default now(),
   ended_at timestamptz,
-  -- Whoever works on it says until when; another takes over afterwards.
+  -- Until when its worker holds it; another takes over afterwards.
   claimed_until timestamptz not null default now()
 );
 create index bulk_running on loanops.bulk (claimed_until) where status = 'running';

@@ -5,5 +5,5 @@ create index operation_failed_by_type on loanops.operation (operation_type, seq)
 create index operation_failed_by_code on loanops.operation (
   (coalesce(response #>> '{errors,0,userMessageGlobalisationCode}', response ->> 'userMessageGlobalisationCode')), seq)
   where status = 'failed';
--- What was done, whoever did it.
+-- For the audit of one action, whoever took it.
 create index audit_action on loanops.audit (action, at);

@@ -6,7 +6,7 @@ create index transaction_not_posted on core.transaction (state, paid_at, id)
 -- that ever happened to it. Other operations pay for neither.
 create index operation_failed_of_subject on loanops.operation (external_id, seq) where status = 'failed';
 create index operation_loan_create on loanops.operation (external_id, seq) where operation_type = 'LOAN_CREATE';
--- Nobody knows what became of these few, among a backlog of any size.
+-- The few whose outcome is unknown, within a backlog of any size.
 create index operation_unknown on loanops.operation (seq) where status = 'processing' and unknown_since is not null;
--- Callbacks of all types but the two that most are of: those two are found without an index.
+-- Callbacks of all but the two most frequent types, which need no index.
 create index callback_of_rare_type on loanops.callback (type, seq) where type not in ('operation.succeeded', 'payment.posted');
