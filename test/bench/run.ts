@@ -10,6 +10,7 @@ import { benchHttpLayers } from './http-layers.ts'
 import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
 import { benchLogins } from './logins.ts'
+import { median } from './median.ts'
 import { durability, openStage } from './stage.ts'
 
 const { values, positionals } = parseArgs({
@@ -20,6 +21,9 @@ const isWanted = (name: string) => positionals.length === 0 || positionals.inclu
 /** A Fineract on two cores takes this long, and gains nothing from more concurrent calls than this. */
 const REAL_LEDGER = { label: 'ledger-25ms', latencyMs: 25, concurrency: 8, seconds: 6 }
 const INSTANT_LEDGER = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
+
+/** Minutes lie between the rates with and without a history, and a machine's speed varies by a third from one to the next. */
+const HISTORY_RUNS = 5
 
 /** Each starts its own services; their arguments are in their first lines. */
 const SCRIPTS = [
@@ -78,8 +82,14 @@ async function benchHistory(rows: number): Promise<void> {
 async function rates(label: string): Promise<Map<string, number>> {
   // What the rows before have left for PostgreSQL to write is no part of either rate.
   await sql`checkpoint`.execute(stage.db)
+  const intake: number[] = []
+  const executed: number[] = []
+  for (let run = 1; run <= HISTORY_RUNS; run++) {
+    intake.push(await benchIntake(stage, `${label}-${run}`))
+    executed.push(await benchExecuted(stage, { ...INSTANT_LEDGER, label: `${label}-${run}` }))
+  }
   return new Map([
-    ['intake', await benchIntake(stage, label)],
-    ['executed', await benchExecuted(stage, { ...INSTANT_LEDGER, label })],
+    ['intake', median(intake)],
+    ['executed', median(executed)],
   ])
 }
