@@ -1,11 +1,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
-
-const FILL_MS = 3_600_000
+import { openBenchDatabase } from './bench-database.ts'
 
 /** A PostgreSQL whose rows can stay for the next run, and for another bench. */
 export async function openHistoryDatabase() {
@@ -17,12 +15,7 @@ export async function openHistoryDatabase() {
     flags: ['-c', 'shared_buffers=1GB', '-c', 'max_wal_size=8GB'],
   })
   await migrate(postgres.url, allQueues)
-  const db = openDatabase(postgres.url, {
-    max: 2,
-    name: 'bench',
-    statementMs: FILL_MS,
-    onError: console.error,
-  })
+  const db = openBenchDatabase(postgres.url)
   return {
     db,
     url: postgres.url,

@@ -2,9 +2,9 @@
 // BENCH_PAYMENTS=1000000 node test/bench/reconciliation.ts
 
 import { sql } from 'kysely'
-import { type Database, openDatabase } from '../../src/database/database.ts'
-import { LONG_STATEMENT_MS } from '../../src/database/pool-config.ts'
+import type { Database } from '../../src/database/database.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import { openBenchDatabase } from './bench-database.ts'
 import { median } from './median.ts'
 import { startBenched } from './service-process.ts'
 
@@ -17,12 +17,7 @@ const CHUNK = 50_000
 
 const sandbox = await startSandbox({ port: 0 })
 const service = await startBenched('reconciliation', sandbox.url)
-const db = openDatabase(service.databaseUrl, {
-  max: 2,
-  name: 'bench',
-  statementMs: LONG_STATEMENT_MS,
-  onError: console.error,
-})
+const db = openBenchDatabase(service.databaseUrl)
 try {
   const rate = await fill(db)
   console.log(

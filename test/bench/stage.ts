@@ -5,13 +5,13 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Database, openDatabase } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { LONG_STATEMENT_MS } from '../../src/database/pool-config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
 import { testEnv } from '../support/service.ts'
+import { openBenchDatabase } from './bench-database.ts'
 
 export type Running = { url: string; child: ChildProcess; stop(): Promise<void>; peakMiB(): number }
 export type Stage = Awaited<ReturnType<typeof openStage>>
@@ -33,13 +33,7 @@ export async function openStage(flags: string[] = []) {
   })
   await migrate(postgres.url, allQueues)
   const ledger = await startLedger()
-  const db = openDatabase(postgres.url, {
-    max: 4,
-    name: 'bench',
-    // Millions of rows are added, and a checkpoint writes them out.
-    statementMs: LONG_STATEMENT_MS,
-    onError: () => undefined,
-  })
+  const db = openBenchDatabase(postgres.url)
   return {
     db,
     databaseUrl: postgres.url,
