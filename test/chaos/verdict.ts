@@ -1,4 +1,5 @@
 import type { Database } from '../../src/database/database.ts'
+import type { Overlap } from '../../src/sandbox/http/traffic.ts'
 import { control, type LoggedWrite } from '../support/loans.ts'
 import type { Answered } from './callers.ts'
 import type { Cluster } from './cluster.ts'
@@ -9,7 +10,6 @@ import { judgePayments } from './payments-model.ts'
 const isByHand = (key: string | null) => key?.startsWith(BY_HAND) === true
 const isOurs = ({ idempotencyKey }: LoggedWrite) => !isByHand(idempotencyKey)
 
-type Overlap = { idempotencyKeys: [string | null, string | null] }
 /** A person at the ledger does not wait for us. */
 const isOfOurs = ({ idempotencyKeys }: Overlap) => !idempotencyKeys.some(isByHand)
 

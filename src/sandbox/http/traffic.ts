@@ -1,4 +1,4 @@
-type Overlap = {
+export type Overlap = {
   externalId: string
   commands: [string, string]
   idempotencyKeys: [string | null, string | null]
