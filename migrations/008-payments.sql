@@ -1,4 +1,4 @@
--- A refused payment keeps its next try's time while something else holds it, and is tried only once nothing does.
+-- A refused payment keeps the time of its next try while something else holds it, and is tried only once nothing does.
 drop index core.transaction_retry;
 create index transaction_retry on core.transaction (next_try_at)
  where state = 'suspense' and reason = refused_reason and next_try_at is not null;
