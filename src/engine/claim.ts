@@ -6,6 +6,7 @@ import { clientsUnfinished, headsOf, isUnfinished } from './heads.ts'
 import { mayRun } from './may-run.ts'
 import type { Data, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
+import { loansReadyAfter } from './ready-loans.ts'
 
 export type WaitingFor =
   | 'ledger_unavailable'
@@ -52,15 +53,24 @@ export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 /** It was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
 export class ClaimGone extends Error {}
 
-/** @param startable origins whose claims start their attempts at once */
+export type Claimed = {
+  claims: Claim[]
+  /** Subjects of loans that waited for `endedClients`. */
+  readyLoans: string[]
+}
+
+/**
+ * @param startable origins whose claims start their attempts at once
+ * @param endedClients client subjects whose operation has just ended
+ */
 export async function claimHeads(
   db: Database,
   worker: string,
   subjects: string[],
-  startable: readonly Origin[] = ORIGINS,
-): Promise<Claim[]> {
-  if (subjects.length === 0) return []
-  const { rows } = await sql<Claim>`${prepared('claim_heads')}
+  { startable = ORIGINS, endedClients = [] }: ClaimOptions = {},
+): Promise<Claimed> {
+  if (subjects.length + endedClients.length === 0) return { claims: [], readyLoans: [] }
+  const { rows } = await sql<Claim & { readyLoan: string | null }>`${prepared('claim_heads')}
     with head as (
       select o.id
         from ${headsOf(subjects)}
@@ -80,9 +90,10 @@ export async function claimHeads(
              unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end
        where o.id = any(array(select id from head))
       returning o.*
+    ), ready as (${loansReadyAfter(endedClients)}
     )
     select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
-           subject, external_id as "externalId", data, attempt as number,
+           claimed.subject, external_id as "externalId", data, attempt as number,
            unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
@@ -95,10 +106,17 @@ export async function claimHeads(
                from loanops.operation_attempt
               where operation_id = claimed.id and http_status = 425 and idempotency_key is not null
               group by idempotency_key
-              order by max(attempt) desc limit 1) end as "tooEarly"
-      from claimed`.execute(db)
-  return rows
+              order by max(attempt) desc limit 1) end as "tooEarly",
+           ready.subject as "readyLoan"
+      -- Both in one answer: a row is either a claim or a loan.
+      from claimed full join ready on false`.execute(db)
+  return {
+    claims: rows.filter(({ readyLoan }) => readyLoan === null),
+    readyLoans: rows.flatMap(({ readyLoan }) => readyLoan ?? []),
+  }
 }
+
+type ClaimOptions = { startable?: readonly Origin[]; endedClients?: string[] }
 
 export async function startClaims(
   db: Database,

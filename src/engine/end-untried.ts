@@ -6,8 +6,8 @@ import { decideRefusal } from './decide.ts'
 import type { Final, OnFinal } from './finish.ts'
 import { isClientSubject } from './operation.ts'
 import { liveQueue, queueOf, wakesOf } from './queue.ts'
+import { readyLoans } from './ready-loans.ts'
 import type { Refusal } from './refusal.ts'
-import { readyLoans } from './wake-loans.ts'
 
 /** Whichever of this and the start of its attempt locks the row first goes ahead; the other then fails. */
 export async function endUntried(

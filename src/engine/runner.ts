@@ -40,15 +40,22 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const leases = keepLeases(db, worker, log)
   const room = openRoom(slots)
   const starts = openStarts(db, worker, slots)
+  const wake = openWakeLoans(db, boss, options)
+  const wakeLoans = (loans: string[]) => tracked(wake(loans))
   const work: SubjectWork = {
     ...options,
     db,
     leases,
     room,
     starts,
-    claimNext: openClaimNext(db, worker, { ...options, leases, starts }),
+    claimNext: openClaimNext(db, worker, {
+      ...options,
+      leases,
+      starts,
+      wakeLoans,
+      isStopping: () => isStopping,
+    }),
     keepResult: openKeepResult(db, boss, options),
-    wakeLoans: openWakeLoans(db, boss, options),
     remember: (claim, seen) => remember(db, claim, seen),
     isStopping: () => isStopping,
   }
@@ -72,7 +79,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   function take(subjects: string[]): Promise<void> {
     const taking = subjects.map(async subject => {
-      const claim = await work.claimNext(subject)
+      const claim = await work.claimNext.of(subject)
       if (claim !== undefined) void tracked(workSubject(work, claim))
     })
     return tracked(Promise.all(taking).then(() => undefined))

@@ -10,12 +10,11 @@ import { type HandOver, openHandOver } from './hand-over.ts'
 import type { KeepResult } from './keep-result.ts'
 import type { Leases } from './leases.ts'
 import { needsNoWrite } from './may-run.ts'
-import { type Catalogue, isClientSubject } from './operation.ts'
+import type { Catalogue } from './operation.ts'
 import { laneOf } from './origin.ts'
 import { LedgerPaused } from './pause.ts'
 import type { Room } from './room.ts'
 import type { Starts } from './starts.ts'
-import type { WakeLoans } from './wake-loans.ts'
 
 export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   db: Database
@@ -25,7 +24,6 @@ export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   starts: Starts
   claimNext: ClaimNext
   keepResult: KeepResult
-  wakeLoans: WakeLoans
   isStopping(): boolean
 }
 
@@ -35,9 +33,7 @@ export async function workSubject(work: SubjectWork, first: Claim): Promise<void
     for (let claim: Claim | undefined = first; claim; ) {
       const isFinal: boolean = await workClaim(work, claim, handOver)
       if (!isFinal) return
-      const loansWoken = wakeLoans(work, claim.subject)
-      claim = work.isStopping() ? undefined : await work.claimNext(claim.subject)
-      await loansWoken
+      claim = await work.claimNext.after(claim.subject)
     }
   } catch (error) {
     work.log.error(
@@ -88,12 +84,4 @@ async function attempted(
   if (ended.answer !== null && 'method' in ended.answer)
     work.ledger.breaker.note(claim.subject, ended.answer)
   return ended
-}
-
-/** Only a client's operations have others waiting for them. */
-async function wakeLoans({ wakeLoans, log }: SubjectWork, subject: string): Promise<void> {
-  if (!isClientSubject(subject)) return
-  await wakeLoans(subject).catch(error => {
-    log.error({ err: error }, 'waking loans failed; the sweep will find them')
-  })
 }

@@ -4,7 +4,6 @@ import { newOperation } from '../../src/engine/accept.ts'
 import { claimHeads, renewClaims } from '../../src/engine/claim.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
 import { overdueSubjects } from '../../src/engine/subject-pages.ts'
-import { readyLoans } from '../../src/engine/wake-loans.ts'
 import { newId } from '../../src/ids.ts'
 import { clientCreate } from '../../src/operations/client-create.ts'
 import { findOperation, listOperations } from '../../src/operations/find-operations.ts'
@@ -61,7 +60,7 @@ export async function pagesPerStatement(stage: Stage): Promise<Map<string, numbe
     claim: db => claimHeads(db, worker, ['client:C-X', 'loan:L-X']),
     renew: db => renewClaims(db, worker, [claim]),
     sweep: db => overdueSubjects(db, [...ORIGINS], 200),
-    wake: db => readyLoans(db, ['client:C-X']),
+    wake: db => claimHeads(db, worker, [], { endedClients: ['client:C-X'] }),
     track: db => findOperation(db, { operationType: 'CLIENT_CREATE', id: row.id }),
     'list of one': db => listOperations(db, { external_id: 'H-1', limit: 50 }),
     'list of processing': db => listOperations(db, { status: 'processing', limit: 50 }),

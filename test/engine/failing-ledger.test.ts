@@ -92,7 +92,8 @@ t.test('425 time is counted per key', async t => {
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
     values (gen_random_uuid(), 'CLIENT_CREATE', 'api', 'client:C', 'C', '{}')`.execute(db)
   for (const key of keys) {
-    const [claim] = (await claimHeads(db, crypto.randomUUID(), ['client:C'])) as [Claim]
+    const { claims } = await claimHeads(db, crypto.randomUUID(), ['client:C'])
+    const [claim] = claims as [Claim]
     const ended = { claim, key, answer: tooEarly, decision: decide(claim, key, tooEarly) }
     await db.transaction().execute((trx: Trx) => recordEnds(trx, [ended]))
     await sql`update loanops.operation set next_try_at = now()`.execute(db)
@@ -103,8 +104,8 @@ t.test('425 time is counted per key', async t => {
     { idempotency_key: 'key-1', times: 2 },
     { idempotency_key: 'key-2', times: 2 },
   ])
-  const [claim] = await claimHeads(db, crypto.randomUUID(), ['client:C'])
-  t.equal(claim?.tooEarly?.key, 'key-2')
+  const { claims } = await claimHeads(db, crypto.randomUUID(), ['client:C'])
+  t.equal(claims[0]?.tooEarly?.key, 'key-2')
 })
 
 const tooEarly: Answer = {

@@ -13,7 +13,6 @@ import {
 import { recordEnds } from '../../src/engine/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
 import { endableSubjects, overdueSubjects } from '../../src/engine/subject-pages.ts'
-import { readyLoans } from '../../src/engine/wake-loans.ts'
 import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find-operations.ts'
 import { buffersOf } from '../support/buffers.ts'
@@ -40,7 +39,7 @@ t.test(
       'the sweep for what ends without the ledger': db =>
         endableSubjects(db, [...ORIGINS], ONE_DAY_SECONDS, 200),
       'why it waits while the ledger is down': db => markUnavailable(db, ['loan:HOT']),
-      'whom a client’s end wakes': db => readyLoans(db, ['client:C']),
+      'whom a client’s end wakes': db => claimHeads(db, worker, [], { endedClients: ['client:C'] }),
       'the list of one loan': db => listOperations(db, { external_id: 'HOT', limit: 10 }),
       'why the newest of it waits': db =>
         sql`select * from ops.operation where external_id = 'HOT' order by seq desc limit 1`.execute(
@@ -61,7 +60,7 @@ t.test(
     await addFinished(db, 2_000)
     await addLoans(db, 5_000)
     const worker = newId()
-    const claims = await claimHeads(db, worker, loans(3_001, 3_030))
+    const { claims } = await claimHeads(db, worker, loans(3_001, 3_030))
     t.equal(claims.length, 30)
     const done = { status: 'success', response: {} } as const
     const [claim] = claims as [Claim]
@@ -74,7 +73,8 @@ t.test(
       'a handing back': db => handBack(db, claim),
       'their ends': db => recordEnds(db as Trx, ended),
       'why they wait while the ledger is down': db => markUnavailable(db, loans(4_001, 4_030)),
-      'whom a client’s end wakes': db => readyLoans(db, ['client:C-77']),
+      'whom a client’s end wakes': db =>
+        claimHeads(db, worker, [], { endedClients: ['client:C-77'] }),
     }
     for (const [what, run] of Object.entries(statements)) {
       for (const { statement, buffers } of await buffersOf(url, run))
@@ -97,20 +97,22 @@ t.test(
     const endsOf = (claims: Claim[]) =>
       claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
     await addLoans(db, 1)
-    const first = await claimHeads(kept.db, worker, ['loan:L-1'])
+    const { claims: first } = await claimHeads(kept.db, worker, ['loan:L-1'], {
+      endedClients: ['client:C-1'],
+    })
     t.equal(first.length, 1)
     await startClaims(kept.db, worker, first)
-    await readyLoans(kept.db, ['client:C-1'])
     await recordEnds(kept.db, endsOf(first))
 
     await addLoans(db, 5_000)
     await addAttempts(db)
-    const claims = await claimHeads(db, worker, loans(3_001, 3_030))
+    const { claims } = await claimHeads(db, worker, loans(3_001, 3_030))
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
       'their starts': db => startClaims(db, worker, claims),
       'their ends': db => recordEnds(db, endsOf(claims)),
-      'whom a client’s end wakes': db => readyLoans(db, ['client:C-77']),
+      'whom a client’s end wakes': db =>
+        claimHeads(db, worker, [], { endedClients: ['client:C-77'] }),
     }
     for (const [what, run] of Object.entries(statements)) {
       const buffers = await kept.buffersOf(run)

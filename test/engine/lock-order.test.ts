@@ -47,7 +47,7 @@ async function claimTwo({ call, db }: TestService): Promise<[Claim, Claim]> {
   const clients = [newName('C'), newName('C')]
   for (const client of clients) await submit(call, 'CLIENT_CREATE', clientData(client))
   const claim = async (client: string | undefined) =>
-    (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
+    (await claimHeads(db, worker, [`client:${client}`])).claims[0] as Claim
   return [await claim(clients[1]), await claim(clients[0])]
 }
 

@@ -69,7 +69,8 @@ async function claimTwice(service: TestService, worker: string) {
   const { call, db } = service
   const client = newName('C')
   const trackingId = await submit(call, 'CLIENT_CREATE', clientData(client))
-  const claimOnce = async () => (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
+  const claimOnce = async () =>
+    (await claimHeads(db, worker, [`client:${client}`])).claims[0] as Claim
   const lost = await claimOnce()
   await endClaims(service)
   return { trackingId, lost, held: await claimOnce() }
@@ -78,7 +79,7 @@ async function claimTwice(service: TestService, worker: string) {
 async function claimNew({ call, db }: TestService, worker: string): Promise<Claim> {
   const client = newName('C')
   await submit(call, 'CLIENT_CREATE', clientData(client))
-  return (await claimHeads(db, worker, [`client:${client}`]))[0] as Claim
+  return (await claimHeads(db, worker, [`client:${client}`])).claims[0] as Claim
 }
 
 /** Whether the lease has been renewed; undoes the renewal, so that the next one shows too. */

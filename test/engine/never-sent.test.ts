@@ -80,7 +80,8 @@ t.test('a claim counts as started if its process records no starts', async t => 
   const service = await startTestService(t, { ROLE: 'api' })
   const client = newName('C')
   const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
-  const claim = () => claimHeads(service.db, newId(), [`client:${client}`], [])
+  const claim = async () =>
+    (await claimHeads(service.db, newId(), [`client:${client}`], { startable: [] })).claims
   t.match(await claim(), [{ number: 1, isStarted: false }])
   await sql`
     update loanops.operation

@@ -78,7 +78,7 @@ t.test('a cancel that comes before the start of a claim’s attempt wins', async
   const service = await startTestService(t, { ROLE: 'api' })
   const { client, id } = await waitingClient(service)
   const worker = newId()
-  const claims = await claimHeads(service.db, worker, [`client:${client}`], [])
+  const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
   t.equal((await cancel(service.call, id)).status, 202)
   t.same(await startClaims(service.db, worker, claims), [])
 })
@@ -87,7 +87,7 @@ t.test('a cancel that comes after the start of a claim’s attempt loses', async
   const service = await startTestService(t, { ROLE: 'api' })
   const { client, id } = await waitingClient(service)
   const worker = newId()
-  const claims = await claimHeads(service.db, worker, [`client:${client}`], [])
+  const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
   t.equal((await startClaims(service.db, worker, claims)).length, 1)
   t.equal((await cancel(service.call, id)).status, 409)
 })
@@ -98,7 +98,7 @@ t.test('of a cancel and the start of an attempt at the same moment, exactly one 
   const wins = { cancel: 0, start: 0 }
   for (let n = 0; n < 30; n++) {
     const { client, id } = await waitingClient(service)
-    const claims = await claimHeads(service.db, worker, [`client:${client}`], [])
+    const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
     const [{ status }, started] = await Promise.all([
       cancel(service.call, id),
       startClaims(service.db, worker, claims),

@@ -94,7 +94,7 @@ export class Interleaving {
   }
 
   async #claim(open: Open): Promise<void> {
-    const claims = await claimHeads(open.trx, this.#worker, this.#subjects)
+    const { claims } = await claimHeads(open.trx, this.#worker, this.#subjects)
     for (const claim of claims) this.#claimed.push({ claim, finalThen: new Set(this.#final) })
     open.onCommit = () => {
       for (const claim of claims) {
