@@ -4,8 +4,11 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
 import { type Claim, claimKey, startClaims } from './claim.ts'
 
-/** A start waits for the previous commit as well as its own, and slots become free in bursts. */
-const COMMITS_AHEAD = 6
+/**
+ * A start waits for the previous commit as well as its own, and slots become free in bursts. At a ledger that answers at once,
+ * 6 left six starts of ten to a statement of their own, and 16 leaves one of twenty.
+ */
+const COMMITS_AHEAD = 16
 const AVERAGED = 8
 /** Until the first attempts show otherwise, the ledger is assumed to be slow. */
 const ATTEMPT_MS = 1_000
