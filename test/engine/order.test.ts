@@ -17,6 +17,8 @@ import { until } from '../support/until.ts'
 const SUCCESSOR_MS = 50
 /** Whatever slows this machine down slows both. */
 const SLOWER_THAN_OTHERS = 3
+/** The sweep finds a lost wake-up after two seconds at the earliest. */
+const SOONER_THAN_SWEEP_MS = 1_000
 
 t.test('the median successor starts within 50 ms of the end before it', async t => {
   const service = await startTestService(t)
@@ -62,6 +64,25 @@ t.test('a loan waits for its client, its followers wait for it, and each says so
   await control(service, 'PUT', '/faults', [])
   for (const id of [created, approved, created2])
     t.match(await ending(call, id), { status: 'success' })
+})
+
+t.test('a loan starts at the end of its client’s operation, not at the next sweep', async t => {
+  const service = await startTestService(t)
+  // Each loan is accepted while its client is still being created.
+  await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 200 }])
+  const pairs = Array.from({ length: 4 }, () => ({ client: newName('C'), loan: newName('L') }))
+  const { call } = service
+  await Promise.all(pairs.map(({ client }) => submit(call, 'CLIENT_CREATE', clientData(client))))
+  const loans = pairs.map(({ client, loan }) => submit(call, 'LOAN_CREATE', loanData(loan, client)))
+  for (const id of await Promise.all(loans)) t.match(await ending(call, id), { status: 'success' })
+  const { rows } = await sql<{ waitedMs: number }>`
+    select extract(milliseconds from a.started_at - client.processed_at)::float8 as "waitedMs"
+      from loanops.operation loan
+      join loanops.operation client on client.subject = loan.waits_for
+      join loanops.operation_attempt a on a.operation_id = loan.id
+     where loan.accepted_at < client.processed_at`.execute(service.db)
+  t.equal(rows.length, pairs.length)
+  for (const { waitedMs } of rows) t.ok(waitedMs < SOONER_THAN_SWEEP_MS, `${waitedMs} ms`)
 })
 
 t.test(
