@@ -7,21 +7,22 @@ const HEAD_END = '\r\n\r\n'
 
 export type Connection = {
   /** @returns the answer's status */
-  post(body: string): Promise<number>
+  ask(body?: string): Promise<number>
   close(): void
 }
 
 /**
- * One kept-alive connection that posts to `url`, one request at a time. It reads of an answer only its status and its length:
+ * One kept-alive connection that sends requests to `url`, one at a time. It reads of an answer only its status and its length:
  * callers that do more take a large share of the two cores that they are to measure.
  */
 export async function openConnection(
+  method: 'GET' | 'POST',
   url: string,
   headers: Record<string, string>,
 ): Promise<Connection> {
   const { hostname, port, host, pathname, search } = new URL(url)
   const head = [
-    `POST ${pathname}${search} HTTP/1.1`,
+    `${method} ${pathname}${search} HTTP/1.1`,
     ...Object.entries({ host, 'content-type': 'application/json', ...headers }).map(
       ([name, value]) => `${name}: ${value}`,
     ),
@@ -49,7 +50,7 @@ export async function openConnection(
   socket.on('close', () => answered?.reject(new Error('the service closed the connection')))
   await once(socket, 'connect')
   return {
-    post(body) {
+    ask(body = '') {
       answered = Promise.withResolvers()
       socket.write(`${head}${Buffer.byteLength(body)}${HEAD_END}${body}`)
       return answered.promise

@@ -28,7 +28,7 @@ export function fire(url: string, body: (n: number) => object, load: Load): Prom
 }
 
 export async function fireAt(url: string, body: (n: number) => string, load: Load): Promise<Fired> {
-  const open = () => openConnection(url, { 'x-internal-token': TOKEN })
+  const open = () => openConnection('POST', url, { 'x-internal-token': TOKEN })
   const connections = await Promise.all(Array.from({ length: load.connections }, open))
   const begun = performance.now()
   const from = begun + load.warmUpSeconds * 1_000
@@ -43,7 +43,7 @@ export async function fireAt(url: string, body: (n: number) => string, load: Loa
         const n = sent++
         const at = await turn(n)
         if (at > to) return connection.close()
-        const status = await connection.post(body(n))
+        const status = await connection.ask(body(n))
         const end = performance.now()
         if (status >= 300) {
           refused++
