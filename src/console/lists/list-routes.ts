@@ -20,6 +20,7 @@ import { table } from './table.ts'
 
 /** A page is made at most once per interval and role, however many people look at it. */
 const FRESH_MS = 1_000
+const MAX_AGE_MS = 5_000
 
 export function listRoutes<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
@@ -35,7 +36,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       closed,
     ),
   }
-  const pages = sharedLoad<Awaited<Html>>(FRESH_MS)
+  const pages = sharedLoad<Awaited<Html>>(FRESH_MS, MAX_AGE_MS)
   return async app => {
     app.get(list.path, { schema }, async (request, reply) => {
       // Users must see the effect of what they have just done.
