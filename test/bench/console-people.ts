@@ -1,5 +1,5 @@
 // Twenty people who refresh a page each second, in a thread of their own: reading pages must not delay the calls that are
-// measured beside it. A message is the page's path, or null to stop; the answer comes once no page is open any more.
+// measured beside it. A message says whether they look; ours says that they have come.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from './connection.ts'
 
@@ -7,36 +7,20 @@ const PEOPLE = 20
 const EVERY_MS = 1_000
 
 const { url, cookie } = workerData as { url: string; cookie: string }
-let people: Connection[] = []
-const open = new Set<Promise<void>>()
+const come = () => openConnection('GET', url, { cookie })
+const people = await Promise.all(Array.from({ length: PEOPLE }, come))
 let timer: NodeJS.Timeout | undefined
 
-parentPort?.on('message', async (path: string | null) => {
-  if (path === null) await leave()
-  else await look(path)
-  parentPort?.postMessage('done')
-})
-
-async function look(path: string): Promise<void> {
-  const one = () => openConnection('GET', url + path, { cookie })
-  people = await Promise.all(Array.from({ length: PEOPLE }, one))
+parentPort?.on('message', (areLooking: boolean) => {
+  clearInterval(timer)
   let turn = 0
   // Each at another moment of the second.
-  timer = setInterval(() => refresh(path, people[turn++ % PEOPLE] as Connection), EVERY_MS / PEOPLE)
-}
+  const next = () => refresh(people[turn++ % PEOPLE] as Connection)
+  if (areLooking) timer = setInterval(next, EVERY_MS / PEOPLE)
+})
+parentPort?.postMessage('here')
 
-function refresh(path: string, person: Connection): void {
-  const page = person
-    .ask()
-    .then(status => {
-      if (status !== 200) throw new Error(`${path}: ${status}`)
-    })
-    .finally(() => open.delete(page))
-  open.add(page)
-}
-
-async function leave(): Promise<void> {
-  clearInterval(timer)
-  await Promise.all(open)
-  for (const person of people) person.close()
+async function refresh(person: Connection): Promise<void> {
+  const status = await person.ask()
+  if (status !== 200) throw new Error(`${url}: ${status}`)
 }

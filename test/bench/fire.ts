@@ -20,6 +20,8 @@ type Load = {
   warmUpSeconds: number
   /** Of all connections together; without it, each sends as soon as it has its answer. */
   perSecond?: number
+  /** For each that counts. */
+  onAccepted?(tookMs: number): void
 }
 
 /** Submits the operations `body(n)`. */
@@ -50,7 +52,9 @@ export async function fireAt(url: string, body: (n: number) => string, load: Loa
           continue
         }
         accepted++
-        if (at >= from && end <= to) took.push(end - at)
+        if (at < from || end > to) continue
+        took.push(end - at)
+        load.onAccepted?.(end - at)
       }
     }),
   )
