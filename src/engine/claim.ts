@@ -53,7 +53,7 @@ export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 /** It was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
 export class ClaimGone extends Error {}
 
-export type Claimed = {
+type Claimed = {
   claims: Claim[]
   /** Subjects of loans that waited for `endedClients`. */
   readyLoans: string[]
