@@ -5,10 +5,10 @@ import type { Lane, Slots } from '../ledger/slots.ts'
 import { type Claim, claimKey, startClaims } from './claim.ts'
 
 /**
- * A start waits for the previous commit as well as its own, and slots become free in bursts. At a ledger that answers at once,
- * 6 left six starts of ten to a statement of their own, and 16 leaves one of twenty.
+ * A start recorded with its claim costs nothing; a statement of its own costs as much as the claim. But if this process dies
+ * first, the ledger has to be asked about a write that was never sent.
  */
-const COMMITS_AHEAD = 16
+const STARTED_AHEAD_MS = 250
 const AVERAGED = 8
 /** Until the first attempts show otherwise, the ledger is assumed to be slow. */
 const ATTEMPT_MS = 1_000
@@ -25,7 +25,6 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   const starts = groupCommit(startEach)
   const started = new Map<Claim, Promise<boolean>>()
   const lanes = { live: openLane(), bulk: openLane() }
-  let commitMs = 0
 
   return {
     areNear: (name, claims) =>
@@ -53,11 +52,6 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
     return starting
   }
 
-  /** How many claims get a slot in the time of a few commits; none if the ledger is slow. */
-  function ahead({ running, attemptMs }: LaneLoad): number {
-    return Math.round((COMMITS_AHEAD * running * commitMs) / attemptMs)
-  }
-
   function start(claim: Claim): Promise<boolean> {
     if (claim.isStarted) return Promise.resolve(true)
     const known = started.get(claim)
@@ -70,15 +64,17 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   }
 
   async function startEach(claims: Claim[]): Promise<boolean[]> {
-    const since = performance.now()
     const mayWrite = new Set((await startClaims(db, worker, claims)).map(claimKey))
-    commitMs = average(commitMs, since)
     crashPoint('start.committed')
     return claims.map(claim => mayWrite.has(claimKey(claim)))
   }
 }
 
 type LaneLoad = { waiting: Set<Claim>; running: number; attemptMs: number }
+
+/** How many claims get a slot within this time; none if the ledger is slow. */
+const ahead = ({ running, attemptMs }: LaneLoad): number =>
+  Math.round((STARTED_AHEAD_MS * running) / attemptMs)
 
 const openLane = (): LaneLoad => ({ waiting: new Set(), running: 0, attemptMs: ATTEMPT_MS })
 
@@ -89,9 +85,6 @@ async function counted<T>(lane: LaneLoad, attempt: () => Promise<T>): Promise<T>
     return await attempt()
   } finally {
     lane.running--
-    lane.attemptMs = average(lane.attemptMs, since)
+    lane.attemptMs += (performance.now() - since - lane.attemptMs) / AVERAGED
   }
 }
-
-const average = (before: number, since: number) =>
-  before + (performance.now() - since - before) / AVERAGED
