@@ -13,8 +13,10 @@ import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 
-/** A dead worker's lease ends within 10 s; with this interval its work resumes within 11 s. */
+/** At least this long between two looks. A dead worker's lease ends within 10 s, and its work resumes within 11 s. */
 const LOOK_EVERY_MS = 1_000
+/** A claim that a look cannot see yet began at most a statement's 4 s before it, so it is valid for longer than this. */
+const LOOK_AT_LEAST_EVERY_MS = 5_000
 /** Enough for everything that a few dead processes held; the rest is found by the next look, which follows at once. */
 const MAX_SUBJECTS_PER_PAGE = 200
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
@@ -29,11 +31,11 @@ export function startExpiry(
     async () => {
       const startedAt = performance.now()
       const nextTryMs = ledger.breaker.isOpen() ? NEXT_TRY_WHILE_DOWN_MS : 0
-      const isMore = await endExpiredClaims(db, boss, nextTryMs, lost =>
+      const lookAfterMs = await endExpiredClaims(db, boss, nextTryMs, lost =>
         metrics.of(engineCounters).claimsLost.inc(lost),
       )
       // Each look scans all waiting subjects.
-      return isMore ? 0 : restAfter(startedAt, LOOK_EVERY_MS)
+      return lookAfterMs === 0 ? 0 : restAfter(startedAt, lookAfterMs)
     },
     {
       everyMs: LOOK_EVERY_MS,
@@ -48,20 +50,28 @@ type ExpiryContext = {
   log: Pick<Log, 'error'>
 }
 
-/** Makes no call: even while the ledger is down, an operation must show what it waits for. */
+/**
+ * Makes no call: even while the ledger is down, an operation must show what it waits for.
+ * @returns the milliseconds after which to look again
+ */
 export async function endExpiredClaims(
   db: Database,
   boss: PgBoss,
   nextTryMs: number,
   onLost: (claims: number) => void = () => {},
-): Promise<boolean> {
+): Promise<number> {
+  let lookAfterMs = LOOK_AT_LEAST_EVERY_MS
   for (let after: string | null = ''; after !== null; ) {
-    const { subjects, next }: SubjectPage = await expiredSubjects(db, MAX_SUBJECTS_PER_PAGE, after)
+    const page: SubjectPage = await expiredSubjects(db, MAX_SUBJECTS_PER_PAGE, after)
+    const { subjects, next, validForMs } = page
     if (subjects.length > 0) onLost(await endExpired(db, boss, subjects, nextTryMs))
-    if (subjects.length === MAX_SUBJECTS_PER_PAGE) return true
+    if (subjects.length === MAX_SUBJECTS_PER_PAGE) return 0
+    // An expired claim whose row was locked is still there.
+    const untilNextMs = subjects.length > 0 ? 0 : (validForMs ?? LOOK_AT_LEAST_EVERY_MS)
+    lookAfterMs = Math.min(lookAfterMs, untilNextMs)
     after = next
   }
-  return false
+  return Math.max(lookAfterMs, LOOK_EVERY_MS)
 }
 
 async function endExpired(

@@ -10,6 +10,8 @@ const LATE_SECONDS = 2
 export type SubjectPage = {
   subjects: string[]
   next: string | null
+  /** Until the first of the valid claims that were seen expires. */
+  validForMs: number | null
 }
 
 export function overdueSubjects(
@@ -78,7 +80,8 @@ async function headsWhere(
     select array(select subject from walked head
                   where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
                   limit ${limit}) as subjects,
-           case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next
+           case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next,
+           extract(epoch from min(claimed_until) filter (where claimed_until >= now()) - now())::float8 * 1000 as "validForMs"
       from walked`.execute(db)
   return rows[0] as SubjectPage
 }

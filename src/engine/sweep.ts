@@ -13,7 +13,6 @@ import { openTrial } from './trial.ts'
 const SWEEP_EVERY_MS = 1_000
 /** After an outage everything is overdue: take this much at a time, as the other workers sweep too. */
 const MAX_PER_SWEEP = 200
-const START: SubjectPage = { subjects: [], next: '' }
 /** A sweep that found more than there was room for continues as soon as a slot may be free. */
 const ROOM_EVERY_MS = 20
 
@@ -48,12 +47,13 @@ export function startSweep(
     const origins = runner.origins()
     if (origins.length === 0) return true
     let room = MAX_PER_SWEEP
-    for (let page: SubjectPage = START; page.next !== null && room > 0; ) {
-      const after = page.next
-      page = await watched(() => pageAfter(after, origins, room))
+    for (let after: string | null = ''; after !== null && room > 0; ) {
+      const from: string = after
+      const { subjects, next } = await watched(() => pageAfter(from, origins, room))
       if (stopping.aborted) return false
-      await runner.take(page.subjects)
-      room -= page.subjects.length
+      await runner.take(subjects)
+      room -= subjects.length
+      after = next
     }
     if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
     return room === 0

@@ -20,11 +20,19 @@ export async function expireLeases(db: Database): Promise<void> {
      where claimed_by is not null`.execute(db)
 }
 
+type Databased = { db: Database; databaseUrl: string }
+
 /** Expires every claim, and ends it as a live worker would. */
-export async function endClaims({ db, databaseUrl }: { db: Database; databaseUrl: string }) {
-  await expireLeases(db)
+export async function endClaims(service: Databased): Promise<void> {
+  await expireLeases(service.db)
+  await lookForExpired(service)
+}
+
+/** Ends the expired claims as a live worker would. @returns the milliseconds after which it would look again */
+export async function lookForExpired({ db, databaseUrl }: Databased): Promise<number> {
   const boss = openQueue(databaseUrl, { isWorker: false, name: 'test', onError() {} })
   await boss.start()
-  await endExpiredClaims(db, boss, 0)
+  const lookAfterMs = await endExpiredClaims(db, boss, 0)
   await boss.stop({ graceful: false })
+  return lookAfterMs
 }
