@@ -9,12 +9,14 @@ import { type Claim, claimKey, startClaims } from './claim.ts'
  * first, the ledger has to be asked about a write that was never sent.
  */
 const STARTED_AHEAD_MS = 250
+/** Per lane, however fast the ledger is. */
+const MAX_STARTED_AHEAD = 64
 const AVERAGED = 8
-/** Until the first attempts show otherwise, the ledger is assumed to be slow. */
-const ATTEMPT_MS = 1_000
+/** Until many attempts have shown otherwise, the ledger is assumed to be too slow for any start ahead of its slot. */
+const ATTEMPT_MS = 60_000
 
 export type Starts = {
-  /** Whether so many more claims of the lane will have their slots about as soon as a start could be recorded. */
+  /** Whether so many more claims of the lane will have their slots so soon that their starts may be recorded at once. */
   areNear(lane: Lane, claims: number): boolean
   /** @param task its `start` starts the claim and then says whether it may still write */
   run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
@@ -34,18 +36,26 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
       lane.waiting.add(claim)
       return slots.run(name, async () => {
         lane.waiting.delete(claim)
+        const attempt = { since: performance.now(), isStarted: false }
+        lane.running.add(attempt)
         try {
-          return await counted(lane, () => task(() => startInSlot(lane, claim)))
+          return await task(() => {
+            attempt.isStarted = true
+            return startInSlot(lane, claim)
+          })
         } finally {
           // The claim's start and its end must not lock the same row at once.
           await started.get(claim)?.catch(() => undefined)
           started.delete(claim)
+          lane.running.delete(attempt)
+          if (attempt.isStarted)
+            lane.attemptMs += (performance.now() - attempt.since - lane.attemptMs) / AVERAGED
         }
       })
     },
   }
 
-  /** Also starts those that will get a slot before the next commit. */
+  /** Also starts those that will get a slot soon. */
   function startInSlot(lane: LaneLoad, claim: Claim): Promise<boolean> {
     const starting = start(claim)
     for (const next of [...lane.waiting].slice(0, ahead(lane))) void start(next)
@@ -70,21 +80,20 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
   }
 }
 
-type LaneLoad = { waiting: Set<Claim>; running: number; attemptMs: number }
+type LaneLoad = {
+  waiting: Set<Claim>
+  /** The oldest first. */
+  running: Set<{ since: number }>
+  attemptMs: number
+}
 
-/** How many claims get a slot within this time; none if the ledger is slow. */
-const ahead = ({ running, attemptMs }: LaneLoad): number =>
-  Math.round((STARTED_AHEAD_MS * running) / attemptMs)
+const openLane = (): LaneLoad => ({ waiting: new Set(), running: new Set(), attemptMs: ATTEMPT_MS })
 
-const openLane = (): LaneLoad => ({ waiting: new Set(), running: 0, attemptMs: ATTEMPT_MS })
-
-async function counted<T>(lane: LaneLoad, attempt: () => Promise<T>): Promise<T> {
-  lane.running++
-  const since = performance.now()
-  try {
-    return await attempt()
-  } finally {
-    lane.running--
-    lane.attemptMs += (performance.now() - since - lane.attemptMs) / AVERAGED
-  }
+/** How many claims get a slot soon; none if the ledger is slow. */
+function ahead({ running, attemptMs }: LaneLoad): number {
+  // A ledger that begins to hang shows only in attempts that have not ended.
+  const [oldest] = running
+  const oldestMs = oldest === undefined ? 0 : performance.now() - oldest.since
+  const soon = (STARTED_AHEAD_MS * running.size) / Math.max(attemptMs, oldestMs)
+  return Math.min(MAX_STARTED_AHEAD, Math.floor(soon))
 }

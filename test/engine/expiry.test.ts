@@ -18,10 +18,10 @@ t.test(
 
 t.test('the next look comes when the first claim expires', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  await claimFor(service, '3 seconds')
   await claimFor(service, '4 seconds')
+  await claimFor(service, '20 seconds')
   const lookAfterMs = await lookForExpired(service)
-  t.ok(lookAfterMs > 1_000 && lookAfterMs <= 3_000, `${lookAfterMs} ms`)
+  t.ok(lookAfterMs > 1_000 && lookAfterMs <= 4_000, `${lookAfterMs} ms`)
 })
 
 t.test(
