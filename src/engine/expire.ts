@@ -13,7 +13,7 @@ import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import { expiredSubjects, type SubjectPage } from './subject-pages.ts'
 
-/** At least this long between two looks. A dead worker's lease ends within 10 s, and unless looks are slow, its work resumes within 11 s. */
+/** The shortest rest between two looks. A dead worker's work resumes within 11 s of its last renewal, unless looks take long. */
 const LOOK_EVERY_MS = 1_000
 /** A claim that a look cannot see yet began at most a statement's 4 s before it, so it is valid for longer than this. */
 const LOOK_AT_LEAST_EVERY_MS = 5_000
