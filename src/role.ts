@@ -38,12 +38,16 @@ const CALLS_MAY_FINISH_MS = 18_000
 
 type Service = { url: string; close(): Promise<void> }
 
-export async function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
+export function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
+  return untilReady(() => startParts(config, log), log)
+}
+
+async function startParts(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
   const name = `loanops-${config.ROLE}`
   const onError = (error: Error) => log.error({ err: error }, 'database connection error')
 
-  const db = await openReadyDatabase(config, log, { name, onError })
+  const db = await openMigratedDatabase(config, { name, onError })
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
 
   const metrics = openMetrics(allCounters)
@@ -140,9 +144,8 @@ function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
   return ledger
 }
 
-async function openReadyDatabase(
+async function openMigratedDatabase(
   config: Config,
-  log: FastifyBaseLogger,
   options: Pick<DatabaseOptions, 'name' | 'onError'>,
 ): Promise<Database> {
   const db = openDatabase(config.DATABASE_URL, {
@@ -153,7 +156,6 @@ async function openReadyDatabase(
     ...options,
   })
   try {
-    await untilReady(db, log)
     if (!(await isUpToDate(db)))
       throw new ConfigError('The database is behind this version: run "npm run migrate"')
     if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)

@@ -42,6 +42,35 @@ for (const [which, breakIt] of Object.entries(BROKEN)) {
   })
 }
 
+const STEPS = {
+  'checks its tables': 'loanops.migration_applied',
+  'opens its queue': 'pgboss.version',
+  'sets its schedules': 'pgboss.schedule',
+}
+
+for (const [step, table] of Object.entries(STEPS)) {
+  t.test(`a role that loses its database while it ${step} starts again`, async t => {
+    const { url, db } = await freshDatabase(t)
+    const { starting } = await db.transaction().execute(async trx => {
+      await sql`lock table ${sql.table(table)}`.execute(trx)
+      const starting = startRole(readConfig(testEnv(url, LEDGER)), logger('silent'))
+      await until(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+        return rows.length > 0
+      })
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name like 'loanops-%'`.execute(db)
+      return { starting }
+    })
+    const service = await starting
+    t.teardown(service.close)
+    t.equal((await fetch(`${service.url}/healthz`)).status, 200)
+  })
+}
+
 t.test('a role whose API cannot be built refuses to start and closes its connections', async t => {
   const { url, db } = await freshDatabase(t)
   await db.destroy()

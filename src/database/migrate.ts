@@ -27,7 +27,7 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
     statementMs: NO_LIMIT,
   })
   try {
-    await untilReady(db, logger('warn'))
+    await untilReady(() => sql`select 1`.execute(db), logger('warn'))
     await db.connection().execute(async connection => {
       await sql`select pg_advisory_lock(${LOCKS.migration})`.execute(connection)
       await migrateTables(connection)
