@@ -26,12 +26,14 @@ type GroupCommit<In, Out> = {
   submit(item: In): Promise<Out>
 }
 
-type Beside<In> = {
-  groups: number
-  namesOf(item: In): string[]
+type Options<In> = {
+  patienceMs?: number
+  onWaited?(ms: number): void
+  /** How many may be committed at once. One, the default, makes the largest groups, and a commit costs as much as several rows. */
+  groups?: number
+  /** Items that share a name are committed in order; without it, groups have no order. */
+  namesOf?(item: In): string[]
 }
-// One commit at a time makes the largest groups, and a commit costs as much as several rows.
-const ONE_AT_A_TIME: Beside<unknown> = { groups: 1, namesOf: () => [] }
 
 /**
  * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
@@ -39,9 +41,7 @@ const ONE_AT_A_TIME: Beside<unknown> = { groups: 1, namesOf: () => [] }
  */
 export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
-  patienceMs?: number,
-  onWaited: (ms: number) => void = () => {},
-  { groups, namesOf }: Beside<In> = ONE_AT_A_TIME,
+  { patienceMs, onWaited, groups = 1, namesOf = () => [] }: Options<In> = {},
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
   const underWay = new Set<Waiting<In, Out>[]>()
@@ -85,7 +85,7 @@ export function groupCommit<In, Out>(
     clearTimeout(timer)
     underWay.delete(group)
     if (isSlow) slow--
-    onWaited(performance.now() - (group[0] as Waiting<In, Out>).since)
+    onWaited?.(performance.now() - (group[0] as Waiting<In, Out>).since)
     line.ended(group)
     commitNext()
   }

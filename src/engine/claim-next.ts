@@ -30,11 +30,9 @@ export function openClaimNext(
   }: { leases: Leases; starts: Starts; watch: Watch; wakeLoans: WakeLoans; isStopping(): boolean },
 ): ClaimNext {
   const watched = watch.over('claims')
-  const claims = groupCommit(
-    (wanted: Wanted[]) => watched(() => claimEach(wanted)),
-    undefined,
-    watch.waited('claims'),
-  )
+  const claims = groupCommit((wanted: Wanted[]) => watched(() => claimEach(wanted)), {
+    onWaited: watch.waited('claims'),
+  })
   return {
     of: subject => claims.submit({ subject, hasEnded: false }),
     after: subject => claims.submit({ subject, hasEnded: true }),

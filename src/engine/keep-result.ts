@@ -40,8 +40,7 @@ export function openKeepResult(
     const watched = watch.over(`${lane} results`)
     return groupCommit<Ended, boolean>(
       ended => watched(() => finishAttempts(db, boss, ended, onFinal)),
-      undefined,
-      watch.waited(`${lane} results`),
+      { onWaited: watch.waited(`${lane} results`) },
     )
   }
 }

@@ -150,7 +150,9 @@ function openIntake({ db, boss, watch }: Context) {
     wake()
     return accepted
   }
-  return groupCommit(commit, CALLERS_PATIENCE_MS, watch.waited('intake'), {
+  return groupCommit(commit, {
+    patienceMs: CALLERS_PATIENCE_MS,
+    onWaited: watch.waited('intake'),
     groups: GROUPS_BESIDE,
     namesOf: lockedNames,
   })

@@ -29,13 +29,10 @@ export function enqueueEvents(
     wake()
     return events.map(() => undefined)
   }
-  const commit = groupCommit<PaymentEvent, void>(
-    commitEvents,
-    undefined,
-    watch.waited('payment events'),
-    // Events have no order among themselves.
-    { groups: GROUPS_BESIDE, namesOf: () => [] },
-  )
+  const commit = groupCommit<PaymentEvent, void>(commitEvents, {
+    onWaited: watch.waited('payment events'),
+    groups: GROUPS_BESIDE,
+  })
 
   return event => {
     const size = event.body.length

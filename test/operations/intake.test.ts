@@ -95,8 +95,6 @@ t.test(
         groups.push({ items, end: () => resolve(items) })
         return promise
       },
-      undefined,
-      undefined,
       { groups: 2, namesOf: item => item.split('+') },
     )
     const arrive = async (...items: string[]) => {
