@@ -29,6 +29,8 @@ type GroupCommit<In, Out> = {
 type Options<In> = {
   patienceMs?: number
   onWaited?(ms: number): void
+  /** How long the first item waits for others; otherwise those of the same turn of the event loop share a group. */
+  gatherMs?(): number
   /** How many may be committed at once. One, the default, makes the largest groups, and a commit costs as much as several rows. */
   groups?: number
   /** Items that share a name are committed in order; without it, groups have no order. */
@@ -41,7 +43,7 @@ type Options<In> = {
  */
 export function groupCommit<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
-  { patienceMs, onWaited, groups = 1, namesOf = () => [] }: Options<In> = {},
+  { patienceMs, onWaited, gatherMs = () => 0, groups = 1, namesOf = () => [] }: Options<In> = {},
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
   const underWay = new Set<Waiting<In, Out>[]>()
@@ -54,13 +56,18 @@ export function groupCommit<In, Out>(
         return Promise.reject(new Unavailable('too many requests are waiting'))
       const { promise, resolve, reject } = Promise.withResolvers<Out>()
       line.add({ item, names: namesOf(item), since: performance.now(), resolve, reject })
-      // Requests read in the same turn of the event loop share a group.
-      if (!isAboutToCommit) setImmediate(commitNext)
-      isAboutToCommit = true
+      if (!isAboutToCommit) commitSoon()
       return patienceMs === undefined
         ? promise
         : within(patienceMs, promise, 'the database is slow')
     },
+  }
+
+  function commitSoon(): void {
+    isAboutToCommit = true
+    const ms = gatherMs()
+    if (ms > 0) setTimeout(commitNext, ms)
+    else setImmediate(commitNext)
   }
 
   function commitNext(): void {
