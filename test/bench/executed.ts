@@ -9,7 +9,7 @@ import { clientCreator } from './create-client.ts'
 import { fire, newClients } from './fire.ts'
 import { type Stage, untilAllFinal } from './stage.ts'
 
-/** The first part warms up processes and connections, the last part drains the queue: neither counts. */
+/** In the first part operations are still being submitted, and in the last part slots run empty: neither counts. */
 const MIDDLE = [0.2, 0.9] as const
 
 /** Operations per second from submission to final, against a bare loop that makes the same ledger calls. */
@@ -31,13 +31,13 @@ export async function benchExecuted(
   const changes = { LEDGER_CONCURRENCY: String(concurrency) }
   const profile = options.isProfiled ? mkdtempSync(join(tmpdir(), 'loanops-profile-')) : undefined
   const service = await stage.run('all', { ...changes, ...(profile ? { PROFILE: profile } : {}) })
-  const before = await costSoFar(stage, service)
   // Enough that there is always work.
-  await fire(service.url, newClients(`E-${label}`), {
-    connections: 32,
-    seconds: latencyMs > 0 ? 2 : seconds,
-    warmUpSeconds: 0,
-  })
+  const load = { connections: 32, seconds: latencyMs > 0 ? 2 : seconds, warmUpSeconds: 0 }
+  // A quarter of what a process uses in its first seconds goes into compiling it.
+  await fire(service.url, newClients(`W-${label}`), load)
+  await untilAllFinal(stage.db)
+  const before = await costSoFar(stage, service)
+  await fire(service.url, newClients(`E-${label}`), load)
   await untilAllFinal(stage.db)
   const rate = await rateOfTheMiddle(stage, `C-E-${label}-%`)
   const cost = costBetween(before, await costSoFar(stage, service))

@@ -1,6 +1,6 @@
-// Accepted operations per second where a commit takes 20 ms, with one and two api processes, at 64 and 256 connections:
-// node test/bench/slow-commits.ts [RUNS] [standby|disk]. A synchronous standby confirms each commit 20 ms later; with a disk,
-// each flush takes 20 ms, and one follows the other.
+// Accepted operations per second where a commit takes 20 ms, with one api process and with two that share its callers or have as
+// many each: node test/bench/slow-commits.ts [RUNS] [standby|disk]. A synchronous standby confirms each commit 20 ms later; with a
+// disk, each flush takes 20 ms, and one follows the other.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
@@ -12,6 +12,15 @@ import { openStage } from './stage.ts'
 
 const COMMIT_MS = 20
 const STANDBY = 'late'
+/** Of all api processes together. */
+const LOADS = [
+  { connections: 64, api: 1 },
+  { connections: 64, api: 2 },
+  { connections: 128, api: 2 },
+  { connections: 256, api: 1 },
+  { connections: 256, api: 2 },
+  { connections: 512, api: 2 },
+]
 const RUNS = Number(process.argv[2] ?? 3)
 const TIMES = { seconds: 4, warmUpSeconds: 1.5 }
 const SLOW = process.argv[3] ?? 'standby'
@@ -24,22 +33,21 @@ const standby = SLOW === 'disk' ? undefined : await lateStandby()
 const processes = [await stage.run('api'), await stage.run('api')]
 const rates = new Map<string, number[]>()
 for (let run = 1; run <= RUNS; run++)
-  for (const connections of [64, 256])
-    for (const count of [1, 2]) {
-      const name = `${connections} connections, ${count} api`
-      const fired = await Promise.all(
-        processes.slice(0, count).map(({ url }, i) =>
-          fire(url, newClients(`S-${run}-${connections}-${count}-${i}`), {
-            connections: connections / count,
-            ...TIMES,
-          }),
-        ),
-      )
-      const refused = fired.reduce((sum, one) => sum + one.refused, 0)
-      if (refused > 0) console.log(`${name}: ${refused} refused`)
-      const rate = fired.reduce((sum, { perSecond }) => sum + perSecond, 0)
-      rates.set(name, [...(rates.get(name) ?? []), rate])
-    }
+  for (const { connections, api: count } of LOADS) {
+    const name = `${connections} connections, ${count} api`
+    const fired = await Promise.all(
+      processes.slice(0, count).map(({ url }, i) =>
+        fire(url, newClients(`S-${run}-${connections}-${count}-${i}`), {
+          connections: connections / count,
+          ...TIMES,
+        }),
+      ),
+    )
+    const refused = fired.reduce((sum, one) => sum + one.refused, 0)
+    if (refused > 0) console.log(`${name}: ${refused} refused`)
+    const rate = fired.reduce((sum, { perSecond }) => sum + perSecond, 0)
+    rates.set(name, [...(rates.get(name) ?? []), rate])
+  }
 for (const [name, those] of rates)
   console.log(
     `accepted at ${COMMIT_MS} ms per commit (${SLOW}), ${name}: ${median(those)}/s (${those.join(', ')})`,
