@@ -51,9 +51,11 @@ export async function runRole(
 ): Promise<string> {
   const config = readConfig(role ? { ...env, ROLE: role } : env)
   const log = logger(config.LOG_LEVEL)
-  const starting = startRole(config, log)
+  const stopping = new AbortController()
+  const starting = startRole(config, log, stopping.signal)
   // Registered before the start completes: a worker has work in flight before its last part has started.
   closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err }) => {
+    stopping.abort()
     if (err) log.fatal({ err }, 'stopping after an uncaught error')
     const started = await starting.catch(() => undefined)
     await started?.close()

@@ -6,8 +6,8 @@ import { type Config, ConfigError } from './config/config.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { LONG_STATEMENT_MS } from './database/pool-config.ts'
-import { untilReady } from './database/until-ready.ts'
 import { openWatch, type Watch } from './database/watch.ts'
+import { whenUp } from './database/when-up.ts'
 import { ledgerReport } from './engine/ledger-report.ts'
 import { watchPauses } from './engine/pause.ts'
 import { pauseGauge } from './engine/pause-gauge.ts'
@@ -38,8 +38,12 @@ const CALLS_MAY_FINISH_MS = 18_000
 
 type Service = { url: string; close(): Promise<void> }
 
-export function startRole(config: Config, log: FastifyBaseLogger): Promise<Service> {
-  return untilReady(() => startParts(config, log), log)
+export function startRole(
+  config: Config,
+  log: FastifyBaseLogger,
+  stopping?: AbortSignal,
+): Promise<Service> {
+  return whenUp(() => startParts(config, log), log, stopping)
 }
 
 async function startParts(config: Config, log: FastifyBaseLogger): Promise<Service> {

@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { type Config, readConfig } from '../src/config/config.ts'
+import type { Database } from '../src/database/database.ts'
+import { freePort } from '../src/embedded/free-port.ts'
 import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
 import { freshDatabase } from './support/fresh-database.ts'
@@ -45,30 +47,106 @@ for (const [which, breakIt] of Object.entries(BROKEN)) {
 const STEPS = {
   'checks its tables': 'loanops.migration_applied',
   'opens its queue': 'pgboss.version',
-  'sets its schedules': 'pgboss.schedule',
 }
 
 for (const [step, table] of Object.entries(STEPS)) {
   t.test(`a role that loses its database while it ${step} starts again`, async t => {
     const { url, db } = await freshDatabase(t)
-    const { starting } = await db.transaction().execute(async trx => {
-      await sql`lock table ${sql.table(table)}`.execute(trx)
-      const starting = startRole(readConfig(testEnv(url, LEDGER)), logger('silent'))
-      await until(async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-        return rows.length > 0
-      })
-      await sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and application_name like 'loanops-%'`.execute(db)
-      return { starting }
-    })
-    const service = await starting
-    t.teardown(service.close)
-    t.equal((await fetch(`${service.url}/healthz`)).status, 200)
+    const lock = await lockTable(db, table)
+    const { starting, waitedFor } = start(url)
+    await untilOneWaits(db, 'loanops-all')
+    await loseSessions(db)
+    await lock.release()
+    await runs(t, starting)
+    t.match(waitedFor, [/^terminating connection/])
   })
+}
+
+t.test('a role that loses its database after it took work starts again', async t => {
+  const { url, db } = await freshDatabase(t)
+  const first = await lockTable(db, 'pgboss.version')
+  const { starting, waitedFor } = start(url)
+  await untilOneWaits(db, 'loanops-all')
+  // Gets its lock after the queue has read the table, and before the housekeeping, which starts last, does.
+  const second = lockTable(db, 'pgboss.version')
+  await untilOneWaits(db, 'test')
+  await first.release()
+  await untilOneWaits(db, 'loanops-all-housekeeping')
+  await loseSessions(db)
+  await (await second).release()
+  await runs(t, starting)
+  t.equal(waitedFor.length, 1, 'it began twice')
+})
+
+t.test('a role that is stopped while it waits for its database does not start', async t => {
+  const { url } = await freshDatabase(t)
+  const unreachable = new URL(url)
+  unreachable.port = String(await freePort(0))
+  const env = testEnv(unreachable.href, LEDGER, { LOG_LEVEL: 'warn' })
+  const child = spawn(process.execPath, ['src/main.ts', '--role', 'worker'], {
+    env: { ...env, PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: ENDS_WITHIN_MS,
+    killSignal: 'SIGKILL',
+  })
+  const ended = once(child, 'close')
+  let output = ''
+  for await (const text of child.stdout) {
+    output += text
+    if (output.includes('waiting for the database')) child.kill('SIGTERM')
+  }
+  t.same(await ended, [1, null], 'it ends by itself')
+  t.notMatch(output, 'killed by timeout')
+})
+
+function start(url: string) {
+  const waitedFor: string[] = []
+  const log = logger('silent')
+  log.warn = ({ reason }: { reason?: string }, message?: string) => {
+    if (message === 'waiting for the database') waitedFor.push(String(reason))
+  }
+  return { starting: startRole(readConfig(testEnv(url, LEDGER)), log), waitedFor }
+}
+
+async function runs(t: Test, starting: ReturnType<typeof startRole>): Promise<void> {
+  const service = await starting
+  t.teardown(service.close)
+  t.equal((await fetch(`${service.url}/healthz`)).status, 200)
+}
+
+/** Resolves once the table is locked. */
+async function lockTable(db: Database, table: string) {
+  const { promise: whenReleased, resolve } = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const transaction = db.transaction().execute(async trx => {
+    await sql`lock table ${sql.table(table)}`.execute(trx)
+    locked.resolve()
+    await whenReleased
+  })
+  await locked.promise
+  return {
+    release() {
+      resolve()
+      return transaction
+    },
+  }
+}
+
+async function untilOneWaits(db: Database, name: string): Promise<void> {
+  await until(async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+       where datname = current_database() and application_name = ${name} and wait_event_type = 'Lock'`.execute(
+      db,
+    )
+    return rows.length > 0
+  })
+}
+
+async function loseSessions(db: Database): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name like 'loanops-%'`.execute(db)
 }
 
 t.test('a role whose API cannot be built refuses to start and closes its connections', async t => {

@@ -7,7 +7,7 @@ import { type Database, openDatabase, type Trx } from './database.ts'
 import { LOCKS } from './locks.ts'
 import { poolConfig } from './pool-config.ts'
 import type { Row } from './row.ts'
-import { untilReady } from './until-ready.ts'
+import { whenUp } from './when-up.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 const NAME = 'loanops-migrate'
@@ -27,7 +27,7 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
     statementMs: NO_LIMIT,
   })
   try {
-    await untilReady(() => sql`select 1`.execute(db), logger('warn'))
+    await whenUp(() => sql`select 1`.execute(db), logger('warn'))
     await db.connection().execute(async connection => {
       await sql`select pg_advisory_lock(${LOCKS.migration})`.execute(connection)
       await migrateTables(connection)
