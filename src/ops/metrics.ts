@@ -5,15 +5,33 @@ export type OpenCounters<Counters extends object = object> = (registers: Registr
 
 export type Metrics = ReturnType<typeof openMetrics>
 
+let processRegistry: Registry | undefined
+
+/** Their timer and observer cannot be stopped, so every start in this process uses the same ones. */
+const ofProcess = () => {
+  processRegistry ??= defaultMetrics()
+  return processRegistry
+}
+
+function defaultMetrics(): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
+}
+
 /** Labels never contain ids, names or any other text from a caller. */
 export function openMetrics(features: OpenCounters[] = []) {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  ofProcess()
   const opened = new Map<OpenCounters, object>()
   for (const open of features) of(open)
   return {
     registry,
+    async text() {
+      const texts = await Promise.all([ofProcess(), registry].map(one => one.metrics()))
+      return texts.join('\n')
+    },
     of,
     unanswered: openUnanswered(registers),
     commitWait: new Histogram({

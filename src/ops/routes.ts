@@ -51,8 +51,7 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
           response: { 200: Type.String() },
         },
       },
-      async (_, reply) =>
-        reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+      async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
     )
   }
 }
