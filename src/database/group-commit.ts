@@ -29,7 +29,7 @@ type GroupCommit<In, Out> = {
 type Options<In> = {
   patienceMs?: number
   onWaited?(ms: number): void
-  /** How long the first item waits for others; otherwise those of the same turn of the event loop share a group. */
+  /** How long the first item waits for others. If 0, only those of the same turn of the event loop share a group. */
   gatherMs?(): number
   /** How many may be committed at once. One, the default, makes the largest groups, and a commit costs as much as several rows. */
   groups?: number
@@ -66,12 +66,17 @@ export function groupCommit<In, Out>(
   function commitSoon(): void {
     isAboutToCommit = true
     const ms = gatherMs()
-    if (ms > 0) setTimeout(commitNext, ms)
-    else setImmediate(commitNext)
+    if (ms > 0) setTimeout(commitGathered, ms)
+    else setImmediate(commitGathered)
+  }
+
+  function commitGathered(): void {
+    isAboutToCommit = false
+    commitNext()
   }
 
   function commitNext(): void {
-    isAboutToCommit = false
+    if (isAboutToCommit) return
     while (underWay.size < Math.min(slow + 1, groups)) {
       const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
       const group = line.take(MAX_PER_COMMIT - taken)

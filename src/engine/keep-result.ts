@@ -11,8 +11,8 @@ import { laneOf } from './origin.ts'
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 /**
- * Calls that began together are answered together. Recording the first result at once would take the processors from the
- * ledger and from the other answers: at 25 ms a call, each took 1 ms longer.
+ * Calls that begin together are answered together. Recording the first result at once would compete for the CPU with the
+ * other answers, and with a ledger on the same machine, where it made each call of 25 ms take 1 ms longer.
  */
 const GATHER_MS = 2
 

@@ -8,6 +8,7 @@ import { startTestService } from '../support/service.ts'
 
 const CONCURRENT_REQUESTS = 50
 const LONGER_THAN_A_QUICK_COMMIT_MS = 15
+const GATHER_MS = 2
 const MORE_THAN_MAY_WAIT = 6_000
 
 t.test('the same Idempotency-Key fifty times at once creates one operation', async t => {
@@ -122,6 +123,32 @@ t.test(
     await end(3)
   },
 )
+
+t.test('items are gathered as long as stated, even if a commit ends meanwhile', async t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const groups: string[][] = []
+  const { promise: whenEnded, resolve: end } = Promise.withResolvers<void>()
+  const commit = groupCommit(
+    async (items: string[]) => {
+      groups.push(items)
+      if (groups.length === 1) await whenEnded
+      return items
+    },
+    { gatherMs: () => GATHER_MS },
+  )
+  const first = commit.submit('a')
+  mock.timers.tick(GATHER_MS)
+  const second = commit.submit('b')
+  end()
+  await first
+  await setImmediate()
+  const third = commit.submit('c')
+  t.same(groups, [['a']])
+  mock.timers.tick(GATHER_MS)
+  await Promise.all([second, third])
+  t.same(groups, [['a'], ['b', 'c']])
+})
 
 t.test('a poisoned item fails on its own', async t => {
   const commit = groupCommit(async (items: string[]) => {
