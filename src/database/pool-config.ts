@@ -1,6 +1,6 @@
-import { Socket } from 'node:net'
 import type pg from 'pg'
 import { closeOnceDead } from './dead-connection.ts'
+import { ImpatientSocket } from './impatient-socket.ts'
 import { keepPlans } from './prepared.ts'
 import { Client } from './transient.ts'
 
@@ -48,7 +48,7 @@ export function poolConfig(url: string, options: PoolOptions) {
     connectionTimeoutMillis: Math.max(statementMs, CONNECT_TIMEOUT_MS),
     idleTimeoutMillis: options.idleMs ?? idleMs(statementMs),
     keepAlive: true,
-    stream: () => impatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
+    stream: () => new ImpatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
       await setLimits(client, statementMs)
       if (options.keepsPlans) keepPlans(client)
@@ -64,17 +64,6 @@ function idleMs(statementMs: number): number {
   if (statementMs > IDLE_MS) return IDLE_WITH_LONG_STATEMENTS_MS
   // Otherwise the silence of an unused connection would be reported as an error.
   return Math.min(IDLE_MS, statementMs)
-}
-
-/**
- * pg's own `query_timeout` only fails the statement: the next one on that connection would fail too, or run
- * inside a transaction whose BEGIN arrived after all. @param silenceMs 0: never closes
- */
-function impatientSocket(silenceMs: number): Socket {
-  const socket = new Socket()
-  return socket.setTimeout(silenceMs, () =>
-    socket.destroy(new Error(`Connection terminated: PostgreSQL was silent for ${silenceMs} ms`)),
-  )
 }
 
 /**

@@ -1,0 +1,25 @@
+import { Socket } from 'node:net'
+
+/**
+ * pg's own `query_timeout` only fails the statement: the next one on that connection would fail too, or run
+ * inside a transaction whose BEGIN arrived after all.
+ */
+export class ImpatientSocket extends Socket {
+  #isEnding = false
+
+  /** @param silenceMs 0: never closes */
+  constructor(silenceMs: number) {
+    super()
+    this.setTimeout(silenceMs, () => {
+      const message = `Connection terminated: PostgreSQL was silent for ${silenceMs} ms`
+      this.destroy(this.#isEnding ? undefined : new Error(message))
+    })
+  }
+
+  /** Reads nothing after pg's goodbye: pg-boss no longer handles errors then, so one still on its way would end the process. */
+  override end(...given: unknown[]): this {
+    this.#isEnding = true
+    this.removeAllListeners('data').resume()
+    return super.end(...(given as []))
+  }
+}
