@@ -5,33 +5,20 @@ export type OpenCounters<Counters extends object = object> = (registers: Registr
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-let processRegistry: Registry | undefined
-
-/** Their timer and observer cannot be stopped, so every start in this process uses the same ones. */
-const ofProcess = () => {
-  processRegistry ??= defaultMetrics()
-  return processRegistry
-}
-
-function defaultMetrics(): Registry {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  return registry
-}
+/** Its timer and observer cannot be stopped, so every start in this process shares it. */
+let ofProcess: Registry | undefined
 
 /** Labels never contain ids, names or any other text from a caller. */
 export function openMetrics(features: OpenCounters[] = []) {
   const registry = new Registry()
   const registers = [registry]
-  ofProcess()
+  ofProcess ??= defaultMetrics()
+  const parts = [ofProcess, registry]
   const opened = new Map<OpenCounters, object>()
   for (const open of features) of(open)
   return {
     registry,
-    async text() {
-      const texts = await Promise.all([ofProcess(), registry].map(one => one.metrics()))
-      return texts.join('\n')
-    },
+    text: async () => (await Promise.all(parts.map(part => part.metrics()))).join('\n'),
     of,
     unanswered: openUnanswered(registers),
     commitWait: new Histogram({
@@ -48,4 +35,10 @@ export function openMetrics(features: OpenCounters[] = []) {
     opened.set(open, counters)
     return counters as Counters
   }
+}
+
+function defaultMetrics(): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
 }
