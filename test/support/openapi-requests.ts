@@ -40,21 +40,24 @@ export function endpointsOf(openapi: OpenApi): Endpoint[] {
 
 /** Requests to one endpoint: some valid under its contract, some with an error in one place. */
 export function requestsTo(endpoint: Endpoint): Arbitrary<Request> {
-  return fc.boolean().chain(isFitting =>
-    fc
-      .record({
-        path: pathOf(endpoint, isFitting),
-        headers: headersOf(endpoint, isFitting),
-        body: bodyOf(endpoint, isFitting),
-      })
-      .map(({ path, headers, body }) => ({
-        endpoint,
-        isFitting,
-        path,
-        headers: { ...headers, ...(body.type === undefined ? {} : { 'content-type': body.type }) },
-        body: body.bytes,
-      })),
-  )
+  // Both are made once: making what matches a pattern takes longer than drawing from it.
+  return fc.oneof(requests(endpoint, false), requests(endpoint, true))
+}
+
+function requests(endpoint: Endpoint, isFitting: boolean): Arbitrary<Request> {
+  return fc
+    .record({
+      path: pathOf(endpoint, isFitting),
+      headers: headersOf(endpoint, isFitting),
+      body: bodyOf(endpoint, isFitting),
+    })
+    .map(({ path, headers, body }) => ({
+      endpoint,
+      isFitting,
+      path,
+      headers: { ...headers, ...(body.type === undefined ? {} : { 'content-type': body.type }) },
+      body: body.bytes,
+    }))
 }
 
 function pathOf({ path, parameters = [] }: Endpoint, isFitting: boolean): Arbitrary<string> {
