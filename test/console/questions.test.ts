@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
 import type { Page } from 'puppeteer-core'
 import t from 'tap'
 import { OPERATOR } from '../support/admin.ts'
@@ -154,6 +155,7 @@ t.test('the console answers an operator’s questions', async t => {
       await page.evaluate('document.body.innerText'),
       /It is looked up again automatically; you can also resolve it/,
     )
+    await leaveToOperators(service, STUCK.resolved)
     await withLedger(service).faults([unreadable(STUCK.left)])
     await page.select('[name=outcome]', 'retry')
     await take(page, 'Resolve')
@@ -184,6 +186,17 @@ const STUCK = { resolved: 'C-8', left: 'C-9' }
 
 const unreadable = (externalId: string) =>
   ({ kind: 'error', status: 502, match: { on: 'reads', externalId } }) as const
+
+/** From now on, only an operator's decision has it looked up again. */
+async function leaveToOperators({ db }: ConsoleService, externalId: string): Promise<void> {
+  await until(async () => {
+    const { rows } = await sql`
+      update loanops.operation set next_try_at = now() + interval '1 hour'
+       where external_id = ${externalId} and claimed_by is null
+      returning id`.execute(db)
+    return rows.length > 0
+  })
+}
 
 /** Operations whose answers were lost, at a ledger that cannot read their clients. */
 async function leaveUnknown(service: ConsoleService): Promise<void> {
