@@ -10,6 +10,7 @@ import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
 import { freshDatabase } from './support/fresh-database.ts'
 import { testEnv } from './support/service.ts'
+import { endSessions, untilSessionsWait } from './support/sessions.ts'
 import { until } from './support/until.ts'
 
 const LEDGER = 'http://127.0.0.1:9/api/v1'
@@ -54,8 +55,8 @@ for (const [step, table] of Object.entries(STEPS)) {
     const { url, db } = await freshDatabase(t)
     const lock = await lockTable(db, table)
     const { starting, waitedFor } = start(url)
-    await untilOneWaits(db, 'loanops-all')
-    await loseSessions(db)
+    await untilSessionsWait(db, { name: 'loanops-all' })
+    await endSessions(db)
     await lock.release()
     await runs(t, starting)
     t.match(waitedFor, [/^terminating connection/])
@@ -66,13 +67,13 @@ t.test('a role that loses its database after it took work starts again', async t
   const { url, db } = await freshDatabase(t)
   const first = await lockTable(db, 'pgboss.version')
   const { starting, waitedFor } = start(url)
-  await untilOneWaits(db, 'loanops-all')
+  await untilSessionsWait(db, { name: 'loanops-all' })
   // Gets its lock after the queue has read the table, and before the housekeeping, which starts last, does.
   const second = lockTable(db, 'pgboss.version')
-  await untilOneWaits(db, 'test')
+  await untilSessionsWait(db, { name: 'test' })
   await first.release()
-  await untilOneWaits(db, 'loanops-all-housekeeping')
-  await loseSessions(db)
+  await untilSessionsWait(db, { name: 'loanops-all-housekeeping' })
+  await endSessions(db)
   await (await second).release()
   await runs(t, starting)
   t.equal(waitedFor.length, 1, 'it began twice')
@@ -130,23 +131,6 @@ async function lockTable(db: Database, table: string) {
       return transaction
     },
   }
-}
-
-async function untilOneWaits(db: Database, name: string): Promise<void> {
-  await until(async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity
-       where datname = current_database() and application_name = ${name} and wait_event_type = 'Lock'`.execute(
-      db,
-    )
-    return rows.length > 0
-  })
-}
-
-async function loseSessions(db: Database): Promise<void> {
-  await sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and application_name like 'loanops-%'`.execute(db)
 }
 
 t.test('a role whose API cannot be built refuses to start and closes its connections', async t => {

@@ -10,6 +10,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { ending, submit } from '../support/operations.ts'
 import { type Call, caller, TOKEN, testEnv } from '../support/service.ts'
+import { endSessions } from '../support/sessions.ts'
 import { until } from '../support/until.ts'
 
 /** The values that must not appear where they do not belong. */
@@ -46,8 +47,7 @@ t.test(
     await until(async () => (await call('GET', '/api/payments')).body.payments.length > 0)
 
     // The database disappears, so that its errors are logged.
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and application_name like 'loanops%'`.execute(db)
+    await endSessions(db)
     await until(async () => log().includes('terminat'))
     const metrics = (await call('GET', '/metrics')).body
     const { rows } = await sql`select output from pgboss.job where output is not null`.execute(db)

@@ -8,6 +8,7 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
+import { untilSessionsWait } from '../support/sessions.ts'
 import { until } from '../support/until.ts'
 
 /** Two tries on dead connections, plus a margin for a busy machine. */
@@ -67,12 +68,7 @@ async function openWholePool(db: Database, call: Call, poolMax: number): Promise
   await db.transaction().execute(async trx => {
     await sql`lock table loanops.operation in access exclusive mode`.execute(trx)
     for (let n = 0; n < poolMax; n++) calls.push(call('GET', '/readyz'))
-    await until(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-      return rows.length >= poolMax
-    })
+    await untilSessionsWait(db, { count: poolMax })
   })
   await Promise.all(calls)
 }

@@ -7,7 +7,7 @@ import { newId } from '../../src/ids.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { submit } from '../support/operations.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { untilSessionsWait } from '../support/sessions.ts'
 
 const worker = newId()
 
@@ -61,12 +61,7 @@ async function waitsForFirstAlone(
   const isFree = await db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${older.id} for update`.execute(trx)
     working = work()
-    await until(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-      return rows.length > 0
-    })
+    await untilSessionsWait(db)
     const { rows } = await sql`
       select from loanops.operation where id = ${newer.id} for update skip locked`.execute(trx)
     return rows.length === 1

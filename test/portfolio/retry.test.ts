@@ -3,7 +3,7 @@ import t from 'tap'
 import { uploadCsv } from '../support/migrate.ts'
 import { repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { untilSessionsWait } from '../support/sessions.ts'
 
 t.test('a row that fails while a retry resets the others is still counted', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -24,12 +24,7 @@ t.test('a row that fails while a retry resets the others is still counted', asyn
     await setRow(4, 'failed').execute(trx)
     await sql`update loanops.migration set failed = failed + 1 where id = ${id}`.execute(trx)
     const answer = call('POST', `/api/migration/${id}/retry`)
-    await until(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-      return rows.length > 0
-    })
+    await untilSessionsWait(db)
     return { answer }
   })
   t.equal((await retried.answer).status, 202)
