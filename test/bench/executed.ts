@@ -9,6 +9,8 @@ import { clientCreator } from './create-client.ts'
 import { fire, newClients } from './fire.ts'
 import { type Stage, untilAllFinal } from './stage.ts'
 
+export const INSTANT_LEDGER = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
+
 /** In the first part operations are still being submitted, and in the last part slots run empty: neither counts. */
 const MIDDLE = [0.2, 0.9] as const
 

@@ -28,7 +28,9 @@ const SLOW = process.argv[3] ?? 'standby'
 // Whoever flushes for a group of commits waits this long first, in microseconds, even if it is alone.
 const slowDisk = ['-c', `commit_delay=${COMMIT_MS * 1_000}`, '-c', 'commit_siblings=0']
 
-const stage = await openStage(['-c', 'max_connections=200', ...(SLOW === 'disk' ? slowDisk : [])])
+const stage = await openStage({
+  flags: ['-c', 'max_connections=200', ...(SLOW === 'disk' ? slowDisk : [])],
+})
 const standby = SLOW === 'disk' ? undefined : await lateStandby()
 const processes = [await stage.run('api'), await stage.run('api')]
 const rates = new Map<string, number[]>()

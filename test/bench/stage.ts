@@ -23,8 +23,11 @@ const LOOK_EVERY_MS = 200
 export const IMAGE_FLAGS = '--max-semi-space-size=8 --max-old-space-size=1024'
 
 /** PostgreSQL with durable settings, and the sandbox ledger, each in its own process. */
-export async function openStage(flags: string[] = []) {
-  const folder = resolve('.data/bench-postgres')
+export async function openStage({
+  folder: name = '.data/bench-postgres',
+  flags = [] as string[],
+} = {}) {
+  const folder = resolve(name)
   rmSync(folder, { recursive: true, force: true })
   const postgres = await startPostgres({
     folder,

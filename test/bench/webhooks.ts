@@ -15,7 +15,7 @@ const STEADY_RATE = 2_000
 const TIMES = { connections: CONNECTIONS, seconds: SECONDS, warmUpSeconds: 1 }
 const BODY = JSON.stringify(capturedA({ loan: 'L-1' }))
 
-const stage = await openStage(['-c', 'max_connections=300'])
+const stage = await openStage({ flags: ['-c', 'max_connections=300'] })
 const service = await stage.run('api')
 const senders = {
   waking: await startSender(true),
