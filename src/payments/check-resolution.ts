@@ -5,12 +5,15 @@ import { EXTERNAL_ID } from '../http/text-fields.ts'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
-import { isStanding } from '../ledger/transaction.ts'
+import type { Slots } from '../ledger/slots.ts'
+import { isNotReversed } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 import type { PaymentResolution } from './resolution.ts'
 
 /** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
+
+export type AtLedger = { ledger: Ledger; slots: Slots }
 
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
   const { kind, state, objection } = payment
@@ -26,13 +29,13 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
 }
 
 export async function checkAtLedger(
-  ledger: Ledger,
+  at: AtLedger,
   payment: PaymentStanding,
   resolution: PaymentResolution,
 ): Promise<void> {
   try {
-    if (resolution.outcome === 'post') await refuseAboveCaptured(ledger, payment, resolution)
-    if (resolution.outcome === 'handled') await refuseUnbooked(ledger, payment, resolution)
+    if (resolution.outcome === 'post') await refuseAboveCaptured(at, payment, resolution)
+    if (resolution.outcome === 'handled') await refuseUnbooked(at, payment, resolution)
   } catch (error) {
     if (error instanceof LedgerTrouble)
       throw new Unavailable('the ledger could not be read', { cause: error })
@@ -41,14 +44,14 @@ export async function checkAtLedger(
 }
 
 async function refuseAboveCaptured(
-  ledger: Ledger,
+  { ledger, slots }: AtLedger,
   { capturedAmount: captured, currency }: PaymentStanding,
   { external_loan_id, amount }: PaymentResolution & { outcome: 'post' },
 ): Promise<void> {
   // The limit applies only if payment and loan share a currency. Below the captured amount no call is
   // needed to find out.
   if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
-  const loan = await findLoan(ledger, external_loan_id)
+  const loan = await slots.run('live', () => findLoan(ledger, external_loan_id))
   if (loan === undefined)
     throw refusal(
       '/external_loan_id',
@@ -59,7 +62,7 @@ async function refuseAboveCaptured(
 }
 
 async function refuseUnbooked(
-  ledger: Ledger,
+  { ledger, slots }: AtLedger,
   payment: PaymentStanding,
   { external_loan_id, ledger_transaction_id: id }: PaymentResolution & { outcome: 'handled' },
 ): Promise<void> {
@@ -67,11 +70,11 @@ async function refuseUnbooked(
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !EXTERNAL_ID.test(loanId))
     throw refusal('/external_loan_id', 'is required because the payment has no loan')
-  const loan = await findLoanWithTransactions(ledger, loanId)
+  const loan = await slots.run('live', () => findLoanWithTransactions(ledger, loanId))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
-  if (!isStanding(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
+  if (!isNotReversed(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
 }
 
 const refusal = (path: string, message: string) =>

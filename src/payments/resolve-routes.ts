@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { closed } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
-import type { Ledger } from '../ledger/client.ts'
+import type { AtLedger } from './check-resolution.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
@@ -34,9 +34,9 @@ const noteSchema = {
   response: { 200: Payment },
 }
 
-type Context = { db: Database; ledger: Ledger }
+type Context = AtLedger & { db: Database }
 
-export function resolveRoutes({ db, ledger }: Context): FastifyPluginAsyncTypebox {
+export function resolveRoutes({ db, ledger, slots }: Context): FastifyPluginAsyncTypebox {
   const resolutionOf = resolutionValidator()
 
   return async app => {
@@ -51,7 +51,12 @@ export function resolveRoutes({ db, ledger }: Context): FastifyPluginAsyncTypebo
         const resolution = resolutionOf(request.body)
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }
-        const { kind } = await resolve(db, ledger, name, resolution, await askerOf(request))
+        const { kind } = await resolve(
+          { db, ledger, slots },
+          name,
+          resolution,
+          await askerOf(request),
+        )
         return (await foundPayment(db, { ...name, kind })).payment
       },
     )

@@ -4,8 +4,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { isoDay, namedDay } from '../day.ts'
 import { Conflict } from '../http/problem.ts'
-import type { Ledger } from '../ledger/client.ts'
-import { checkAtLedger, refuseUnfit } from './check-resolution.ts'
+import { type AtLedger, checkAtLedger, refuseUnfit } from './check-resolution.ts'
 import {
   lockedPayment,
   type PaymentName,
@@ -19,8 +18,7 @@ import type { PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
 export async function resolve(
-  db: Database,
-  ledger: Ledger,
+  { db, ...at }: AtLedger & { db: Database },
   name: PaymentName,
   resolution: PaymentResolution,
   asker: Asker,
@@ -29,7 +27,7 @@ export async function resolve(
   refuseUnknownOutcome(seen)
   refuseUnfit(seen, resolution)
   // Before the locks, because no batch must wait for the ledger's answer.
-  await checkAtLedger(ledger, seen, resolution)
+  await checkAtLedger(at, seen, resolution)
   await inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, name)
     refuseUnfit(payment, resolution)
@@ -65,7 +63,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
     seen.loan === payment.loan &&
     seen.capturedAmount === payment.capturedAmount &&
     seen.currency === payment.currency
-  if (!isSame) throw new Conflict('The payment changed meanwhile: reload it')
+  if (!isSame) throw new Conflict('The payment has changed in the meantime; reload it')
 }
 
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: PaymentResolution) {

@@ -10,7 +10,7 @@ import { resolve } from '../../payments/resolve.ts'
 export type About = 'operations' | 'payments'
 export type Item = { tracking_id: string } | PaymentItem
 type PaymentItem = { gateway: string; id: string; kind: PaymentKind; loan: string | null }
-type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
+type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'slots' | 'onFinal'>
 type Made = { note: string | null; asker: Asker }
 
 type Decision = {
@@ -96,9 +96,10 @@ function onPayment(
 
 function settleAs(
   outcome: 'handled' | 'dismiss',
-  { db, ledger }: Context,
+  { db, ledger, slots }: Context,
   { gateway, id, kind }: PaymentItem,
   { note, asker }: Made,
 ) {
-  return resolve(db, ledger, { gateway, paymentId: id, kind }, { outcome, note: note ?? '' }, asker)
+  const name = { gateway, paymentId: id, kind }
+  return resolve({ db, ledger, slots }, name, { outcome, note: note ?? '' }, asker)
 }
