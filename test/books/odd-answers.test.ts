@@ -43,7 +43,7 @@ t.test('a list whose cursors go in a circle ends its fetch, and later fetches go
   const service = await paymentService(t, settings)
   t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), {
     status: 'failed',
-    last_error: 'gateway B: its list is endless',
+    last_error: 'gateway B: its list does not end',
   })
 })
 

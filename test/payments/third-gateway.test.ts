@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
+import { logger } from '../../src/log.ts'
 import { type Gateway, member } from '../../src/payments/gateways/gateway.ts'
 import { gateways } from '../../src/payments/gateways/gateways.ts'
+import { startRole } from '../../src/role.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
 import { withLedger } from '../support/payments.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, testEnv } from '../support/service.ts'
 
 /** A gateway that src does not know: a signature in plain sight, and one field per fact. */
 const gatewayC = {
@@ -79,3 +83,15 @@ t.test(
     ])
   },
 )
+
+t.test('no process starts with settings for a gateway’s API that has no client', async t => {
+  const { url, db } = await freshDatabase(t)
+  await addGatewayC(db)
+  const env = testEnv(url, 'http://127.0.0.1:1', {
+    GATEWAY_C_API_URL: 'https://api.example',
+    GATEWAY_C_API_KEY: 'key',
+    GATEWAY_C_API_SECRET: 'secret',
+  })
+  const config = readConfig(env, [...gateways, gatewayC])
+  await t.rejects(startRole(config, logger('silent')), /^GATEWAY_C_API_URL: .* no client/)
+})

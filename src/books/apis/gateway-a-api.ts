@@ -90,7 +90,7 @@ async function* collected(
     yield items
     if (items.length < count) return
   }
-  throw new UnexpectedAnswer('its list is endless')
+  throw new UnexpectedAnswer('its list does not end')
 }
 
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)

@@ -44,6 +44,14 @@ export type ApiSettlement = {
   paidOut: string | null
 }
 
+/** What was fetched about one payment, refund or dispute. */
+export type Fetched = {
+  kind: 'payment' | 'refund' | 'dispute'
+  item: unknown
+  order?: unknown
+  payment?: unknown
+}
+
 export type ApiPage = {
   payments: ApiPayment[]
   reversals: ApiReversal[]

@@ -92,7 +92,7 @@ async function* recon(caller: GatewayCaller, path: string, { from, to }: Window)
     seen.add(next)
     cursor = next
   }
-  throw new UnexpectedAnswer('its list is endless')
+  throw new UnexpectedAnswer('its list does not end')
 }
 
 async function found(answer: Promise<unknown>): Promise<unknown> {

@@ -1,9 +1,18 @@
+import { ConfigError } from '../../config/config.ts'
 import type { Feature } from '../../engine/feature.ts'
+import { hasClient } from '../apis/gateway-apis.ts'
 import { backfillCounters } from './backfill-counters.ts'
 import { backfillGauges } from './backfill-gauges.ts'
 import { BACKFILL_CRASH_POINTS } from './crash-points.ts'
 
 export const backfillFeature: Feature = {
+  async prepare(_, { gatewayAccounts }) {
+    const unreadable = gatewayAccounts.find(({ gateway }) => !hasClient(gateway))
+    if (unreadable !== undefined)
+      throw new ConfigError(
+        `${unreadable.gateway.toUpperCase()}_API_URL: this version has no client for the API of this gateway`,
+      )
+  },
   gauges: [({ metrics, patient, log }) => backfillGauges(metrics.registry, patient, log)],
   counters: backfillCounters,
   crashPoints: BACKFILL_CRASH_POINTS,

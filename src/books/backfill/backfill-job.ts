@@ -7,7 +7,8 @@ import type { Trace } from '../../ops/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { work } from '../../queue/queue.ts'
-import { nameOf, openAccount } from './accounts.ts'
+import { clientOf } from '../apis/gateway-apis.ts'
+import { nameOf } from './accounts.ts'
 import { backfillCounters } from './backfill-counters.ts'
 import { type BackfillClaim, claimBackfill } from './claim-backfill.ts'
 import { backfillQueue } from './queue.ts'
@@ -69,9 +70,10 @@ function fetchFrom(account: GatewayAccount, context: WorkerContext) {
   }
 
   async function fetchOnce(claim: BackfillClaim, stopping: AbortSignal, trace: Trace) {
-    const api = openAccount(account, config.GATEWAY_B_API_VERSION, {
-      trace,
-      during: call => metrics.unanswered.during(name, call),
+    const api = clientOf(account.gateway).open({
+      account,
+      version: config.GATEWAY_B_API_VERSION,
+      follower: { trace, during: call => metrics.unanswered.during(name, call) },
     })
     const close = () => void api.close()
     stopping.addEventListener('abort', close)

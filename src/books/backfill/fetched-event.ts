@@ -3,16 +3,11 @@ import type { Gateway } from '../../payments/gateways/gateways.ts'
 import { lenderOf } from '../../payments/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import { at } from '../apis/exact-json.ts'
-
-export type Fetched = {
-  kind: 'payment' | 'refund' | 'dispute'
-  item: unknown
-  order?: unknown
-  payment?: unknown
-}
+import type { Fetched } from '../apis/gateway-api.ts'
+import { clientOf } from '../apis/gateway-apis.ts'
 
 export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched): PaymentEvent {
-  const body = gateway === 'gateway_a' ? bodyA(fetched) : bodyB(fetched)
+  const body = clientOf(gateway).body(fetched)
   return {
     gateway,
     lender,
@@ -26,21 +21,6 @@ export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched)
     verifiedBy: GATEWAY_API,
   }
 }
-
-const bodyA = ({ kind, item, order, payment }: Fetched) => ({
-  event: 'loanops.backfill',
-  payload: {
-    ...(payment === undefined ? {} : { payment: { entity: payment } }),
-    [kind]: { entity: item },
-    ...(order === undefined ? {} : { order: { entity: order } }),
-  },
-})
-
-const bodyB = ({ item, order }: Fetched) => ({
-  type: 'LOANOPS_BACKFILL',
-  data: item,
-  ...(order === undefined ? {} : { order }),
-})
 
 export function lenderInNotes(
   lenders: ReadonlyMap<string, Lender>,

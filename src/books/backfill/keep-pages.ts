@@ -5,9 +5,9 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import { saveEvents } from '../../payments/save-events.ts'
-import type { ApiPage, ApiPayment, ApiReversal, GatewayApi } from '../apis/gateway-api.ts'
+import type { ApiPage, ApiPayment, ApiReversal, Fetched, GatewayApi } from '../apis/gateway-api.ts'
 import { type BackfillClaim, fence } from './claim-backfill.ts'
-import { type Fetched, fetchedEvent, lenderInNotes } from './fetched-event.ts'
+import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
 
 export type Fetch = {
   db: Database

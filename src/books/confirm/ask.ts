@@ -4,8 +4,8 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
-import type { GatewayApi } from '../apis/gateway-api.ts'
-import { type Fetched, fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
+import type { Fetched, GatewayApi } from '../apis/gateway-api.ts'
+import { fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
 export const MAX_REFS = 5
@@ -37,7 +37,7 @@ export async function ask(
   const fresh = refs.filter(({ key }) => !asked.includes(key))
   const chosen = (fresh.length > 0 ? fresh : refs).slice(0, MAX_REFS)
   const has_more = fresh.length > MAX_REFS
-  let said = 'no event states it any more'
+  let said = 'no event reports it any longer'
   for (const ref of chosen) {
     const fetched = await look(inquiry, kind, id, ref)
     if (typeof fetched === 'string') said = fetched
