@@ -52,7 +52,8 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const onError = (error: Error) => log.error({ err: error }, 'database connection error')
 
   const db = await openMigratedDatabase(config, { name, onError })
-  const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError })
+  const onQueueError = (error: Error) => log.error({ err: error }, 'job queue error')
+  const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError: onQueueError })
 
   const metrics = openMetrics(allCounters)
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
@@ -73,7 +74,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
     statementMs: LONG_STATEMENT_MS,
   })
   poolGauge(metrics.registry, { db, patient })
-  const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError })
+  const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError: onQueueError })
   let app: FastifyInstance | undefined
   const close = () =>
     stopInOrder({ ...shared, app, worker, watching, housekeeping, pools: [patient, db] })

@@ -60,7 +60,7 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
     schedule: isWorker,
   })
   boss.on('error', onError)
-  // Among them that it cannot listen and only polls.
+  // For example, that it cannot listen and only polls.
   boss.on('warning', ({ message }) => onError(new Error(message)))
   return boss
 }
