@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Lender } from '../config/lenders.ts'
 import type { Database } from '../database/database.ts'
 import type { Gateway } from './gateways/gateways.ts'
+import { secretsKey } from './secrets-key.ts'
 
 export async function takeConfirming(
   db: Database,
@@ -24,6 +25,6 @@ export async function takeConfirming(
 }
 
 function sharers(all: Lender[], lender: Lender, gateway: Gateway): string[] {
-  const secretsOf = (one: Lender) => JSON.stringify(one[gateway].secrets)
-  return all.filter(one => secretsOf(one) === secretsOf(lender)).map(({ code }) => code)
+  const key = secretsKey(lender, gateway)
+  return all.filter(one => secretsKey(one, gateway) === key).map(({ code }) => code)
 }

@@ -3,6 +3,7 @@ import { type Lender, unconfiguredLender } from '../config/lenders.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from './payment-event.ts'
+import { secretsKey } from './secrets-key.ts'
 
 type Distrust = {
   reason:
@@ -18,7 +19,7 @@ const MESSAGES = {
   signature_not_verified:
     'The loan’s lender requires a signature with its secret, and no event of the payment has one',
   sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
-  lender_mismatch: 'The event named a different lender than the one whose product the loan has',
+  lender_mismatch: 'The event named a different lender from the one whose product the loan has',
   unconfirmed: 'The gateway has not confirmed any event of the payment yet',
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
@@ -44,8 +45,8 @@ export function checkTrust(
   const [earliest] = trusted
   if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) {
     // Lenders that share a product have the same setting. Assignment counts as review.
-    const isToBeSeen = holders.some(lender => lender[gateway].posting === 'review')
-    return isToBeSeen && overruled.length === 0 ? distrust('awaiting_review') : earliest
+    const needsReview = holders.some(lender => lender[gateway].posting === 'review')
+    return needsReview && overruled.length === 0 ? distrust('awaiting_review') : earliest
   }
   const reason = checked.find(({ namesLoan }) => namesLoan)?.reason
   if (reason === undefined) throw new Error('no event names the loan of the payment')
@@ -83,8 +84,8 @@ function isVerifiedBy(
   gateway: Gateway,
   verifiedBy: string | null,
 ): boolean {
-  const secretsOf = (one: Lender | undefined) => JSON.stringify(one?.[gateway].secrets)
+  const key = secretsKey(lender, gateway)
   return (verifiedBy?.split(',') ?? []).some(
-    code => code === lender.code || secretsOf(lenders.get(code)) === secretsOf(lender),
+    code => code === lender.code || secretsKey(lenders.get(code), gateway) === key,
   )
 }

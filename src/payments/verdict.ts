@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Lender } from '../config/lenders.ts'
 import type { GatewayRules } from './gateways/gateway.ts'
 import type { Gateway } from './gateways/gateways.ts'
+import { secretsKey } from './secrets-key.ts'
 
 type Verdict = { isRefused: boolean; verifiedBy: string | null }
 
@@ -30,10 +31,7 @@ export function verdict(
 
   function firstOfEach(fits: Lender[]): string[] {
     const bySecrets = new Map<string, string>()
-    for (const one of fits.toReversed()) bySecrets.set(secretsOf(one, gateway), one.code)
+    for (const one of fits.toReversed()) bySecrets.set(secretsKey(one, gateway.name), one.code)
     return [...bySecrets.values()].sort()
   }
 }
-
-const secretsOf = (lender: Lender, { name }: { name: Gateway }) =>
-  JSON.stringify(lender[name].secrets)

@@ -1,0 +1,6 @@
+import type { Lender } from '../config/lenders.ts'
+import type { Gateway } from './gateways/gateways.ts'
+
+/** Equal for lenders that share their secrets for this gateway, in whatever order each lists them. */
+export const secretsKey = (lender: Lender | undefined, gateway: Gateway): string =>
+  JSON.stringify(lender?.[gateway].secrets.toSorted())
