@@ -52,6 +52,10 @@ export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   return [...first.values()]
 }
 
+/** For a row of a file, whose columns are its fields. */
+export const columnErrors = (errors: Iterable<FieldError>): string[] =>
+  firstPerPath(errors).map(({ path, message }) => `${path.slice(1)} ${message}`)
+
 function withNumbers(schema: TSchema, query: object): object {
   return Object.fromEntries(
     Object.entries(query).map(([name, text]) => {

@@ -5,6 +5,7 @@ import { shortenedNumbers } from '../../csv/shortened-number.ts'
 import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
+import { columnErrors } from '../../http/validator.ts'
 
 const Money = Type.String({
   pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',
@@ -35,13 +36,8 @@ const compiled = TypeCompiler.Compile(Row)
 
 /** Amounts stay texts, so that no digit is lost. */
 export function statementErrors({ reason: _, ...fields }: CsvFields): string[] {
-  const first = new Map<string, string>()
-  for (const { path, message } of compiled.Errors(fields)) {
-    const column = path.slice(1)
-    if (!first.has(column)) first.set(column, `${column} ${message}`)
-  }
   return [
-    ...first.values(),
+    ...columnErrors(compiled.Errors(fields)),
     ...shortenedNumbers(fields, ['gateway_payment_id', 'settlement_id', 'utr']),
   ]
 }

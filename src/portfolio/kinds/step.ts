@@ -2,6 +2,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { CsvFields } from '../../csv/fields.ts'
 import { type NewOperation, newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
+import { firstPerPath } from '../../http/validator.ts'
 import { DAY_RULE, dayOf } from './day-text.ts'
 import { numberOf } from './number-text.ts'
 
@@ -39,13 +40,10 @@ export function step(operation: Operation, mapping: FieldOf[]): Step {
   }
 
   function errorsOf(data: Data): string[] {
-    const first = new Map<string, string>()
-    for (const { path, message } of compiled.Errors(data)) {
-      if (first.has(path)) continue
+    return firstPerPath(compiled.Errors(data)).map(({ path, message }) => {
       const rule = days.has(path) && message !== 'is required' ? DAY_RULE : message
-      first.set(path, `${columnOf.get(path)} ${rule}`)
-    }
-    return [...first.values()]
+      return `${columnOf.get(path)} ${rule}`
+    })
   }
 
   /** Rules across fields mention the operation's fields, but the reader of the message knows only columns. */

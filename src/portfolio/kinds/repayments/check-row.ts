@@ -5,6 +5,7 @@ import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { Amount } from '../../../http/number-fields.ts'
 import { closed, oneOf } from '../../../http/schemas.ts'
 import { ExternalId, Text } from '../../../http/text-fields.ts'
+import { columnErrors } from '../../../http/validator.ts'
 import { receiptOf } from '../../../ledger/repayment.ts'
 import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
 import { DAY_RULE, dayOf } from '../day-text.ts'
@@ -53,12 +54,7 @@ const dayError = (text: string | undefined) =>
 function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: CsvFields): string[] {
   const row = amount === undefined ? texts : { ...texts, amount: numberOf(amount) }
   if (compiled.Check(row)) return []
-  const first = new Map<string, string>()
-  for (const { path, message } of compiled.Errors(row)) {
-    const column = path.slice(1)
-    if (!first.has(column)) first.set(column, `${column} ${message}`)
-  }
-  return [...first.values()]
+  return columnErrors(compiled.Errors(row))
 }
 
 /** A gateway's payment id is unique, whichever loan the row names. */
