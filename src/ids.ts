@@ -7,6 +7,9 @@ const VARIANT = 0x80
 const NAMESPACE = Buffer.from('0d9a6c1e5f4b4c0a9b7e3a8d2f61c054', 'hex')
 
 export const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+const AS_UUID = new RegExp(UUID)
+
+export const isUuid = (text: string): boolean => AS_UUID.test(text)
 
 /** Random bytes are fetched for 256 ids at a time: fetching them for each id costs as much as parsing the request. */
 const POOL_BYTES = 256 * 16

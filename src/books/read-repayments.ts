@@ -8,8 +8,8 @@ import {
   findTransactionById,
   readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
-import { receiptOf, standingReceipt } from '../ledger/repayment.ts'
-import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
+import { receiptOf, receiptOfRepayment } from '../ledger/repayment.ts'
+import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { isOfAnotherPayment } from '../payments/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
@@ -72,7 +72,7 @@ async function heldFor(
 ): Promise<LedgerTransaction | undefined> {
   const { loan, externalId, ledgerTransactionId } = payment
   const listed = transactions.filter(one => isOurs(one, payment))
-  if (listed.length > 0) return listed.find(isStanding) ?? listed[0]
+  if (listed.length > 0) return listed.find(isNotReversed) ?? listed[0]
   const byExternalId = await findTransaction(ledger, loan, externalId)
   if (byExternalId !== undefined) return byExternalId
   const byId = await findTransactionById(ledger, loan, ledgerTransactionId)
@@ -97,12 +97,12 @@ function found(
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
-  if (isStanding(held)) {
+  if (isNotReversed(held)) {
     const difference = differencesOf(held, payment).join(', ') || null
     return { reason: null, difference, amount: otherAmount(held, payment), detail: null }
   }
   const undone = `transaction ${held.id} was undone there on ${dayThere(held.reversedOnDate)}`
-  const adjusted = standingFor(payment, transactions)
+  const adjusted = replacementOf(payment, transactions)
   if (adjusted === undefined)
     return {
       reason: 'reversed_at_ledger',
@@ -125,14 +125,15 @@ function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string 
 }
 
 /** Found by the receipt number, because after an adjustment the ledger has a new repayment. */
-function standingFor(
+function replacementOf(
   payment: PostedPayment,
   transactions: LedgerTransaction[],
 ): LedgerTransaction | undefined {
   const receipt = receiptOf(payment.paymentId)
   const standing = transactions.filter(
     one =>
-      standingReceipt(one) === receipt && !isOfAnotherPayment(one.externalId, payment.externalId),
+      receiptOfRepayment(one) === receipt &&
+      !isOfAnotherPayment(one.externalId, payment.externalId),
   )
   return standing.find(one => differencesOf(one, payment).length === 0) ?? standing[0]
 }

@@ -25,11 +25,11 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
     payments: kept.length + suspended.length,
     reversed: count('reversed_at_ledger'),
     missing: count('missing_at_ledger'),
-    differing: kept.filter(one => one.isNews).length,
+    differing: kept.filter(one => one.isNewAndOpen).length,
   }
 }
 
-type Kept = { id: string; isChanged: boolean; isNews: boolean }
+type Kept = { id: string; isChanged: boolean; isNewAndOpen: boolean }
 
 /** A difference that an operator cleared is not new. */
 async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
@@ -47,7 +47,7 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
        set read_back_at = now(), difference = held.difference, ledger_amount = held.amount
       from held
      where t.id = held.id
-    returning t.id, held.is_changed as "isChanged", held.is_changed and held.is_open as "isNews"`.execute(
+    returning t.id, held.is_changed as "isChanged", held.is_changed and held.is_open as "isNewAndOpen"`.execute(
     trx,
   )
   return rows

@@ -1,10 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES } from '../config/callback-settings.ts'
-import { nullable, oneOf } from '../http/schemas.ts'
+import { NullableText, nullable, oneOf } from '../http/schemas.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
-
-const NullableText = nullable(Type.String())
 
 const columns = {
   callback_id: Type.String({ description: 'the webhook-id of each attempt' }),

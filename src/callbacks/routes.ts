@@ -7,13 +7,12 @@ import { Time } from '../http/day-fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { closed, nullable, oneOf } from '../http/schemas.ts'
 import { Id, WITHOUT_NUL } from '../http/text-fields.ts'
-import { UUID } from '../ids.ts'
+import { isUuid } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
 import { findCallback, listCallbacks, noCallback } from './find-callbacks.ts'
 import { replayCallbacks, resendCallback, resumeCallbacks } from './replay-callbacks.ts'
 
 const tags = ['callbacks']
-const IS_UUID = new RegExp(UUID)
 const params = Type.Object({ id: Id })
 const filter = {
   state: Type.Optional(oneOf(CALLBACK_STATES)),
@@ -97,6 +96,6 @@ export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncType
 }
 
 function known(id: string): string {
-  if (!IS_UUID.test(id)) throw noCallback(id)
+  if (!isUuid(id)) throw noCallback(id)
   return id
 }

@@ -34,7 +34,7 @@ export type CallbackSettings = {
   timeoutMs: number
 }
 
-export type OpenGateway = Pick<Gateway, 'title' | 'isAskedByOrder'> & SharedSecrets & GatewayRules
+export type OpenGateway = Pick<Gateway, 'title' | 'isQueriedByOrder'> & SharedSecrets & GatewayRules
 
 type ClientSettings = { url: string; token: string | undefined }
 
@@ -115,7 +115,7 @@ function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void
   if (isOnlyOneSet) throw new ConfigError(complaint(missing, Settings.properties[missing], false))
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: NodeJS.ProcessEnv) {
   if (!CALLBACK_URL || !URL.canParse(CALLBACK_URL)) return

@@ -20,4 +20,6 @@ export const oneOf = <T extends string>(
 export const nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 
+export const NullableText = nullable(Type.String())
+
 export const closed = { additionalProperties: false }

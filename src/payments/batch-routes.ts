@@ -5,17 +5,16 @@ import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
-import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { idBefore, pageOf } from '../http/cursor.ts'
 import { listQuery } from '../http/list-query.ts'
 import { FieldErrors, NotFound } from '../http/problem.ts'
 import { closed, nullable } from '../http/schemas.ts'
 import { Id } from '../http/text-fields.ts'
-import { UUID } from '../ids.ts'
+import { isUuid } from '../ids.ts'
 import { BatchRun } from './payment-record.ts'
 import { requestBatchNow } from './request-batch.ts'
 
 const tags = ['payments']
-const IS_UUID = new RegExp(UUID)
 const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
   suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
   post_seconds::float8, last_error`
@@ -54,7 +53,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
     })
 
     app.get('/payments/batches', { schema: listSchema }, async ({ query: { limit, cursor } }) => {
-      const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+      const before = idBefore(cursor)
       const { rows } = await sql<{ batch_id: string }>`
         select ${columns} from ops.batch_run
          where ${before}::uuid is null or batch_id < ${before}
@@ -64,7 +63,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
     })
 
     app.get('/payments/batches/:id', { schema: runSchema }, async ({ params: { id } }) => {
-      const { rows } = IS_UUID.test(id)
+      const { rows } = isUuid(id)
         ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(db)
         : { rows: [] }
       if (rows[0] === undefined) throw new NotFound(`No batch run ${id}`)

@@ -1,8 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../http/schemas.ts'
+import { NullableText, nullable } from '../http/schemas.ts'
 import { Payment } from './payment-record.ts'
-
-const NullableText = nullable(Type.String())
 
 export const EventRecord = Type.Object({
   raw_table: Type.String(),

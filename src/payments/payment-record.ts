@@ -1,7 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { closed, nullable, oneOf } from '../http/schemas.ts'
-
-const NullableText = nullable(Type.String())
+import { closed, NullableText, nullable, oneOf } from '../http/schemas.ts'
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
 export type PaymentKind = (typeof KINDS)[number]

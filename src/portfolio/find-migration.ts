@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
-import { decodeCursor, pageOf } from '../http/cursor.ts'
+import { idBefore, pageOf } from '../http/cursor.ts'
 import { NotFound } from '../http/problem.ts'
 import type { MigrationRecord } from './record.ts'
 import type { Layout } from './upload/errors-csv.ts'
@@ -19,7 +19,7 @@ type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?:
 
 export async function listMigrations(db: Database, query: MigrationsQuery) {
   const { type = null, status = null, limit, cursor } = query
-  const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+  const before = idBefore(cursor)
   const rows = await select(
     db,
     sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})

@@ -6,19 +6,18 @@ import { askerOf } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { idBefore, pageOf } from '../../http/cursor.ts'
 import { Time } from '../../http/day-fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
 import { closed, nullable, oneOf } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
-import { UUID } from '../../ids.ts'
+import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { askForBackfill } from './ask-for-backfill.ts'
 import { Backfill, GatewayState } from './record.ts'
 
 const tags = ['books']
-const IS_UUID = new RegExp(UUID)
 const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at,
   ended_at, last_error`
 
@@ -81,7 +80,7 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.get('/gateways/backfills', { schema: listSchema }, async ({ query }) => {
       const { limit, cursor, gateway = null } = query
-      const before = cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
+      const before = idBefore(cursor)
       const { rows } = await sql<{ backfill_id: string }>`
         select ${columns} from ops.backfill
          where (${before}::uuid is null or backfill_id < ${before})
@@ -92,7 +91,7 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
     })
 
     app.get('/gateways/backfills/:id', { schema: itemSchema }, async ({ params: { id } }) => {
-      const { rows } = IS_UUID.test(id)
+      const { rows } = isUuid(id)
         ? await sql<object>`select ${columns} from ops.backfill where backfill_id = ${id}`.execute(
             db,
           )

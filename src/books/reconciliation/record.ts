@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../../http/schemas.ts'
+import { NullableText, nullable, oneOf } from '../../http/schemas.ts'
 import { Payment } from '../../payments/payment-record.ts'
 import { BUCKETS } from './buckets.ts'
 
@@ -50,8 +50,6 @@ export const Totals = Type.Object({
   buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure]))),
   balanced: Type.Boolean({ description: 'whether every day is' }),
 })
-
-const NullableText = nullable(Type.String())
 
 export const BucketPayment = Type.Object({
   ...Payment.properties,

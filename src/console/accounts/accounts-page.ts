@@ -6,7 +6,7 @@ import { findAccount, ROLES } from '../../accounts/account.ts'
 import { requireRole } from '../../accounts/actor.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Row } from '../../database/row.ts'
-import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { idBefore, pageOf } from '../../http/cursor.ts'
 import { NotFound } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -85,12 +85,12 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       },
     ],
     async load({ limit, cursor }) {
-      const before = cursor === undefined ? null : decodeCursor(cursor, ['uuid'])[0]
+      const before = idBefore(cursor)
       const { rows } = await sql<AccountRow>`
         select a.id, a.username, a.role, a.created_at, a.disabled_at,
                (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at
           from loanops.account a
-         where ${before ?? null}::uuid is null or a.id < ${before ?? null}
+         where ${before}::uuid is null or a.id < ${before}
          order by a.id desc limit ${limit + 1}`.execute(db)
       const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
       return { rows: page, next_cursor }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { idBefore, pageOf } from '../../http/cursor.ts'
 import { countUpTo } from './count.ts'
 import type { List, ListColumn } from './list.ts'
 import { cellText } from './table.ts'
@@ -26,10 +26,10 @@ export function viewList(
     filters: {},
     cursor: ['uuid'],
     async load({ limit, cursor }: { limit: number; cursor?: string }) {
-      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
+      const before = idBefore(cursor)
       const { rows } = await sql<Row>`
         select * from ${from}
-         where ${before === undefined ? sql`true` : sql`${sql.ref(key)} < ${before}`}
+         where ${before === null ? sql`true` : sql`${sql.ref(key)} < ${before}`}
          order by ${sql.ref(key)} desc limit ${limit + 1}`.execute(db)
       const { page, next_cursor } = pageOf(rows, limit, row => [cellText(row, key)])
       return { rows: page, next_cursor }

@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { UUID } from '../../ids.ts'
+import { isUuid } from '../../ids.ts'
 import { paymentPath } from '../payments/payments-page.ts'
 import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
 const MAX_HITS_PER_KIND = 20
-const IS_UUID = new RegExp(UUID)
 
 type Hit = { title: string; path: string }
 
@@ -15,7 +14,7 @@ export async function searchFor(db: Database, q: string): Promise<Hit[]> {
     subjects(db, q),
     payments(db, q),
     settlements(db, q),
-    ...(IS_UUID.test(q.toLowerCase()) ? [byUuid(db, q.toLowerCase())] : []),
+    ...(isUuid(q.toLowerCase()) ? [byUuid(db, q.toLowerCase())] : []),
   ])
   return hits.flat()
 }

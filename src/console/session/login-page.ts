@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import { LOOPBACK } from '../../config/config.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { endedFormIn } from './ended-form.ts'
 import { nextPath } from './next-path.ts'
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 export function loginPage(request: FastifyRequest, next: string, trouble?: string): Html {
   return html`<section class="login">
