@@ -5,8 +5,8 @@ import { within } from './within.ts'
 
 /** PostgreSQL's time per row no longer falls beyond this, and a group's locks are limited. */
 const MAX_PER_COMMIT = 256
-export const GROUPS_BESIDE = 4
-/** A slower commit waits for a disk or a standby, so another group beside it costs nothing. */
+export const MAX_CONCURRENT_GROUPS = 4
+/** A slower commit waits for a disk or a standby, so a second one at the same time costs nothing. */
 const SLOW_COMMIT_MS = 10
 /** Beyond this, callers are asked to retry instead of piling up in memory. */
 const MAX_WAITING = 5_000
@@ -81,11 +81,11 @@ export function groupCommit<In, Out>(
       const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
       const group = line.take(MAX_PER_COMMIT - taken)
       if (group.length === 0) return
-      void commitBeside(group)
+      void commitConcurrently(group)
     }
   }
 
-  async function commitBeside(group: Waiting<In, Out>[]): Promise<void> {
+  async function commitConcurrently(group: Waiting<In, Out>[]): Promise<void> {
     let isSlow = false
     const timer = setTimeout(() => {
       isSlow = true

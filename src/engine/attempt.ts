@@ -75,7 +75,7 @@ function refuseEarly(current: CurrentAttempt): Ended | undefined {
 
 async function afterTheWrite(current: CurrentAttempt, answer: Answer | Refusal): Promise<Ended> {
   if (answer.outcome === 'refused') return afterARefusal(current, answer)
-  if (isContainers500(answer)) return afterAContainers500(current, answer)
+  if (isContainerError(answer)) return afterContainerError(current, answer)
   const decision = decide(current.claim, current.key, answer)
   return ended(current, answer, current.hasMovedOn ? keepingKey(decision, answer) : decision)
 }
@@ -102,7 +102,7 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
 }
 
 /** Fineract answers a write with wrong credentials with a 500; a read distinguishes that from a real failure. */
-async function afterAContainers500(current: CurrentAttempt, answer: Answer): Promise<Ended> {
+async function afterContainerError(current: CurrentAttempt, answer: Answer): Promise<Ended> {
   try {
     const held = await look(current)
     if (held.state === 'there') return ended(current, answer, success(held))
@@ -129,7 +129,7 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   return ended(current, written, left(brokenOff(claim, error as Error, calls.mayHaveArrived())))
 }
 
-function isContainers500({ status, body }: Answer): boolean {
+function isContainerError({ status, body }: Answer): boolean {
   return status === 500 && !isOfLedgerShape(body)
 }
 

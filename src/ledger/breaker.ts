@@ -19,7 +19,7 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 export type Breaker = {
   guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
   /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
-  orReached(call: Promise<Answer>): Promise<Answer>
+  untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer>
   reached(): void
   /** The answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void
@@ -62,7 +62,7 @@ export function openBreaker(): Breaker {
         await policy.execute(() => {
           called = call()
           // While the circuit is half open, all others wait for this one.
-          return orReached(called)
+          return untilAnsweredOrReachable(called)
         })
         const answer = await (called as Promise<Answer>)
         lastError = isDown(answer) || answer.outcome === 'misconfigured' ? answer.message : null
@@ -72,7 +72,7 @@ export function openBreaker(): Breaker {
         return unsent()
       }
     },
-    orReached,
+    untilAnsweredOrReachable,
     reached() {
       for (const resolve of waiting) resolve(REACHED)
     },
@@ -85,7 +85,7 @@ export function openBreaker(): Breaker {
         : { circuit: NAMES[policy.state], last_error: lastError },
   }
 
-  function orReached(call: Promise<Answer>): Promise<Answer> {
+  function untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     waiting.add(resolve)
     call.then(resolve, reject).finally(() => waiting.delete(resolve))

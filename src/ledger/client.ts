@@ -38,7 +38,7 @@ export type Ledger = {
   write(write: Write, trace?: Trace): Promise<Answer>
   probe(): Promise<boolean>
   /** Tries a new connection; if the ledger answers there, nobody waits any more for calls that hang. */
-  leaveHung(ms: number): Promise<boolean>
+  abandonHungCalls(ms: number): Promise<boolean>
   breaker: Breaker
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
@@ -66,10 +66,10 @@ export function openLedger(
       return call(request, received => classifyWrite(received, promisedId), trace)
     },
     async probe() {
-      const { outcome } = await breaker.orReached(call(MINIMAL, classifyRead))
+      const { outcome } = await breaker.untilAnsweredOrReachable(call(MINIMAL, classifyRead))
       return outcome === 'done'
     },
-    async leaveHung(ms) {
+    async abandonHungCalls(ms) {
       if (!sender.hasHung(ms) || !(await answersOnNewConnection(settings))) return false
       sender.reconnect()
       breaker.reached()

@@ -41,7 +41,7 @@ export function openFailures(now = () => performance.now()): Failures {
         failedAt = now()
         // An outage may affect any number of loans; these are enough to know.
         if (!isOutage()) subjects.add(subject)
-      } else if (isWord(answer)) {
+      } else if (isLedgersDecision(answer)) {
         forget()
       }
     },
@@ -66,6 +66,6 @@ function isFailure(answer: Answer): boolean {
 }
 
 /** Only a decision of the ledger itself shows that it works. */
-function isWord({ status, outcome }: Answer): boolean {
+function isLedgersDecision({ status, outcome }: Answer): boolean {
   return status !== null && ['done', 'refused', 'awaits_approval'].includes(outcome)
 }

@@ -17,10 +17,11 @@ export function compared(body: object, differences: string[]): Held {
     ? there(body)
     : {
         state: 'differs',
-        how: `it is in the ledger already, and differs: ${differences.join(', ')}`,
+        how: `it is already in the ledger, but different: ${differences.join(', ')}`,
       }
 }
 
+/** The wording stays: an operator who cleared an objection cleared it as it was worded, and any other raises it again. */
 export function difference(name: string, there: unknown, wanted: unknown): string {
   return `${name} is ${there ?? 'empty'} there, not ${wanted}`
 }

@@ -21,7 +21,7 @@ export function passHungCalls(
   const everyMs = hungAfterMs / LOOKS_UNTIL_THEN
   return startLoop(
     async () => {
-      if (await ledger.leaveHung(hungAfterMs)) {
+      if (await ledger.abandonHungCalls(hungAfterMs)) {
         slots.replace(hungAfterMs)
         log.warn({}, 'ledger calls hang although new ones are answered; continuing without them')
       }

@@ -4,7 +4,7 @@ import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
 import { findTransaction, repayLoan } from './loan-calls.ts'
 import type { Reference } from './reference.ts'
-import { isStanding, type LedgerTransaction } from './transaction.ts'
+import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 
 export type LedgerRepayment = {
   loanExternalId: string
@@ -48,18 +48,18 @@ export async function heldRepayment(
 /** A standing one with its receipt number is the same payment, whoever booked it. */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)
-  const same = transactions.filter(one => standingReceipt(one) === receipt)
+  const same = transactions.filter(one => receiptOfRepayment(one) === receipt)
   const ours = transactions.filter(one => one.externalId === wanted.externalId)
   const found = [...same, ...ours].map(one => comparedRepayment(one, wanted))
   return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
 }
 
-export function standingReceipts(transactions: LedgerTransaction[]): Set<string> {
-  return new Set(transactions.map(standingReceipt).filter(receipt => receipt !== undefined))
+export function receiptsOf(transactions: LedgerTransaction[]): Set<string> {
+  return new Set(transactions.map(receiptOfRepayment).filter(receipt => receipt !== undefined))
 }
 
-export function standingReceipt(transaction: LedgerTransaction): string | undefined {
-  const isRepayment = transaction.type?.repayment === true && isStanding(transaction)
+export function receiptOfRepayment(transaction: LedgerTransaction): string | undefined {
+  const isRepayment = transaction.type?.repayment === true && isNotReversed(transaction)
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
 }
 
@@ -76,7 +76,9 @@ function repaymentDifferences(
   { day, amount }: LedgerRepayment,
 ): string[] {
   return [
-    ...(isStanding(transaction) ? [] : ['it was undone there, and its external id stays reserved']),
+    ...(isNotReversed(transaction)
+      ? []
+      : ['it was undone there, and its external id stays reserved']),
     ...(transaction.amount === Number(amount)
       ? []
       : [difference('amount', transaction.amount, amount)]),

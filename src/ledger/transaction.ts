@@ -11,5 +11,5 @@ export type LedgerTransaction = {
 }
 
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */
-export const isStanding = (transaction: LedgerTransaction) =>
+export const isNotReversed = (transaction: LedgerTransaction) =>
   transaction.reversedOnDate === undefined

@@ -16,7 +16,7 @@ import {
   readLoan,
 } from '../ledger/loan-calls.ts'
 import type { Reference } from '../ledger/reference.ts'
-import { isStanding } from '../ledger/transaction.ts'
+import { isNotReversed } from '../ledger/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
 export const loanDisburse = operation({
@@ -60,7 +60,7 @@ export const loanDisburse = operation({
     const disbursement = await findTransaction(ledger, external_loan_id, id)
     const isOurs =
       disbursement !== undefined &&
-      isStanding(disbursement) &&
+      isNotReversed(disbursement) &&
       isSameDay(disbursement.date, actualDisbursementDate) &&
       (transactionAmount === undefined || disbursement.amount === transactionAmount)
     if (!isOurs) return absent
@@ -96,7 +96,7 @@ async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
   const { actualDisbursementDate } = loan.timeline
   if (actualDisbursementDate === undefined) return absent
   const disbursement = loan.transactions?.find(
-    one => one.type?.disbursement === true && isStanding(one),
+    one => one.type?.disbursement === true && isNotReversed(one),
   )
   const amount = disbursement?.amount ?? loan.principal
   const receipt = disbursement?.paymentDetailData?.receiptNumber

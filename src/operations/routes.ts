@@ -4,7 +4,11 @@ import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
 import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
-import { CALLERS_PATIENCE_MS, GROUPS_BESIDE, groupCommit } from '../database/group-commit.ts'
+import {
+  CALLERS_PATIENCE_MS,
+  groupCommit,
+  MAX_CONCURRENT_GROUPS,
+} from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
@@ -153,7 +157,7 @@ function openIntake({ db, boss, watch }: Context) {
   return groupCommit(commit, {
     patienceMs: CALLERS_PATIENCE_MS,
     onWaited: watch.waited('intake'),
-    groups: GROUPS_BESIDE,
+    groups: MAX_CONCURRENT_GROUPS,
     namesOf: lockedNames,
   })
 }

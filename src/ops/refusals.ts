@@ -14,7 +14,7 @@ export const REFUSALS: Record<string, { status: number; cause: string }> = {
   USERNAME_TAKEN: { status: 409, cause: 'An account with this name exists' },
   PAYLOAD_TOO_LARGE: { status: 413, cause: 'The body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, cause: 'The body has another content type' },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, cause: 'The key was used before with another body' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, cause: 'The key was used before with a different body' },
   TOO_MANY_ATTEMPTS: { status: 429, cause: 'Too many failed attempts' },
   INTERNAL: { status: 500, cause: 'A bug in LoanOps' },
   UNAVAILABLE: { status: 503, cause: 'Nothing can be stored or read now' },

@@ -7,15 +7,15 @@ import { batchQueue } from './queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { runBatch } from './run-batch.ts'
 
-/** Runs beside the posting of each batch. @returns how many payments it changed, for which the batch posts once more */
-type BesidePosting = (context: WorkerContext, run: Run) => Promise<number>
+/** Runs while each batch posts. @returns how many payments it changed, for which the batch posts once more */
+type WhilePosting = (context: WorkerContext, run: Run) => Promise<number>
 
-export function runBatches(context: WorkerContext, besidePosting: BesidePosting): Promise<Job> {
+export function runBatches(context: WorkerContext, whilePosting: WhilePosting): Promise<Job> {
   const { boss, config, metrics, ledger, slots, log } = context
   const { batchSeconds } = metrics.of(paymentCounters)
   const batch = {
     ...context,
-    besidePosting: (run: Run) => besidePosting(context, run),
+    whilePosting: (run: Run) => whilePosting(context, run),
     productOf: (loan: string) =>
       slots.run('bulk', async () => {
         const found = await findLoan(ledger, loan)

@@ -1,7 +1,11 @@
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
-import { CALLERS_PATIENCE_MS, GROUPS_BESIDE, groupCommit } from '../database/group-commit.ts'
+import {
+  CALLERS_PATIENCE_MS,
+  groupCommit,
+  MAX_CONCURRENT_GROUPS,
+} from '../database/group-commit.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
 import { within } from '../database/within.ts'
@@ -31,7 +35,7 @@ export function enqueueEvents(
   }
   const commit = groupCommit<PaymentEvent, void>(commitEvents, {
     onWaited: watch.waited('payment events'),
-    groups: GROUPS_BESIDE,
+    groups: MAX_CONCURRENT_GROUPS,
   })
 
   return event => {

@@ -37,7 +37,7 @@ function openGauges(registers: Registry[]): (measured: Measured) => void {
   })
   const objections = new Gauge({
     name: 'loanops_payments_with_objection',
-    help: 'Payments posted or being posted that later events contradict',
+    help: 'Payments that later events or the ledger contradict, by objection',
     labelNames: ['objection'],
     registers,
   })

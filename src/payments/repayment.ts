@@ -15,7 +15,7 @@ import {
   readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
 import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
-import { isStanding, type LedgerTransaction } from '../ledger/transaction.ts'
+import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
@@ -80,7 +80,7 @@ export function repayment(db: Database, config: Config): Operation {
     async find(run, { transaction_id, external_loan_id }) {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
       const booked = await postedRepayment(run, payment, external_loan_id)
-      if (booked === undefined || !isStanding(booked) || !isEqual(booked, payment)) return absent
+      if (booked === undefined || !isNotReversed(booked) || !isEqual(booked, payment)) return absent
       const loan = await findLoan(run.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
@@ -138,7 +138,7 @@ function bookedOn(
 ): { body: object } | Refusal | undefined {
   const { transactions = [] } = loan
   const candidates = transactions.filter(
-    one => isStanding(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
+    one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
   )
   const equal = candidates.find(
     one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
@@ -161,12 +161,12 @@ async function duplicate(
   if (booked === undefined) {
     for (const other of await otherLoans()) {
       const there = await postedRepayment(run, payment, other)
-      if (there !== undefined && !isStanding(there)) return reversedAtLedger
+      if (there !== undefined && !isNotReversed(there)) return reversedAtLedger
     }
     return undefined
   }
   // Whatever its amount and day, its external id stays reserved: another repayment needs a new one.
-  if (!isStanding(booked)) return reversedAtLedger
+  if (!isNotReversed(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(run.ledger, loanId)
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }

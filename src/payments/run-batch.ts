@@ -20,7 +20,7 @@ type BatchContext = Databases &
     boss: PgBoss
     traces: Traces
     log: Batch['log']
-    besidePosting(run: Run): Promise<number>
+    whilePosting(run: Run): Promise<number>
     onStage(stage: string, seconds: number): void
   }
 
@@ -39,10 +39,10 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   await awaitSaved(batch, sql`select started_at from core.batch_run where id = ${run.claim.id}`)
   await read()
   // A slow gateway delays nothing that can be posted without it.
-  let changed = await both(context.besidePosting(run), timed('post', post))
+  let changed = await both(context.whilePosting(run), timed('post', post))
   // Posting reveals each loan's lender, and thus which other events need confirming.
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    changed += await context.besidePosting(run)
+    changed += await context.whilePosting(run)
     if (changed === 0) break
     changed = 0
     await read()

@@ -17,7 +17,7 @@ import { lenderOf } from './lender-of.ts'
 import { paymentCounters } from './payment-counters.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { verdict } from './verdict.ts'
-import { warnOfUnproven } from './warn-of-unproven.ts'
+import { warnOfUnauthenticated } from './warn-of-unauthenticated.ts'
 
 const InvalidSignature = createError(
   'INVALID_SIGNATURE',
@@ -37,7 +37,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const enqueue = enqueueEvents(db, boss, watch)
 
   return async app => {
-    warnOfUnproven(app.log, config)
+    warnOfUnauthenticated(app.log, config)
     // A signature covers the bytes as they arrived, regardless of the content type.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))

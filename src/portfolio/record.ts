@@ -29,7 +29,7 @@ const DryRunResult = Type.Object({
     description: 'rows that the ledger already has, with the same values',
   }),
   differs: Type.Integer({
-    description: 'rows that the ledger already has, with other values',
+    description: 'rows that the ledger already has, with different values',
   }),
   refused: Type.Integer({
     description: 'rows that the ledger would refuse, as far as reads can tell',

@@ -12,7 +12,7 @@ const TEXTS = [
 t.test('a caller’s text that a refusal quotes does not change its status', async t => {
   const { call, url } = await startTestService(t, { ROLE: 'api' })
 
-  await t.test('a payment that is named so is not found', async t => {
+  await t.test('a payment whose id looks like an error message gets a 404', async t => {
     for (const text of TEXTS) {
       const path = `/api/payments/gateway_a/${encodeURIComponent(text)}`
       const { status, body } = await call('GET', path)

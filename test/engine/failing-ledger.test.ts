@@ -85,7 +85,7 @@ t.test('equal attempts in a row share a row that has their number, start and end
   t.ok(ended_at > first.ended_at)
 })
 
-t.test('425 time is counted per key', async t => {
+t.test('how long the ledger has answered 425 is counted per key', async t => {
   const { db } = await freshDatabase(t)
   const keys = ['key-1', 'key-1', 'key-2', 'key-2']
   await sql`

@@ -125,7 +125,7 @@ t.test('an attempt that is recorded while the cancel waits for the row counts', 
   t.equal((await cancelled.answer).status, 409)
 })
 
-t.test('an unknown or malformed tracking id is answered as by track', async t => {
+t.test('cancelling an unknown tracking id is a 404, and a malformed one a 400', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const nobody = await cancel(call, 'LOAN_APPROVE|00000000-0000-7000-8000-000000000000')
   t.same([nobody.status, nobody.body.code], [404, 'UNKNOWN_TRACKING_ID'])

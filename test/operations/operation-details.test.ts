@@ -74,7 +74,7 @@ t.test('an attempt under way has no end yet', async t => {
   matchEach(t, attempts, [{ attempt: 1, times: 1, ended_at: null, outcome: null }])
 })
 
-t.test('an unknown or malformed tracking id is answered as by track', async t => {
+t.test('reading an unknown tracking id is a 404, and a malformed one a 400', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   for (const [id, ...expected] of [
     ['LOAN_APPROVE%7C00000000-0000-7000-8000-000000000000', 404, 'UNKNOWN_TRACKING_ID'],

@@ -121,7 +121,7 @@ t.test('however many different events a stranger sends, the next one costs no mo
   t.ok(second <= 1.5 * first)
 })
 
-t.test('what a stranger sends does not push out an event from inside', async t => {
+t.test('events from unknown senders never displace events from allowed networks', async t => {
   const { receive, transform, allow, fate } = await withSource(t)
   await allow('10.0.0.0/8')
   const event = capturedA({ loan: 'L-1' })
@@ -132,7 +132,7 @@ t.test('what a stranger sends does not push out an event from inside', async t =
   t.equal(await fate('pay_1'), 'waiting 1000')
 })
 
-t.test('what a stranger sends does not push out a verified event', async t => {
+t.test('events from unknown senders never displace verified events', async t => {
   const { receive, transform, fate } = await withSource(t)
   const event = capturedA({ loan: 'L-1' })
   await receive(event, { times: TOO_MANY, vary: varied('amount') })

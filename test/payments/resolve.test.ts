@@ -167,7 +167,7 @@ t.test(
   },
 )
 
-t.test('handled: the named transaction must stand on the loan', async t => {
+t.test('handled: the named transaction must be on the loan and not reversed', async t => {
   const service = await withLoan(t)
   await service.loan('L-2')
   await service.sent([capturedA({ loan: 'L-none' }), capturedA({ id: 'pay_2', loan: 'L-none' })])

@@ -75,7 +75,7 @@ t.test('a dry run predicts what a run would do, and writes nothing', async t => 
   t.equal((await call('POST', `/api/migration/${loans.migration_id}/cancel`)).status, 409)
 })
 
-t.test('a dry run goes beside other work, and waits for the ledger', async t => {
+t.test('a dry run runs alongside other work, and waits for the ledger', async t => {
   const service = await startTestService(t)
   const { call, ledger } = service
   const fault = faultsOf(ledger.controlUrl)

@@ -138,7 +138,7 @@ t.test(
     t.match(same, { state: 'done', reason: null })
     t.match(
       differing.reason,
-      /it is in the ledger already, and differs: principal is 1200 there, not 1300/,
+      /it is already in the ledger, but different: principal is 1200 there, not 1300/,
     )
     t.same((await loanIn(service, 'D-2')).status, 200, 'it is not disbursed')
 

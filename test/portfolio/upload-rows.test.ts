@@ -136,12 +136,12 @@ t.test(
       { line: 3, reason: 'loan_external_id: this loan is also in line 2' },
       {
         line: 6,
-        reason: 'client_firstname, client_mobile_no: line 7 has other data for this client',
+        reason: 'client_firstname, client_mobile_no: line 7 has different data for this client',
       },
       {
         line: 7,
         reason:
-          'client_firstname, client_mobile_no: line 6 has other data for this client; client_mobile_no: line 8 has this number for another client',
+          'client_firstname, client_mobile_no: line 6 has different data for this client; client_mobile_no: line 8 has this number for another client',
       },
       { line: 8, reason: 'client_mobile_no: line 7 has this number for another client' },
     ])

@@ -18,12 +18,10 @@ ${figures('Payments in suspense', suspense, 'No payment is in suspense.', ({ nam
   words(name),
   `/console/payments?${new URLSearchParams(name === null ? { state: 'suspense' } : { state: 'suspense', reason: name })}`,
 ])}
-${figures(
-  'Posted payments with an objection',
-  objections,
-  'No posted payment has an objection.',
-  ({ name }) => [words(name), `/console/payments?objection=${name}`],
-)}
+${figures('Payments with an objection', objections, 'No payment has an objection.', ({ name }) => [
+  words(name),
+  `/console/payments?objection=${name}`,
+])}
 ${figures('Events that no batch has read', behind, 'Every event has been read.', ({ name }) => [name ?? '', '/console/sources'], html`<p><a href="/console/sources">Sources and queues</a></p>`)}
 ${figures('Callbacks', callbacks, '', ({ name }) => [name ?? '', `/console/callbacks?state=${name}`], html`<p>${receiverInWords(receiver)}</p>`)}
 ${runs === null ? unread('Last runs') : runsTile(runs, formats)}

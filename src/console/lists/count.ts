@@ -11,7 +11,7 @@ export function countText(n: number): string {
   return n > MAX_COUNTED ? `more than ${inDigits(MAX_COUNTED)}` : inDigits(n)
 }
 
-/** @returns the number of rows, at most MOST_COUNTED + 1; null if counting takes too long */
+/** @returns the number of rows, at most MAX_COUNTED + 1; null if counting takes too long */
 export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promise<number | null> {
   try {
     return await db.transaction().execute(async trx => {

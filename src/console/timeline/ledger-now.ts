@@ -3,7 +3,7 @@ import { type Day, isoDay } from '../../day.ts'
 import { LedgerTrouble } from '../../ledger/answer.ts'
 import { findClient } from '../../ledger/client-record.ts'
 import { findLoanWithTransactions } from '../../ledger/loan-calls.ts'
-import { isStanding } from '../../ledger/transaction.ts'
+import { isNotReversed } from '../../ledger/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
@@ -49,7 +49,7 @@ async function loanNow({ ledger }: PageContext, id: string): Promise<Html> {
     type: one.type?.value ?? '',
     amount: amount(String(one.amount), currency.code),
     external_id: one.externalId ?? null,
-    state: isStanding(one) ? 'stands' : 'void',
+    state: isNotReversed(one) ? 'in effect' : 'reversed',
   }))
   return html`${facts([
     ['Status', loan.status.value],

@@ -8,7 +8,7 @@ const EVENT_ID = 'x-idempotency-key'
 export const gatewayB = {
   name: 'gateway_b',
   title: 'gateway B',
-  isAskedByOrder: true,
+  isQueriedByOrder: true,
   rules,
 } as const satisfies Gateway
 

@@ -7,7 +7,7 @@ export type Gateway = {
   /** While it is set, signatures are validated unless a lender's settings say otherwise. */
   secretSetting?: string
   /** Its API finds a payment only by its order. */
-  isAskedByOrder?: boolean
+  isQueriedByOrder?: boolean
   rules(settings: Settings): GatewayRules
 }
 

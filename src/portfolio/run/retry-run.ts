@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
-import { refuseBesideOther } from './refuse-beside-other.ts'
+import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
@@ -15,7 +15,7 @@ export async function retryRun(db: Database, id: string, asker: Asker): Promise<
         status === 'running' ? 'The migration is running' : 'The migration has not been run yet',
       )
     const { failed, stopped } = await putBack(trx, id)
-    await refuseBesideOther(trx, id, type)
+    await refuseConflictingRun(trx, id, type)
     // Subtracted, because rows that were in progress at the cancel may fail, and be counted, right now.
     await sql`
       update loanops.migration

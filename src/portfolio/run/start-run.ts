@@ -5,7 +5,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import { noMigration } from '../find-migration.ts'
 import type { MigrationRecord, Started } from '../record.ts'
-import { refuseBesideOther } from './refuse-beside-other.ts'
+import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
 
 export type RunRequest = {
@@ -34,7 +34,7 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
     }
     if (status === 'completed') return { migration_id: id, status }
     if (isDryRun) await prepareDryRun(trx, id, after)
-    else await refuseBesideOther(trx, id, type)
+    else await refuseConflictingRun(trx, id, type)
     await sql`
       update loanops.migration
          set status = 'running', is_dry_run = ${isDryRun}, run = run + (not ${isDryRun})::integer,

@@ -5,15 +5,15 @@ import { CLIENT_COLUMNS } from './client-columns.ts'
 
 const loanTwice = twice(sql`loan_external_id`, 'loan_external_id: this loan')
 
-const clientOtherwise: Rule = id => sql`
+const conflictingClient: Rule = id => sql`
   select u.line,
          (select string_agg(name, ', ') from unnest(${CLIENT_COLUMNS}::text[], u.said, other.client_fields)
                    as t (name, ours, theirs) where ours is distinct from theirs)
-           || ': line ' || other.line || ' has other data for this client'
+           || ': line ' || other.line || ' has different data for this client'
     from (${unlike(id, sql`client_external_id`, sql`client_fields`)}) u
     join loanops.migration_row other on other.migration_id = ${id} and other.line = u.other`
 
-const mobileOfTwo: Rule = id => sql`
+const sharedMobileNumber: Rule = id => sql`
   select line, 'client_mobile_no: line ' || other || ' has this number for another client'
     from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
 
@@ -33,4 +33,4 @@ const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknow
                    where said is not null
                   window same as (partition by shared order by line)) ordered) paired`
 
-export const loanRules: Rule[] = [loanTwice, clientOtherwise, mobileOfTwo]
+export const loanRules: Rule[] = [loanTwice, conflictingClient, sharedMobileNumber]

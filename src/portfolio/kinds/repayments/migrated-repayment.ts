@@ -12,8 +12,8 @@ import {
   type LedgerRepayment,
   postRepayment,
   receiptOf,
+  receiptsOf,
   repaymentAmong,
-  standingReceipts,
 } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 
@@ -75,7 +75,7 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
     const held = repaymentAmong(transactions, repayment)
     if (held.state === 'there') return { ...loan, body: held.body }
     if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
-    known = { currency, receipts: standingReceipts(transactions) }
+    known = { currency, receipts: receiptsOf(transactions) }
   }
   const rounded = roundingRefusal(known.currency, repayment.amount)
   if (rounded !== undefined) return rounded

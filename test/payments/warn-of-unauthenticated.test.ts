@@ -1,12 +1,12 @@
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { warnOfUnproven } from '../../src/payments/warn-of-unproven.ts'
+import { warnOfUnauthenticated } from '../../src/payments/warn-of-unauthenticated.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { testEnv } from '../support/service.ts'
 
 function warnings(changes: NodeJS.ProcessEnv): string[] {
   const lines: string[] = []
-  warnOfUnproven(
+  warnOfUnauthenticated(
     { warn: line => void lines.push(line) },
     readConfig(testEnv('postgres://u:p@127.0.0.1/d', 'http://127.0.0.1:1/api/v1', changes)),
   )

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { GatewayTrust } from '../config/lenders.ts'
 
-export function warnOfUnproven(
+export function warnOfUnauthenticated(
   log: { warn(message: string): void },
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
 ): void {

@@ -6,7 +6,7 @@ import { typesApartFrom } from '../kinds/types-apart-from.ts'
 import { lockStarts } from './run-lock.ts'
 
 /** Call it last: no other run can start until the transaction ends. @throws Conflict */
-export async function refuseBesideOther(trx: Trx, id: string, type: string): Promise<void> {
+export async function refuseConflictingRun(trx: Trx, id: string, type: string): Promise<void> {
   await lockStarts(trx)
   const { rows } = await sql<Row<'loanops.migration', 'id' | 'type'>>`
     select m.id, m.type from loanops.migration m
