@@ -74,3 +74,12 @@ t.test('nothing but the right bytes by the right secret is a signature', async t
   const headers = { 'x-webhook-signature': dotted, 'x-webhook-timestamp': '1' }
   t.equal(b.isSigned('s', body, headers), false, 'a dot between')
 })
+
+t.test('the lenders that an event names are sought in a bounded part of it', async t => {
+  const part = { entity: { notes: { lender: 'LENDER_02' } } }
+  t.same(a.lenders({ payload: { payment: part } }), ['LENDER_02'])
+  t.same(a.lenders({ payload: 'a long text' }), [])
+  t.same(a.lenders({ payload: [part] }), [])
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`part_${n}`, part]))
+  t.equal(a.lenders({ payload: many }).length, 20)
+})
