@@ -22,6 +22,8 @@ export type DuePayment = {
   overruled: string[]
   /** Null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
+  /** A payment of the same money under another id; null if there is none, or an operator has decided on this one. */
+  twin: string | null
 }
 
 /** @param product its lender's networks decide which events come from outside; null to skip that check */
@@ -41,7 +43,8 @@ export async function duePayment(
            case when t.decision = 'post' then json_build_object(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,
-           case when o.unknown_since is null and t.decision is null then t.objection end as objection
+           case when o.unknown_since is null and t.decision is null then t.objection end as objection,
+           case when t.decision is null and 'awaiting_review' <> all(t.overruled) then core.twin_of(t) end as twin
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (

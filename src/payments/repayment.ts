@@ -122,6 +122,10 @@ function believedDay(
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusedFor('currency_mismatch', '403', message)
   }
+  if (payment.twin !== null) {
+    const message = `The gateway reports the same money as payment ${payment.twin}, which is booked or being booked`
+    return refusedFor('awaiting_review', '409', message)
+  }
   return trusted
 }
 

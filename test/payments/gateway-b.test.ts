@@ -1,6 +1,6 @@
 import t from 'tap'
 import { factReader } from '../support/facts.ts'
-import { eventB, refundB, successB } from '../support/gateway-events.ts'
+import { drawB, eventB, refundB, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 
 const factsOf = await factReader(t, 'gateway_b')
@@ -93,43 +93,26 @@ t.test('AMOUNT_COLLECTED, which is flat, is a payment in rupees at India’s tim
   ])
 })
 
-const draw = (type: string, more: object = {}, tags: unknown = null) => ({
-  type,
-  event_time: '2026-02-05T10:00:00+05:30',
-  data: {
-    payment_id: 'x-1',
-    cf_payment_id: '49914526',
-    cf_txn_id: '4212435861',
-    subscription_id: 'sub-1',
-    payment_type: 'CHARGE',
-    payment_amount: 399.0,
-    payment_currency: 'INR',
-    payment_status: 'SUCCESS',
-    payment_initiated_date: '2026-02-03T05:52:21+05:30',
-    subscription_details: { subscription_tags: tags },
-    ...more,
-  },
-})
 const drawn = { ...paid, payment_id: '49914526', amount: '399' }
 
 t.test('an instalment drawn by mandate is a payment of the day of its event', async t => {
   const type = 'SUBSCRIPTION_PAYMENT_SUCCESS'
-  matchEach(t, await factsOf(draw(type, {}, { loan_id: 'L-1', plan: 'gold' })), [
+  matchEach(t, await factsOf(drawB(type, {}, { loan_id: 'L-1', plan: 'gold' })), [
     {
       ...drawn,
       external_loan_id: 'L-1',
       hints: { subscription_id: 'sub-1', subscription_tags: { plan: 'gold' } },
     },
   ])
-  matchEach(t, await factsOf(draw(type, { payment_currency: undefined })), [drawn])
-  matchEach(t, await factsOf(draw(type, { cf_payment_id: 49914526, payment_amount: '399' })), [
+  matchEach(t, await factsOf(drawB(type, { payment_currency: undefined })), [drawn])
+  matchEach(t, await factsOf(drawB(type, { cf_payment_id: 49914526, payment_amount: '399' })), [
     drawn,
   ])
 })
 
 t.test('a mandate’s own charge is held for review', async t => {
   for (const payment_type of ['AUTH', 'DEBIT_CARD', null]) {
-    const event = draw('SUBSCRIPTION_PAYMENT_SUCCESS', { payment_type }, { loan_id: 'L-1' })
+    const event = drawB('SUBSCRIPTION_PAYMENT_SUCCESS', { payment_type }, { loan_id: 'L-1' })
     matchEach(
       t,
       await factsOf(event),
@@ -146,7 +129,7 @@ t.test(
       ['SUBSCRIPTION_PAYMENT_FAILED', 'FAILED'],
       ['SUBSCRIPTION_PAYMENT_CANCELLED', 'CANCELLED'],
     ] as const)
-      matchEach(t, await factsOf(draw(name, { payment_status })), [{ ...drawn, status: 'failed' }])
+      matchEach(t, await factsOf(drawB(name, { payment_status })), [{ ...drawn, status: 'failed' }])
     for (const name of [
       'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED',
       'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
@@ -155,7 +138,7 @@ t.test(
       'SUBSCRIPTION_STATUS_CHANGED',
       'SUBSCRIPTION_CARD_EXPIRY_REMINDER',
     ])
-      t.same(await factsOf(draw(name)), [], name)
+      t.same(await factsOf(drawB(name)), [], name)
   },
 )
 

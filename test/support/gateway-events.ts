@@ -157,3 +157,22 @@ export const signedB = (secret: string, body: string | Buffer, time = '177026580
   'x-webhook-timestamp': time,
   'x-webhook-signature': createHmac('sha256', secret).update(time).update(body).digest('base64'),
 })
+
+/** A mandate debit. */
+export const drawB = (type: string, more: object = {}, tags: unknown = null) => ({
+  type,
+  event_time: PAID_AT_ISO,
+  data: {
+    payment_id: 'x-1',
+    cf_payment_id: '49914526',
+    cf_txn_id: '4212435861',
+    subscription_id: 'sub-1',
+    payment_type: 'CHARGE',
+    payment_amount: 399.0,
+    payment_currency: 'INR',
+    payment_status: 'SUCCESS',
+    payment_initiated_date: '2026-02-03T05:52:21+05:30',
+    subscription_details: { subscription_tags: tags },
+    ...more,
+  },
+})
