@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { sql } from 'kysely'
 import type { Config } from '../config/config.ts'
+import { MAX_INT } from '../config/settings.ts'
 import type { Database } from '../database/database.ts'
 import { oneOf } from '../http/schemas.ts'
 import { newId, UUID } from '../ids.ts'
@@ -82,7 +83,7 @@ const OwnClaims = TypeCompiler.Compile(
   Type.Object({
     sub: Type.String({ pattern: UUID }),
     role: oneOf(ROLES),
-    gen: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+    gen: Type.Integer({ minimum: 0, maximum: MAX_INT }),
     jti: Type.String({ pattern: UUID }),
   }),
 )

@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox'
-import { PASSWORD_CHARACTERS } from '../config/settings.ts'
+import { PASSWORD_CHARACTERS, USERNAME } from '../config/settings.ts'
 import { WITHOUT_NUL } from '../http/text-fields.ts'
 
-const { least, most } = PASSWORD_CHARACTERS
+const { min, max } = PASSWORD_CHARACTERS
 
 export const Username = Type.String({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$',
+  pattern: USERNAME,
   description: 'a name of 1 to 100 of A–Z a–z 0–9 . _ @ -, starting with a letter or digit',
   examples: ['asha.rao'],
 })
 
 export const NewPassword = Type.String({
-  minLength: least,
-  maxLength: most,
+  minLength: min,
+  maxLength: max,
   pattern: WITHOUT_NUL,
-  description: `a text of ${least} to ${most} characters`,
+  description: `a text of ${min} to ${max} characters`,
   examples: ['a long pass phrase'],
 })
 
@@ -22,9 +22,9 @@ export const NewPassword = Type.String({
 export const attemptedText = (example: string) =>
   Type.String({
     minLength: 1,
-    maxLength: most,
+    maxLength: max,
     pattern: WITHOUT_NUL,
-    description: `a text of 1 to ${most} characters`,
+    description: `a text of 1 to ${max} characters`,
     examples: [example],
   })
 export const AttemptedPassword = attemptedText('a long pass phrase')

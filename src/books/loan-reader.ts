@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { READ_AGAIN_MS, READ_TRIES, restAfter } from '../ledger/read-tries.ts'
+import { READ_AGAIN_MS, READ_TRIES, retryAfterOf } from '../ledger/read-tries.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Run } from '../queue/run-job.ts'
 import type { PostedPayment } from './posted-payments.ts'
@@ -33,7 +33,7 @@ export function openLoanReader(
           if (!(error instanceof LedgerTrouble)) throw error
           if (tries === READ_TRIES)
             return { loan, findings: [], error: `${loan}: ${error.message}` }
-          await rest(Math.max(READ_AGAIN_MS, restAfter(error)))
+          await rest(Math.max(READ_AGAIN_MS, retryAfterOf(error)))
           await untilItAnswers()
         }
       }

@@ -18,25 +18,25 @@ const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 const waiting = sql`state = 'pending' and is_next`
 
 /** One at a time, as a probe, while the receiver is down; none after it answered 410. */
-export async function claimCallbacks(db: Database, most: number): Promise<ClaimedCallback[]> {
+export async function claimCallbacks(db: Database, max: number): Promise<ClaimedCallback[]> {
   const { rows } = await sql<{ state: 'up' | 'down' | 'stopped' }>`
     select loanops.receiver_state(r) as state from loanops.callback_receiver r`.execute(db)
   const state = rows[0]?.state
-  if (state === 'up') return claimDue(db, most)
+  if (state === 'up') return claimDue(db, max)
   return state === 'down' ? claimProbe(db) : []
 }
 
 /** Half of the first attempts are the newest: new callbacks do not wait for a backlog. */
-function claimDue(db: Database, most: number): Promise<ClaimedCallback[]> {
+function claimDue(db: Database, max: number): Promise<ClaimedCallback[]> {
   const due = (attempts: '= 0' | '> 0', order: string, limit: RawBuilder<unknown>) => sql`
     select id, next_try_at from loanops.callback
      where ${waiting} and attempts ${sql.raw(attempts)} and next_try_at <= now()
      order by next_try_at ${sql.raw(order)} limit ${limit} for update skip locked`
   return claim(
     db,
-    sql`newest as (${due('= 0', 'desc', sql`${Math.ceil(most / 2)}`)}),
-        oldest as (${due('= 0', 'asc', sql`${most} - (select count(*) from newest)`)}),
-        again as (${due('> 0', 'asc', sql`greatest(${most} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
+    sql`newest as (${due('= 0', 'desc', sql`${Math.ceil(max / 2)}`)}),
+        oldest as (${due('= 0', 'asc', sql`${max} - (select count(*) from newest)`)}),
+        again as (${due('> 0', 'asc', sql`greatest(${max} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
         -- One may be among both the newest and the oldest.
         chosen as (select * from newest union select * from oldest union select * from again)`,
   )

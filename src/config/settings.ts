@@ -2,7 +2,10 @@ import { type TOptional, type TString, Type } from '@sinclair/typebox'
 import { eachOf, MAY_BE_NAMED, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
-export const PASSWORD_CHARACTERS = { least: 12, most: 256 }
+export const PASSWORD_CHARACTERS = { min: 12, max: 256 }
+export const USERNAME = '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$'
+/** Of PostgreSQL's and Java's `integer`. */
+export const MAX_INT = 2_147_483_647
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650
 
@@ -36,13 +39,13 @@ export const Settings = Type.Object({
   JWT_TTL_SECONDS: wholeNumber('how long an access token is valid', 3_600, 60, ONE_DAY_SECONDS),
   ADMIN_USERNAME: Type.Optional(
     text('the first administrator, created at startup', 'admin', {
-      pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$',
+      pattern: USERNAME,
     }),
   ),
   ADMIN_PASSWORD: Type.Optional(
     text('the first administrator’s password', 'a long pass phrase', {
-      minLength: PASSWORD_CHARACTERS.least,
-      maxLength: PASSWORD_CHARACTERS.most,
+      minLength: PASSWORD_CHARACTERS.min,
+      maxLength: PASSWORD_CHARACTERS.max,
     }),
   ),
   LEDGER_URL: text(
@@ -89,7 +92,7 @@ export const Settings = Type.Object({
     default: 'Asia/Kolkata',
     format: 'time-zone',
   }),
-  LEDGER_OFFICE_ID: wholeNumber('the office that new clients belong to', 1, 1, 2_147_483_647),
+  LEDGER_OFFICE_ID: wholeNumber('the office that new clients belong to', 1, 1, MAX_INT),
   LEDGER_PAYMENT_TYPE: text('the payment type under which receipt numbers are kept', 'LoanOps', {
     default: 'LoanOps',
   }),

@@ -200,7 +200,7 @@ function retryLater(
 
 /** Doubles with each claim; the random half keeps thousands of retries from coming at once. */
 function backOff(claims: number): number {
-  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(claims - 1, 16))
+  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (claims - 1))
   return full / 2 + (Math.random() * full) / 2
 }
 

@@ -11,6 +11,7 @@ import { type Claim, claimKey, startClaims } from './claim.ts'
 const STARTED_AHEAD_MS = 250
 /** Per lane, however fast the ledger is. */
 const MAX_STARTED_AHEAD = 64
+/** How many attempts the average looks back: enough to smooth one slow answer, few enough to follow a ledger that slows down. */
 const AVERAGED = 8
 /** Until many attempts have shown otherwise, the ledger is assumed to be too slow for any start ahead of its slot. */
 const ATTEMPT_MS = 60_000

@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { newId } from '../ids.ts'
+import { httpLimits } from './limits.ts'
 
 type Refusal = { status: number; code: string; detail: string }
 
@@ -12,7 +13,7 @@ const TOO_SLOW = {
 const TOO_LONG = {
   status: 431,
   code: 'PAYLOAD_TOO_LARGE',
-  detail: 'The request line and the headers are longer than 16 KiB',
+  detail: `The request line and the headers are longer than ${httpLimits.http.maxHeaderSize / 1024} KiB`,
 }
 const NOT_HTTP = { status: 400, code: 'INVALID_PAYLOAD', detail: 'This is not an HTTP request' }
 const REFUSALS: Record<string, Refusal> = {

@@ -8,8 +8,9 @@ export const httpLimits = {
   connections: MAX_CONNECTIONS,
   /** With more connections open than this, each answer closes its own, so that idle ones leave room for others. */
   keptAlive: MAX_CONNECTIONS / 2,
+  /** Callers of `track` that wait for a result; the others are answered at once. */
   waiting: MAX_CONNECTIONS / 4,
-  /** Uploads, downloads and retries of whole files: each may take minutes or hours. */
+  /** Uploads, downloads and retries of whole files: each may take minutes or hours, and most of them only wait. */
   longCalls: 64,
   /** For JSON calls; the routes of webhooks and uploads set larger limits. */
   bodyLimit: 256 * 1024,

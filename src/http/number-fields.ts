@@ -1,12 +1,12 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
+import { MAX_INT } from '../config/settings.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
 const PAISA_DECIMALS = 2
 /** Fineract stores rates with six decimals. */
 const RATE_DECIMALS = 6
-const MAX_INT = 2_147_483_647
 
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)

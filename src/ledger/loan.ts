@@ -55,8 +55,10 @@ export type Frequency = keyof typeof FREQUENCIES
 export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
+const CLOSED = 600
+const OVERPAID = 700
 /** Fineract silently takes repayments on closed and overpaid loans too, but on no others. */
-export const TAKE_REPAYMENTS = [ACTIVE, 600, 700]
+export const TAKE_REPAYMENTS = [ACTIVE, CLOSED, OVERPAID]
 
 /** Any other amount, the ledger rounds silently. */
 export function isExactIn(

@@ -7,7 +7,7 @@ export const READ_AGAIN_MS = 250
 const MAX_REST_MS = 60_000
 
 /** How long the ledger asked its readers to wait. */
-export function restAfter(error: unknown): number {
+export function retryAfterOf(error: unknown): number {
   const { retryAfterMs = 0 } = error instanceof LedgerTrouble ? error.answer : {}
   return Math.min(retryAfterMs, MAX_REST_MS)
 }

@@ -37,16 +37,16 @@ async function countPending({ db }: Batch, source: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-async function transformChunk(batch: Batch, source: string, most: number): Promise<number> {
-  if (most === 1) return transformOldest(batch, source)
+async function transformChunk(batch: Batch, source: string, max: number): Promise<number> {
+  if (max === 1) return transformOldest(batch, source)
   try {
-    return await counted(batch, sql`core.transform(${source}, ${most})`)
+    return await counted(batch, sql`core.transform(${source}, ${max})`)
   } catch (error) {
     if (!isDataError(error)) throw error
     // An operator's own view may raise an error on one row: that row becomes unreadable, and the others continue.
-    const half = Math.ceil(most / 2)
+    const half = Math.ceil(max / 2)
     const first = await transformChunk(batch, source, half)
-    return first < half ? first : first + (await transformChunk(batch, source, most - half))
+    return first < half ? first : first + (await transformChunk(batch, source, max - half))
   }
 }
 

@@ -18,6 +18,7 @@ import { upload } from './upload/upload.ts'
 
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const UPLOAD_STATEMENT_MS = 15 * 60_000
+/** Each may occupy a core of PostgreSQL for minutes. */
 const MAX_CONCURRENT_UPLOADS = 4
 /** Runs, retries, cancels and downloads have their own pool, because they must not wait for an upload to finish. */
 const MAX_CONCURRENT_RUN_CALLS = 2

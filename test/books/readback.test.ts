@@ -115,8 +115,7 @@ t.test('another amount or day is an objection, which ends with the difference', 
   t.match(await service.stateOf('pay_1'), {
     state: 'posted',
     objection: 'differs_at_ledger',
-    detail:
-      'amount is 1000 there, not 999.5, date is 05 February 2026 there, not 04 February 2026',
+    detail: 'amount is 1000 there, not 999.5, date is 05 February 2026 there, not 04 February 2026',
   })
   await set(1_000, null)
   t.match(await service.readBack(), { payments: 2, differing: 0 })

@@ -9,6 +9,9 @@ const MAX_CHARACTERS = 200
 const ISO_TIME =
   /^[1-9]\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$/
 
+/** Dates in ISO 8601 have four digits for the year. */
+const YEAR_10000_SECONDS = 253_402_300_800
+
 /** Reads members of a response; the error names the member whose type is wrong. */
 export const shape = {
   text(value: unknown, path: string): string {
@@ -40,7 +43,7 @@ export const shape = {
   },
   unixTime(value: unknown, path: string): Date {
     const seconds = Number(shape.text(value, path))
-    if (!(seconds > 0 && seconds < 253_402_300_800))
+    if (!(seconds > 0 && seconds < YEAR_10000_SECONDS))
       throw new UnexpectedAnswer(`${path} is not a Unix time`)
     return new Date(seconds * 1_000)
   },

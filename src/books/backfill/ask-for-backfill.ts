@@ -7,7 +7,7 @@ import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
 import { accountFor } from './accounts.ts'
 import { requestBackfill } from './request-backfill.ts'
 
-const MAX_DAYS = 62
+export const MAX_DAYS = 62
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { PASSWORD_CHARACTERS } from '../../config/settings.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
 export const ACCOUNTS_PATH = '/console/accounts'
@@ -17,11 +18,12 @@ ${username === asker ? html`<p class="alert" role="alert">This is your own accou
 }
 
 export function registerForm(): Html {
+  const { min, max } = PASSWORD_CHARACTERS
   return html`<h2>New account</h2>
 <form class="box" method="post" action="${ACCOUNTS_PATH}">
 <label>Username <input name="username" required pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" maxlength="100" autocomplete="off" autocapitalize="none"></label>
-<label>Password <input name="password" type="password" required minlength="12" maxlength="256" autocomplete="new-password" aria-describedby="password-rule"></label>
-<small id="password-rule">12 to 256 characters</small>
+<label>Password <input name="password" type="password" required minlength="${min}" maxlength="${max}" autocomplete="new-password" aria-describedby="password-rule"></label>
+<small id="password-rule">${min} to ${max} characters</small>
 <label>Role <select name="role">
 <option value="viewer">viewer: looks at everything but accounts</option>
 <option value="operator">operator: also decides and acts</option>

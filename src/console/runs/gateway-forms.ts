@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
+import { MAX_DAYS } from '../../books/backfill/ask-for-backfill.ts'
 import type { Config } from '../../config/config.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
@@ -12,7 +13,7 @@ export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
 <label>Lender <select name="lender"><option value="">those of the gateway’s own account</option>${codes}</select></label>
 <label>From <input type="datetime-local" name="from" required></label>
 <label>To <input type="datetime-local" name="to" required></label>
-<p><small>In the ledger’s time zone, at most 62 days. Stores what no webhook brought.</small></p>
+<p><small>In the ledger’s time zone, at most ${MAX_DAYS} days. Stores what no webhook brought.</small></p>
 <button type="submit" class="secondary">Fetch</button></form>
 <form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
 <label>Lender <select name="lender">${codes}</select></label>

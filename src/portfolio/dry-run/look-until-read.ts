@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { READ_AGAIN_MS, READ_TRIES, restAfter } from '../../ledger/read-tries.ts'
+import { READ_AGAIN_MS, READ_TRIES, retryAfterOf } from '../../ledger/read-tries.ts'
 import type { RowFinding } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 
@@ -14,7 +14,7 @@ export async function lookUntilRead(
       return await lookAtLoan(runner, loan, stopping)
     } catch (error) {
       if (stopping.aborted) throw error
-      await setTimeout(restAfter(error), undefined, { signal: stopping })
+      await setTimeout(retryAfterOf(error), undefined, { signal: stopping })
       // In a slot, because a probe is a call like any other.
       if (!(await runner.slots.run('bulk', runner.ledger.probe))) throw error
       if (tries === READ_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
