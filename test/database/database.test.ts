@@ -30,6 +30,12 @@ t.test(
   },
 )
 
+t.test('no session compiles its statements', async t => {
+  const { db } = await freshDatabase(t)
+  const { rows } = await sql`show jit`.execute(db)
+  t.same(rows, [{ jit: 'off' }])
+})
+
 t.test('commits go to disk, whatever the database and the URL say', async t => {
   const { db, url } = await freshDatabase(t)
   const name = new URL(url).pathname.slice(1)
