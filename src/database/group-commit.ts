@@ -1,4 +1,4 @@
-import { isTransient } from './transient.ts'
+import { isTimeout, isTransient } from './transient.ts'
 import { Unavailable } from './unavailable.ts'
 import { openWaitingLine } from './waiting-line.ts'
 import { within } from './within.ts'
@@ -48,6 +48,7 @@ export function groupCommit<In, Out>(
   const line = openWaitingLine<Waiting<In, Out>>()
   const underWay = new Set<Waiting<In, Out>[]>()
   let slow = 0
+  let maxPerCommit = MAX_PER_COMMIT
   let isAboutToCommit = false
 
   return {
@@ -79,7 +80,7 @@ export function groupCommit<In, Out>(
     if (isAboutToCommit) return
     while (underWay.size < Math.min(slow + 1, groups)) {
       const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
-      const group = line.take(MAX_PER_COMMIT - taken)
+      const group = line.take(maxPerCommit - taken)
       if (group.length === 0) return
       void commitConcurrently(group)
     }
@@ -93,7 +94,8 @@ export function groupCommit<In, Out>(
       commitNext()
     }, SLOW_COMMIT_MS)
     underWay.add(group)
-    await commitGroup(commit, group)
+    const outcome = await commitGroup(commit, group)
+    maxPerCommit = outcome === 'timeout' ? halfOf(group.length) : doubleOf(maxPerCommit)
     clearTimeout(timer)
     underWay.delete(group)
     if (isSlow) slow--
@@ -103,15 +105,21 @@ export function groupCommit<In, Out>(
   }
 }
 
+/** After a group that takes longer than a statement may: the same group again would end in the same way. */
+const halfOf = (count: number) => Math.max(1, Math.floor(count / 2))
+const doubleOf = (count: number) => Math.min(MAX_PER_COMMIT, count * 2)
+
 async function commitGroup<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
   group: Waiting<In, Out>[],
-): Promise<void> {
+): Promise<'timeout' | undefined> {
   try {
     const results = await commit(group.map(({ item }) => item))
     for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
   } catch (error) {
     const rejectAll = group.length === 1 || isTransient(error)
     for (const one of group) rejectAll ? one.reject(error) : await commitGroup(commit, [one])
+    return isTimeout(error) ? 'timeout' : undefined
   }
+  return undefined
 }

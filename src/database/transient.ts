@@ -35,3 +35,9 @@ export function isTransient(error: unknown): boolean {
     ? LOST.test(error.message)
     : NETWORK.test(code) && ofConnections.has(error)
 }
+
+const QUERY_CANCELED = '57014'
+
+/** Of a statement: PostgreSQL ended it when its time was up. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === QUERY_CANCELED
