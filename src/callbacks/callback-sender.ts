@@ -30,7 +30,12 @@ export function openCallbackSender(
   { url, keys, timeoutMs }: CallbackSettings,
   connections: number,
 ): CallbackSender {
-  const agent = new Agent({ connections, pipelining: 1, connect: { timeout: timeoutMs } })
+  const agent = new Agent({
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: timeoutMs },
+  })
   const { origin, pathname, search } = new URL(url)
 
   return {

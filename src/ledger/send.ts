@@ -95,6 +95,8 @@ export function openSender(settings: LedgerSettings): Sender {
 function openPool(url: URL, settings: LedgerSettings): Pool {
   return new Pool(url.origin, {
     connections: settings.LEDGER_CONCURRENCY,
+    // Over HTTP/2, all calls would share one connection, and a broken one looks like one that was never made.
+    allowH2: false,
     // A broken connection would take all pipelined writes with it.
     pipelining: 1,
     headersTimeout: settings.LEDGER_TIMEOUT_MS,

@@ -57,7 +57,7 @@ export function openGatewayCaller(
   { timeoutMs, retryAfterMs: pauses, atOnce }: Patience = PATIENT,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
-  const pool = new Pool(origin, { connections: atOnce, pipelining: 1 })
+  const pool = new Pool(origin, { connections: atOnce, pipelining: 1, allowH2: false })
   const stopping = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
 
