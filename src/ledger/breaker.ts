@@ -17,7 +17,7 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
-  guard(call: () => Promise<Answer>, unsent: () => Answer): Promise<Answer>
+  guard(call: () => Promise<Answer>, unsent: () => Answer, isWrite: boolean): Promise<Answer>
   /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
   untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer>
   reached(): void
@@ -56,7 +56,9 @@ export function openBreaker(): Breaker {
   let lastError: string | null = null
 
   return {
-    async guard(call, unsent) {
+    async guard(call, unsent, isWrite) {
+      // Otherwise it would wait for the trial call, and its permission to write may end meanwhile.
+      if (isWrite && policy.state === CircuitState.HalfOpen) return unsent()
       try {
         let called: Promise<Answer> | undefined
         await policy.execute(() => {

@@ -86,6 +86,7 @@ export function openLedger(
       () =>
         traceLedgerCall(trace, request, traceparent => answered({ ...request, traceparent }, take)),
       () => notSent(request),
+      request.method !== 'GET',
     )
   }
 
