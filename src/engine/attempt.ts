@@ -1,4 +1,5 @@
 import { crashPoint } from '../crash-point.ts'
+import { isTransient } from '../database/transient.ts'
 import { type Answer, isOfLedgerShape, LedgerTrouble } from '../ledger/answer.ts'
 import { type Claim, ClaimGone } from './claim.ts'
 import {
@@ -21,6 +22,7 @@ import {
   keepingKey,
   operatorsRefusal,
   stillUnapproved,
+  stillUnknown,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
@@ -98,6 +100,9 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
       return refused(current, difference, answer)
     }
   }
+  // It follows from what was read, which says nothing about an earlier write that may still arrive.
+  if (claim.unknownSince !== null && calls.written() === null)
+    return ended(current, calls.lastRead(), stillUnknown(claim, answer))
   return decided(current, answer)
 }
 
@@ -118,7 +123,8 @@ async function afterContainerError(current: CurrentAttempt, answer: Answer): Pro
 function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
-  if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
+  if (claim.resolution === 'failed' && !isTransient(error))
+    return refused(current, operatorsRefusal)
   if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
