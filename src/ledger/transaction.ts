@@ -7,7 +7,7 @@ export type LedgerTransaction = {
   amount: number
   reversedOnDate?: Day
   type?: { value?: string; repayment?: boolean; disbursement?: boolean }
-  paymentDetailData?: { receiptNumber?: string }
+  paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }
 
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */

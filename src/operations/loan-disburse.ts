@@ -54,7 +54,7 @@ export const loanDisburse = operation({
     })
   },
 
-  async find({ ledger, reference, id }, data) {
+  async find({ ledger, id }, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
     const disbursement = await findTransaction(ledger, external_loan_id, id)
@@ -73,7 +73,12 @@ export const loanDisburse = operation({
       changes: {
         status: loan.status,
         actualDisbursementDate,
-        ...(utr_payment_id === undefined ? {} : await receiptOf(reference, utr_payment_id)),
+        ...(utr_payment_id === undefined
+          ? {}
+          : {
+              paymentTypeId: disbursement.paymentDetailData?.paymentType?.id,
+              receiptNumber: utr_payment_id,
+            }),
         ...(note === undefined ? {} : { note }),
         ...dayFormat,
       },
