@@ -45,12 +45,13 @@ export async function resolveOperation(
     }
     // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt
     // gives the key up if that answer shows that it is useless. The key of a request that awaits approval
-    // belongs to that request.
+    // belongs to that request; a second "retry" before it is tried again asks for nothing else.
     await sql`
       update loanops.operation
          set resolution = ${outcome}, look_first = true, next_try_at = now(),
              key_generation = key_generation
-               + (${outcome === 'retry'} and waiting_for is not distinct from 'ledger_approval')::integer
+               + (${outcome === 'retry'} and waiting_for is not distinct from 'ledger_approval'
+                    and resolution is distinct from ${outcome})::integer
        where id = ${tracked.id}`.execute(trx)
     await insertJobs(boss, trx, queueOf(operation.origin), wakesOf([operation.subject]))
     await audit(trx, {
