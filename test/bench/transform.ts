@@ -3,10 +3,11 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
-import { type Database, openDatabase } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
+import { openBenchDatabase } from './bench-database.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)
 const history = Number(process.argv[3] ?? 0)
@@ -22,7 +23,7 @@ const postgres = await startPostgres({
   password: 'bench',
   flags: ['-c', 'shared_buffers=512MB', '-c', 'max_wal_size=8GB', '-c', 'statement_timeout=0'],
 })
-const db = openDatabase(postgres.url, { max: 4, name: 'bench', onError: console.error })
+const db = openBenchDatabase(postgres.url)
 try {
   await migrate(postgres.url, allQueues)
   const stores = await makeStores(db)
