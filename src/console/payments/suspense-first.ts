@@ -7,7 +7,7 @@ type Find = (query: PaymentQuery) => Promise<Found>
 /** Suspense first, because somebody must decide about it. The cursor says in which part the next page begins. */
 export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Find) {
   const [part, last] = cursor === undefined ? [] : decodeCursor(cursor, ['name', 'uuid'])
-  const after = last === undefined ? {} : { cursor: last }
+  const after = last === undefined || last === NOBODY ? {} : { cursor: last }
   // A filter by state leaves only one of the two.
   if (query.state !== undefined) return inPart('rest', await find({ ...query, ...after }))
   if (part === 'rest')
@@ -18,12 +18,13 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   const rest = await find({ ...query, limit: Math.max(limit, 1), isOutsideSuspense: true })
   // If no room is left, the next page begins with the rest.
   if (limit === 0)
-    return { rows: held.payments, next_cursor: rest.payments.length > 0 ? `rest.${HIGHEST}` : null }
+    return { rows: held.payments, next_cursor: rest.payments.length > 0 ? `rest.${NOBODY}` : null }
   const { rows, next_cursor } = inPart('rest', rest)
   return { rows: [...held.payments, ...rows], next_cursor }
 }
 
-const HIGHEST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
+/** In a cursor: the page begins with the first of its part, because none of them has been shown. */
+const NOBODY = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 function inPart(part: string, { payments, next_cursor }: Found) {
   return { rows: payments, next_cursor: next_cursor === null ? null : `${part}.${next_cursor}` }
