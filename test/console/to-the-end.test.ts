@@ -8,6 +8,13 @@ const OF_DAY = `from=${DAY}&to=${DAY}`
 /** As many as an export loads at once, and a multiple of a page. */
 const HELD = 500
 const POSTED = 3
+/** More than a loan’s actions were once looked for. */
+const OF_EACH_KIND = 550
+/** These share one moment. */
+const AT_ONCE = 300
+const START = Date.parse('2026-01-01T00:00:00Z')
+const KINDS = ['callback', 'action', 'operation', 'payment'] as const
+type Kind = (typeof KINDS)[number]
 
 const { db, viewer } = await startWithConsole(t, { ROLE: 'api' })
 
@@ -24,6 +31,22 @@ t.test(
     t.equal(text.trimEnd().split('\r\n').length, 1 + HELD + POSTED)
   },
 )
+
+t.test('a timeline has each entry once, newest first, however many have the same time', async t => {
+  await addHistory(db)
+  const shown = await walk(viewer, '/console/loans/L-1?refresh=off', />Older entries</, text =>
+    [...text.matchAll(SHOWN)].map(([, operation, payment, callback, action]) =>
+      operation
+        ? `operation ${Number(operation)}`
+        : payment
+          ? `payment ${payment}`
+          : callback
+            ? `callback ${Number(callback)}`
+            : `action ${action}`,
+    ),
+  )
+  t.same(shown, inOrder())
+})
 
 /** What `found` reads on each page, up to the one that has no link to a next one. */
 async function walk(
@@ -48,6 +71,26 @@ async function walk(
   return all
 }
 
+const SHOWN =
+  /<strong><a href="\/console\/operations\/LOAN_APPROVE%7C[^"]*-0*(\d+)"|href="\/console\/payments\/gateway_a\/pay_(\d+)[?"]|href="\/console\/callbacks\/[^"]*-0*(\d+)"|by user\.(\d+)/g
+
+const secondsOf = (kind: Kind, n: number) =>
+  n <= AT_ONCE ? 0 : n * 60 + (KINDS.length - KINDS.indexOf(kind))
+
+function inOrder(): string[] {
+  const all = KINDS.flatMap(kind =>
+    Array.from({ length: OF_EACH_KIND }, (_, i) => ({ kind, n: i + 1 })),
+  )
+  return all
+    .sort(
+      (a, b) =>
+        secondsOf(b.kind, b.n) - secondsOf(a.kind, a.n) ||
+        KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+        b.n - a.n,
+    )
+    .map(({ kind, n }) => `${kind} ${n}`)
+}
+
 async function addPaymentsOfDay(db: Database): Promise<void> {
   await sql`
     insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, reason, source,
@@ -56,4 +99,35 @@ async function addPaymentsOfDay(db: Database): Promise<void> {
            case when n <= ${HELD} then 'suspense' else 'posted' end, case when n <= ${HELD} then 'no_loan_named' end,
            'lender_02_gateway_a', raw.new_id(), now(), ${DAY}::date + interval '8 h', case when n > ${HELD} then now() end
       from generate_series(1, ${HELD + POSTED}::integer) n`.execute(db)
+}
+
+/** Of one loan; every second payment is a refund of the first, and every action is about the first payment or operation. */
+async function addHistory(db: Database): Promise<void> {
+  const at = (kind: Kind) => sql`
+    to_timestamp(${START / 1_000}::integer + case when n <= ${AT_ONCE} then 0
+      else n * 60 + ${KINDS.length - KINDS.indexOf(kind)}::integer end)`
+  const id = sql`('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid`
+  const numbers = sql`generate_series(1, ${OF_EACH_KIND}::integer) n`
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, accepted_at, processed_at)
+    select ${id}, 'LOAN_APPROVE', 'api', 'loan:L-1', 'L-1', '{}', 'success', ${at('operation')}, now() from ${numbers}`.execute(
+    db,
+  )
+  await sql`
+    insert into core.transaction (id, gateway, kind, gateway_payment_id, of_payment_id, named_loan_id, lender, is_captured,
+      is_verified, state, source, raw_id, received_at, posted_at)
+    select ${id}, 'gateway_a', case n % 2 when 0 then 'refund' else 'payment' end, 'pay_' || n,
+           case n % 2 when 0 then 'pay_1' end, case n % 2 when 1 then 'L-1' end, 'LENDER_02', true, true, 'posted',
+           'lender_02_gateway_a', ${id}, ${at('payment')}, now()
+      from ${numbers}`.execute(db)
+  await sql`
+    insert into loanops.callback (id, type, subject, about, occurred_at, state, sequence, body, created_at)
+    select ${id}, 'operation.succeeded', 'loan:L-1', ${id}, now(), 'delivered', n, '{}', ${at('callback')} from ${numbers}`.execute(
+    db,
+  )
+  await sql`
+    insert into loanops.audit (id, at, actor, action, subject)
+    select ${id}, ${at('action')}, 'user.' || n, 'payment.note',
+           case n % 2 when 0 then 'gateway_a/pay_1' else 'LOAN_APPROVE|00000000-0000-7000-8000-000000000001' end
+      from ${numbers}`.execute(db)
 }

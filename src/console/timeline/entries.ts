@@ -1,18 +1,31 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
+import { clientSubject, loanSubject } from '../../engine/operation.ts'
+import { decodeCursor, type Shape } from '../../http/cursor.ts'
 
 export const ENTRIES_PER_PAGE = 50
-const MAX_SUBJECTS = 500
 
 export type Subject = { kind: 'loan' | 'client'; id: string }
-export type Entry = { at: Date } & (
-  | { kind: 'operation'; operation: OperationEntry }
-  | { kind: 'payment'; payment: PaymentEntry }
-  | { kind: 'callback'; callback: CallbackEntry }
-  | { kind: 'action'; action: ActionEntry }
-)
-export type OperationEntry = {
+/** Which entry of each kind was shown last, because many may have the same time. */
+export type Shown = { [Kind in keyof typeof PLACE]?: string }
+export const PLACE = {
+  operation: ['bigint'],
+  payment: ['bigint', 'uuid'],
+  callback: ['bigint'],
+  action: ['bigint', 'uuid'],
+} as const satisfies Record<string, Shape[]>
+
+export type Entry = Placed &
+  (
+    | { kind: 'operation'; operation: OperationEntry }
+    | { kind: 'payment'; payment: PaymentEntry }
+    | { kind: 'callback'; callback: CallbackEntry }
+    | { kind: 'action'; action: ActionEntry }
+  )
+/** Where it is among the entries of its kind. */
+type Placed = { at: Date; place: string }
+export type OperationEntry = Placed & {
   tracking_id: string
   operation_type: string
   status: 'processing' | 'success' | 'failed'
@@ -20,7 +33,6 @@ export type OperationEntry = {
   next_try_at: Date | null
   error_message: string | null
   last_error: string | null
-  at: Date
   processed_at: Date | null
   attempts: Attempt[]
 }
@@ -32,8 +44,7 @@ type Attempt = {
   outcome: string | null
   times: number
 }
-export type PaymentEntry = {
-  id: string
+export type PaymentEntry = Placed & {
   gateway: string
   gateway_payment_id: string
   kind: 'payment' | 'refund' | 'chargeback'
@@ -54,58 +65,28 @@ export type PaymentEntry = {
   currency: string | null
   note: string | null
   noted_by: string | null
-  at: Date
   posted_at: Date | null
   events: { received_at: string; source: string }[]
 }
-export type CallbackEntry = {
+export type CallbackEntry = Placed & {
   callback_id: string
   type: string
   state: string
   attempts: number
   last_error: string | null
-  at: Date
 }
-export type ActionEntry = Row<'loanops.audit', 'actor' | 'action' | 'subject' | 'at'> & {
-  detail: Record<string, unknown>
-}
+export type ActionEntry = Placed &
+  Row<'loanops.audit', 'actor' | 'action' | 'subject'> & { detail: Record<string, unknown> }
 
-export async function findEntries(
-  db: Database,
-  subject: Subject,
-  before: string | null,
-): Promise<Entry[]> {
-  const [operations, payments, callbacks, actions] = await Promise.all([
-    findOperations(db, subject, before),
-    subject.kind === 'loan' ? findLoanPayments(db, subject.id, before) : [],
-    findCallbacks(db, subject, before),
-    findActions(db, subject, before),
-  ])
-  const entries: Entry[] = [
-    ...operations.map(operation => ({ at: operation.at, kind: 'operation' as const, operation })),
-    ...payments.map(payment => ({ at: payment.at, kind: 'payment' as const, payment })),
-    ...callbacks.map(callback => ({ at: callback.at, kind: 'callback' as const, callback })),
-    ...actions.map(action => ({ at: action.at, kind: 'action' as const, action })),
-  ]
-  return entries.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, ENTRIES_PER_PAGE + 1)
-}
-
-const earlier = (column: string, before: string | null): RawBuilder<unknown> =>
-  before === null ? sql`true` : sql`${sql.ref(column)} < ${before}::timestamptz`
-
-/** A loan and a client may have the same id. */
-const ofKind = ({ kind }: Subject) =>
-  kind === 'client'
-    ? sql`o.operation_type like 'CLIENT\\_%'`
-    : sql`o.operation_type not like 'CLIENT\\_%'`
-
-async function findOperations(db: Database, subject: Subject, before: string | null) {
+/** In the order in which they were accepted, which is not always that of their times. */
+export async function findOperations(db: Database, subject: Subject, { operation }: Shown) {
   const { rows } = await sql<OperationEntry>`
     select o.tracking_id, o.operation_type, o.status, o.waiting_for, o.next_try_at, o.error_message, o.last_error,
-           o.accepted_at as at, o.processed_at, coalesce(tried.attempts, '[]') as attempts
-      from (select * from loanops.operation_state o
-             where o.external_id = ${subject.id} and ${ofKind(subject)} and ${earlier('o.accepted_at', before)}
-             order by o.seq desc limit ${ENTRIES_PER_PAGE + 1}) o
+           o.accepted_at as at, o.seq as place, o.processed_at, coalesce(tried.attempts, '[]') as attempts
+      from (select o.id from loanops.operation o
+             where ${ofSubject(subject)} and ${operation === undefined ? sql`true` : sql`o.seq < ${operation}`}
+             order by o.seq desc limit ${ENTRIES_PER_PAGE + 1}) newest
+      join loanops.operation_state o on o.id = newest.id
       left join lateral (
         select json_agg(json_build_object('started_at', started_at, 'method', method, 'path', path,
                  'http_status', http_status, 'outcome', outcome, 'times', times) order by attempt) as attempts
@@ -115,47 +96,70 @@ async function findOperations(db: Database, subject: Subject, before: string | n
   return rows
 }
 
-async function findLoanPayments(db: Database, loan: string, before: string | null) {
+export async function findPayments(db: Database, subject: Subject, { payment }: Shown) {
+  if (subject.kind === 'client') return []
   const { rows } = await sql<PaymentEntry>`
-    with named as (
-      select id, gateway, gateway_payment_id, kind from core.transaction
-       where external_loan_id = ${loan} and ${earlier('received_at', before)}
-       order by id desc limit ${ENTRIES_PER_PAGE + 1}
-    )
-    select p.id, p.gateway, p.gateway_payment_id, p.kind, p.state, p.reason, p.objection, p.waiting_for, p.next_try_at,
-           p.amount::text as amount, p.currency, t.note, t.noted_by, p.received_at as at, p.posted_at,
+    select p.gateway, p.gateway_payment_id, p.kind, p.state, p.reason, p.objection, p.waiting_for, p.next_try_at,
+           p.amount::text as amount, p.currency, t.note, t.noted_by, p.received_at as at,
+           ${placeOf('p.received_at', 'p.id')} as place, p.posted_at,
            (select coalesce(json_agg(json_build_object('received_at', e.received_at, 'source', e.source) order by e.received_at), '[]')
               from (select received_at, source from core.event e
                      where e.gateway_payment_id = p.gateway_payment_id and e.gateway = p.gateway and e.kind = p.kind
                        and e.set_aside is null limit ${ENTRIES_PER_PAGE}) e) as events
       from ops.payment p join core.transaction t using (id)
      where p.id = any(array(
-                    select id from named
-                    union select against.id from core.transaction against join named n
-                       on against.of_payment_id = n.gateway_payment_id and against.gateway = n.gateway
-                          and against.kind <> 'payment'))
-     order by p.received_at desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
+       select o.id from (${paymentsOf(subject.id)}) o
+        where ${isBefore('o.received_at', 'o.id', payment)}
+        order by o.received_at desc, o.id desc limit ${ENTRIES_PER_PAGE + 1}))
+     order by p.received_at desc, p.id desc`.execute(db)
   return rows
 }
 
-async function findCallbacks(db: Database, { kind, id }: Subject, before: string | null) {
+export async function findCallbacks(db: Database, subject: Subject, { callback }: Shown) {
   const { rows } = await sql<CallbackEntry>`
-    select callback_id, type, state, attempts, last_error, created_at as at from ops.callback
-     where subject = ${`${kind}:${id}`} and ${earlier('created_at', before)}
+    select callback_id, type, state, attempts, last_error, created_at as at, seq as place from ops.callback
+     where subject = ${subjectText(subject)} and ${callback === undefined ? sql`true` : sql`seq < ${callback}`}
      order by seq desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
   return rows
 }
 
-async function findActions(db: Database, subject: Subject, before: string | null) {
+export async function findActions(db: Database, subject: Subject, { action }: Shown) {
+  const onPayments = sql`
+    union all select o.gateway || '/' || o.gateway_payment_id from (${paymentsOf(subject.id)}) o`
   const { rows } = await sql<ActionEntry>`
-    select actor, action, subject, detail, at from ops.audit
+    select actor, action, subject, detail, at, ${placeOf('at', 'id')} as place from ops.audit
      where subject = any(array(
-       (select o.operation_type || '|' || o.id from loanops.operation o
-         where o.external_id = ${subject.id} and ${ofKind(subject)} order by o.seq desc limit ${MAX_SUBJECTS})
-       union all
-       (select t.gateway || '/' || t.gateway_payment_id from core.transaction t
-         where ${subject.kind === 'loan'} and t.external_loan_id = ${subject.id} order by t.id desc limit ${MAX_SUBJECTS})))
-       and ${earlier('at', before)}
-     order by at desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
+       select o.operation_type || '|' || o.id from loanops.operation o where ${ofSubject(subject)}
+       ${subject.kind === 'loan' ? onPayments : sql``}))
+       and ${isBefore('at', 'id', action)}
+     order by at desc, id desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
   return rows
+}
+
+const subjectText = ({ kind, id }: Subject) =>
+  kind === 'loan' ? loanSubject(id) : clientSubject(id)
+
+/** A loan and a client may have the same id; only the id has an index. */
+const ofSubject = (subject: Subject) =>
+  sql`o.external_id = ${subject.id} and o.subject = ${subjectText(subject)}`
+
+/** Its payments, and the refunds and disputes of these. */
+const paymentsOf = (loan: string) => sql`
+  select id, received_at, gateway, gateway_payment_id from core.transaction where external_loan_id = ${loan}
+  union
+  select against.id, against.received_at, against.gateway, against.gateway_payment_id
+    from core.transaction named
+    join core.transaction against on against.of_payment_id = named.gateway_payment_id
+     and against.gateway = named.gateway and against.kind <> 'payment'
+   where named.external_loan_id = ${loan}`
+
+/** Finer than a Date. */
+const placeOf = (at: string, id: string) =>
+  sql`(extract(epoch from ${sql.ref(at)}) * 1000000)::bigint || '.' || ${sql.ref(id)}`
+
+function isBefore(at: string, id: string, place: string | undefined): RawBuilder<unknown> {
+  if (place === undefined) return sql`true`
+  const [microseconds, last] = decodeCursor(place, [...PLACE.payment])
+  return sql`(${sql.ref(at)}, ${sql.ref(id)})
+    < (timestamptz 'epoch' + ${microseconds}::bigint * interval '1 microsecond', ${last}::uuid)`
 }

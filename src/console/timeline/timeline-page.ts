@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
-import { Time } from '../../http/day-fields.ts'
+import { cursorPattern, type Shape } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -11,10 +11,14 @@ import { live, refreshLink } from '../frame/live.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { clientOf } from './client-of.ts'
-import { ENTRIES_PER_PAGE, findEntries, type Subject } from './entries.ts'
+import { PLACE, type Shown, type Subject } from './entries.ts'
 import { entryItem } from './entry-items.ts'
+import { findEntries } from './find-entries.ts'
 import { ledgerNow } from './ledger-now.ts'
 import { clientPath, loanPath } from './subject-path.ts'
+
+const place = (shapes: readonly Shape[]) =>
+  Type.Optional(Type.String({ pattern: cursorPattern([...shapes]) }))
 
 const schema = {
   // As the event named it, even if no loan can have that name.
@@ -23,7 +27,10 @@ const schema = {
   }),
   querystring: Type.Object(
     {
-      before: Type.Optional(Time),
+      operation: place(PLACE.operation),
+      payment: place(PLACE.payment),
+      callback: place(PLACE.callback),
+      action: place(PLACE.action),
       ledger: Type.Optional(oneOf(['now'])),
       refresh: Type.Optional(oneOf(['off'])),
     },
@@ -42,7 +49,7 @@ export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
   }
 }
 
-type Query = { before?: string; ledger?: string; refresh?: string }
+type Query = Shown & { ledger?: string; refresh?: string }
 
 async function timeline(
   context: PageContext,
@@ -52,31 +59,25 @@ async function timeline(
 ): Promise<Html> {
   const { db, formats } = context
   const path = subject.kind === 'loan' ? loanPath(subject.id) : clientPath(subject.id)
-  const [entries, client, now] = await Promise.all([
-    findEntries(db, subject, query.before ?? null),
+  const { ledger, refresh, ...shown } = query
+  const [{ entries, older }, client, now] = await Promise.all([
+    findEntries(db, subject, shown),
     subject.kind === 'loan' ? clientOf(db, subject.id) : null,
-    query.ledger === 'now' ? ledgerNow(context, subject) : nothing,
+    ledger === 'now' ? ledgerNow(context, subject) : nothing,
   ])
-  const page = entries.slice(0, ENTRIES_PER_PAGE)
-  const last = page.at(-1)
-  const older =
-    entries.length > page.length && last !== undefined
-      ? html`<p><a href="${path}?before=${encodeURIComponent(nextAfter(last.at))}">Older entries</a></p>`
-      : nothing
   return html`<h1>${capital(subject.kind)} ${subject.id}</h1>
 <p class="bar">${client === null ? nothing : html`<span>Client <a href="${clientPath(client)}">${client}</a></span>`}
 <a role="button" class="secondary outline" href="${path}?ledger=now&amp;refresh=off">What is at the ledger now</a>
-${query.ledger === 'now' ? nothing : refreshLink(request.url)}</p>
+${ledger === 'now' ? nothing : refreshLink(request.url)}</p>
 ${now}
 ${live(
   request.url,
-  query.ledger === 'now' ? { refresh: 'off' } : query,
-  page.length === 0
-    ? html`<p class="hint">Nothing is known of this ${subject.kind}. Its operations, payments and callbacks appear here.</p>`
-    : html`<ul class="timeline">${page.map(entry => entryItem(entry, request.user.role, formats))}</ul>`,
-)}
-${older}`
+  ledger === 'now' ? { refresh: 'off' } : { refresh },
+  html`${
+    entries.length === 0
+      ? html`<p class="hint">Nothing is known of this ${subject.kind}. Its operations, payments and callbacks appear here.</p>`
+      : html`<ul class="timeline">${entries.map(entry => entryItem(entry, request.user.role, formats))}</ul>`
+  }
+${older === null ? nothing : html`<p><a href="${path}?${new URLSearchParams(older).toString()}">Older entries</a></p>`}`,
+)}`
 }
-
-/** A millisecond later, because the database's times are finer: an entry may appear twice, but none is missed. */
-const nextAfter = (time: Date) => new Date(time.getTime() + 1).toISOString()
