@@ -1,5 +1,6 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
 import { paymentPath } from '../payments/payments-page.ts'
 import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
@@ -34,12 +35,13 @@ async function operations(db: Database, q: string): Promise<Hit[]> {
 
 /** Loans and clients that an operation or a payment has named. */
 async function subjects(db: Database, q: string): Promise<Hit[]> {
-  const anyOf = (condition: RawBuilder<unknown>) =>
-    sql`exists (select from loanops.operation where external_id = ${q} and ${condition})`
+  // Only the id has an index.
+  const anyOf = (subject: string) =>
+    sql`exists (select from loanops.operation where external_id = ${q} and subject = ${subject})`
   const { rows } = await sql<{ isLoan: boolean; isClient: boolean }>`
-    select ${anyOf(sql`operation_type not like 'CLIENT\\_%'`)}
+    select ${anyOf(loanSubject(q))}
            or exists (select from core.transaction where external_loan_id = ${q}) as "isLoan",
-           ${anyOf(sql`operation_type like 'CLIENT\\_%'`)} as "isClient"`.execute(db)
+           ${anyOf(clientSubject(q))} as "isClient"`.execute(db)
   const [found] = rows
   return [
     ...(found?.isLoan ? [{ title: `Loan ${q}`, path: loanPath(q) }] : []),
