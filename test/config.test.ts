@@ -308,6 +308,20 @@ t.test(
   },
 )
 
+t.test(
+  'a CALLBACK_URL with a password stops the start, and the error does not repeat it',
+  async t => {
+    const CALLBACK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+    for (const user of ['asha:pass-1', 'asha', ':pass-1']) {
+      const CALLBACK_URL = `https://${user}@los.example.com/callbacks`
+      const [line, ...others] = complaints({ CALLBACK_URL, CALLBACK_SECRET })
+      t.match(line, /^CALLBACK_URL is invalid: .*without a user or password/)
+      t.notMatch(line, user)
+      t.same(others, [])
+    }
+  },
+)
+
 t.test('compose.yaml passes on every setting that is not generated at its first start', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   for (const name of Object.keys(Settings.properties)) {

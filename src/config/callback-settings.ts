@@ -14,7 +14,7 @@ export const CALLBACK_TYPES = [
 ] as const
 export type CallbackType = (typeof CALLBACK_TYPES)[number]
 
-FormatRegistry.Set('callback-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
+FormatRegistry.Set('callback-url', isCallbackUrl)
 FormatRegistry.Set('callback-secrets', areCallbackSecrets)
 FormatRegistry.Set('callback-types', list =>
   list.split(',').every(one => (CALLBACK_TYPES as readonly string[]).includes(one.trim())),
@@ -22,6 +22,13 @@ FormatRegistry.Set('callback-types', list =>
 
 export function callbackKeys(secrets: string): Buffer[] {
   return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
+}
+
+/** Callbacks are signed; a user and a password in the URL would never be sent. */
+function isCallbackUrl(text: string): boolean {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
 }
 
 function areCallbackSecrets(list: string): boolean {

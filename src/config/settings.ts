@@ -172,7 +172,7 @@ export const Settings = Type.Object({
   ),
   CALLBACK_URL: Type.Optional(
     text(
-      'where the LOS receives callbacks; unset: none are sent',
+      'where the LOS receives callbacks, without a user or password; unset: none are sent',
       'https://los.example.com/callbacks',
       {
         format: 'callback-url',
