@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { BULK_CRASH_POINTS } from '../../src/console/bulk/crash-points.ts'
+import { OPERATOR } from '../support/admin.ts'
 import { type ConsoleService, startWithConsole } from '../support/console.ts'
 import { clientData } from '../support/loans.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
@@ -61,6 +62,20 @@ t.test('after a stop, nothing more is begun', async t => {
   await frozen.kill('SIGTERM')
   t.same(await outcomes(service), { done: 2, refused: 0, audited: 2 })
   t.match((await service.operator(path)).text, /stopped/)
+})
+
+t.test('once its author’s account is disabled, a decision stops and says why', async t => {
+  const service = await withUntried(t)
+  const path = await confirmed(service)
+  const frozen = await frozenWorker(t, service)
+  t.equal((await service.admin(`/console/accounts/${OPERATOR.username}/disable`, {})).status, 303)
+  frozen.child.kill('SIGCONT')
+  const ended = await until(async () => {
+    const { text } = await service.admin(path)
+    return /<dd>(stopped|completed)/.test(text) && text
+  }, 'it has ended')
+  t.match(ended, /stopped.*Stopped: the account asha\.rao is disabled/s)
+  t.same(await outcomes(service), { done: 2, refused: 1, audited: 2 })
 })
 
 t.test('a confirmation that is sent twice is one decision', async t => {

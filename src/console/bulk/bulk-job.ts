@@ -19,6 +19,7 @@ type Next = {
   actor: string
   address: string | null
   requestId: string | null
+  isDisabled: boolean
 }
 
 /** One transaction locks an item, decides it and records that it is done, so each is decided exactly once. */
@@ -41,7 +42,9 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
   const isDone = await context.db.transaction().execute(async trx => {
     const next = await nextItem(trx)
     if (next === undefined) return false
-    const reason = await decided({ ...context, db: trx }, next)
+    const reason = next.isDisabled
+      ? await stopped(trx, next)
+      : await decided({ ...context, db: trx }, next)
     crashPoint('bulk.decided')
     await sql`
       update loanops.bulk_item set outcome = ${reason === null ? 'done' : 'refused'}, reason = ${reason}
@@ -54,7 +57,8 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
 
 async function nextItem(trx: Trx): Promise<Next | undefined> {
   const { rows } = await sql<Next>`
-    select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId"
+    select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId",
+           exists (select from loanops.account a where lower(a.username) = lower(b.actor) and a.disabled_at is not null) as "isDisabled"
       from loanops.bulk b
       join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null
      where b.status = 'running'
@@ -62,6 +66,15 @@ async function nextItem(trx: Trx): Promise<Next | undefined> {
      limit 1
        for update of i skip locked`.execute(trx)
   return rows[0]
+}
+
+/** Disabling an account ends all that it does. @returns why the item is refused, for the page of the decision */
+async function stopped(trx: Trx, { id, actor }: Next): Promise<string> {
+  await sql`
+    update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(
+    trx,
+  )
+  return `Stopped: the account ${actor} is disabled`
 }
 
 /** @returns why it was refused; null if it was decided @throws errors that may be temporary */
