@@ -111,13 +111,13 @@ create or replace function base.is_listed(name text, types text[]) returns boole
       or exists (select from unnest(types) listed where right(listed, 1) = '*' and starts_with(name, left(listed, -1)))
 $$;
 
--- The facts in a part with an id and an amount; no row for any other part.
-create or replace function base.unknown_facts(name text, part jsonb, unit numeric, at timestamptz, loan text)
+-- The facts in a part with an id and an amount, which stays as written; no row for any other part.
+create or replace function base.unknown_facts(name text, part jsonb, at timestamptz, loan text)
   returns setof base.fact language sql stable parallel safe as $$
   with field as materialized (
     select key, value from jsonb_each(base.object_of(part)) where jsonb_typeof(value) in ('string', 'number')
   )
-  select 'payment', id, null::text, 'unknown', amount * unit,
+  select 'payment', id, null::text, 'unknown', amount,
          (select base.text_of(value) from field where key ~ '(^|_)currency$' order by key limit 1),
          at, loan, 'unknown_event', jsonb_build_object('event_type', left(name, 200))
     from (select base.text_of(value) from field

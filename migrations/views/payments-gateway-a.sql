@@ -64,6 +64,17 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'remitter_vpa', base.text_of(payload #> '{upi_transfer,entity,payer_vpa}')))
 $$;
 
+-- Amounts are in minor units: hundredths, except in these currencies (ISO 4217). src/books/apis/major-units.ts reads the same
+-- items and lists the same currencies: if the two disagreed, a payment would have two amounts.
+create or replace function base.major_units(minor numeric, currency text) returns numeric language sql immutable parallel safe as $$
+  select minor * case
+    when currency in ('BIF', 'CLP', 'DJF', 'GNF', 'ISK', 'JPY', 'KMF', 'KRW', 'PYG', 'RWF', 'UGX', 'UYI', 'VND', 'VUV', 'XAF',
+                      'XOF', 'XPF') then 1
+    when currency in ('BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND') then 0.001
+    when currency in ('CLF', 'UYW') then 0.0001
+    else 0.01 end
+$$;
+
 -- Hints for finding the loan of a payment that names none.
 create or replace function base.gateway_a_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select base.without_nulls(jsonb_build_object(
@@ -75,7 +86,8 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     'mandate', base.text_of(payment -> 'token_id'),
     'bank_reference', coalesce(base.text_of(payment #> '{acquirer_data,rrn}'),
       base.text_of(payment #> '{acquirer_data,bank_transaction_id}')),
-    'base_amount', base.number_of(payment -> 'base_amount') * 0.01)
+    -- In rupees, whatever the payment's currency.
+    'base_amount', base.major_units(base.number_of(payment -> 'base_amount'), 'INR'))
     -- Most events hold a payment alone.
     || case when base.object_of(event -> 'payload') - 'payment' = '{}' then '{}' else base.gateway_a_hints_beside(event -> 'payload') end)
 $$;
@@ -93,7 +105,7 @@ create or replace function base.gateway_a_refund(name text, refund jsonb, paymen
              -- A refund that is created as "processed", as in the documentation, may still fail.
              when name = 'refund.created' then 'open'
              else 'done' end,
-        base.number_of(refund -> 'amount') * 0.01, base.text_of(refund -> 'currency'),
+        base.major_units(base.number_of(refund -> 'amount'), base.text_of(refund -> 'currency')), base.text_of(refund -> 'currency'),
         base.unix_time_of(refund -> 'created_at'), coalesce(base.loan_of(refund -> 'notes'), loan), null,
         base.without_nulls(jsonb_build_object('arn', base.text_of(refund #> '{acquirer_data,arn}'))))::base.fact end
 $$;
@@ -107,8 +119,8 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
         case when is_lost then 'done'
              when name ~ '\.(won|closed)$' or dispute ->> 'status' in ('won', 'closed') then 'undone'
              else 'open' end,
-        coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
-          base.number_of(dispute -> 'amount')) * 0.01, base.text_of(dispute -> 'currency'),
+        base.major_units(coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
+          base.number_of(dispute -> 'amount')), base.text_of(dispute -> 'currency')), base.text_of(dispute -> 'currency'),
         base.unix_time_of(case when is_lost then event -> 'created_at' else dispute -> 'created_at' end), loan, null,
         base.without_nulls(jsonb_build_object('phase', base.text_of(dispute -> 'phase'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact end
@@ -117,10 +129,11 @@ $$;
 
 -- The facts of an event whose type is not listed: those of a payment if it holds one.
 create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact language sql stable parallel safe as $$
-  select f.*
+  select f.kind, f.payment_id, f.of_payment_id, f.status, base.major_units(f.amount, f.currency), f.currency, f.paid_at,
+         f.external_loan_id, f.problem, f.hints
     from jsonb_each(base.object_of(event -> 'payload')) part
-   cross join lateral base.unknown_facts(name, part.value -> 'entity', 0.01,
-     base.unix_time_of(part.value #> '{entity,created_at}'), loan) f
+   cross join lateral base.unknown_facts(name, part.value -> 'entity', base.unix_time_of(part.value #> '{entity,created_at}'),
+     loan) f
    order by part.key = 'payment' desc, part.key
    limit 1
 $$;
@@ -139,6 +152,7 @@ declare
   event jsonb;
   name text;
   payment jsonb;
+  amount numeric;
   loan text;
   repaired bytea;
   facts base.fact[] := '{}';
@@ -150,6 +164,7 @@ begin
       name := base.gateway_a_fetched(event -> 'payload');
     end if;
     payment := event #> '{payload,payment,entity}';
+    amount := base.major_units(base.number_of(payment -> 'amount'), base.text_of(payment -> 'currency'));
     loan := base.gateway_a_loan(event, payment);
 
     -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
@@ -158,16 +173,14 @@ begin
       facts := facts || base.unreadable(null);
     elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and coalesce(payment ->> 'captured', '') in ('false', '0'))
           or payment ->> 'status' = 'refunded' and coalesce(payment ->> 'captured', '') not in ('false', '0') then
-      facts := facts || base.captured(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,
-        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan,
-        base.gateway_a_hints(event, payment));
+      facts := facts || base.captured(base.text_of(payment -> 'id'), amount, base.text_of(payment -> 'currency'),
+        base.unix_time_of(payment -> 'created_at'), loan, base.gateway_a_hints(event, payment));
     elsif name = any(base.gateway_a_paid_types()) and payment ->> 'status' is distinct from 'failed' then
       -- Its type says that money was captured, but its status does not.
       facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'id'))));
     elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
-      facts := facts || base.failed(base.text_of(payment -> 'id'), base.number_of(payment -> 'amount') * 0.01,
-        base.text_of(payment -> 'currency'), base.unix_time_of(payment -> 'created_at'), loan,
-        base.gateway_a_hints(event, payment));
+      facts := facts || base.failed(base.text_of(payment -> 'id'), amount, base.text_of(payment -> 'currency'),
+        base.unix_time_of(payment -> 'created_at'), loan, base.gateway_a_hints(event, payment));
     elsif not base.is_listed(name, base.gateway_a_types()) then
       facts := facts || base.gateway_a_unknown(name, event, loan);
     end if;

@@ -143,7 +143,7 @@ create or replace function base.gateway_b_unknown(name text, event jsonb) return
           select event -> 'data', 3
           union all
           select event, 4) parts (part, place)
-   cross join lateral base.unknown_facts(name, part, 1, base.iso_time_of(coalesce(part -> 'payment_time', event -> 'event_time')),
+   cross join lateral base.unknown_facts(name, part, base.iso_time_of(coalesce(part -> 'payment_time', event -> 'event_time')),
      base.loan_of(event #> '{data,order,order_tags}')) f
    order by place
    limit 1
@@ -242,3 +242,6 @@ begin
   end if;
 end
 $$;
+
+-- No longer called, now that both gateways' functions are replaced.
+drop function if exists base.unknown_facts(text, jsonb, numeric, timestamptz, text);

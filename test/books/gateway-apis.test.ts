@@ -117,6 +117,18 @@ t.test('refunds and disputes are listed with their payment', async t => {
   }
 })
 
+t.test('gateway A’s amounts are read in the minor unit of their currency', async t => {
+  const { a, put } = await gateways(t)
+  const settlement = { id: 'setl_1', at: '2026-11-01T12:00:00Z', utr: 'UTR1' }
+  const inYen = { currency: 'JPY', amount: 29_500, fee: 1_180, tax: 180, settlement }
+  await put('/payments', { gateway: 'gateway_a', id: 'pay_1', ...inYen })
+  const inUnits = { amount: '29500', fee: '1000', tax: '180' }
+  t.match(await a.payment('pay_1', null), inUnits)
+  const settled: unknown[] = []
+  for await (const rows of a.settled(DAY)) settled.push(...rows)
+  t.match(settled, [{ ...inUnits, paidOut: '28320' }])
+})
+
 t.test('settlements are listed with fee, tax and UTR', async t => {
   const { a, b, put } = await gateways(t)
   const settlement = { id: 'setl_1', at: '2026-11-01T12:00:00Z', utr: 'UTR1' }

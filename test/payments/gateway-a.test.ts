@@ -143,6 +143,25 @@ t.test('a dispute is a chargeback: open, lost, or won', async t => {
   }
 })
 
+t.test('every amount is in the minor unit of its own currency', async t => {
+  const inYen = { currency: 'JPY', amount: 29_500 }
+  const inDinars = { currency: 'KWD', amount: 10_000 }
+  const refund: any = refundA({ payment: inYen })
+  const dispute: any = disputeA('lost', inYen)
+  Object.assign(refund.payload.refund.entity, inDinars)
+  Object.assign(dispute.payload.dispute.entity, inDinars)
+  const yen = { currency: 'JPY', amount: '29500', problem: null }
+  const dinars = { currency: 'KWD', amount: '10.000' }
+  matchEach(t, await factsOf(refund), [yen, dinars])
+  matchEach(t, await factsOf(dispute), [yen, dinars])
+  const failed = eventA('payment.failed', { status: 'failed', ...inYen })
+  matchEach(t, await factsOf(failed), [{ ...yen, status: 'failed' }])
+  const unlisted = eventA('moon.risen', { status: 'risen', ...inYen })
+  matchEach(t, await factsOf(unlisted), [{ ...yen, problem: 'unknown_event' }])
+  const [said] = await factsOf(capturedA({ ...inYen, payment: { base_amount: 1_770_000 } }))
+  t.match(said?.hints, { base_amount: 17_700 }, 'what it is worth in rupees')
+})
+
 t.test('ids are texts, numbers beyond 2^53 keep every digit', async t => {
   const text = JSON.stringify(capturedA({ amount: 1, id: 2 }))
   const big = text.replace('"id":2', '"id":90071992547409931')

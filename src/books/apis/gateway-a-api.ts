@@ -9,7 +9,8 @@ import {
   type Patience,
   UnexpectedAnswer,
 } from './gateway-call.ts'
-import { majorUnits, namesLoan, shape } from './shape.ts'
+import { majorUnits } from './major-units.ts'
+import { namesLoan, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
@@ -106,13 +107,14 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
 }
 
 function paymentOf(item: unknown): ApiPayment {
+  const currency = shape.text(item, 'currency')
   return {
     id: shape.text(item, 'id'),
-    amount: majorUnits(shape.whole(item, 'amount')),
-    currency: shape.text(item, 'currency'),
+    amount: majorUnits(shape.whole(item, 'amount'), currency),
+    currency,
     status: statusOf(item),
     paidAt: shape.unixTime(item, 'created_at'),
-    ...feesOf(item),
+    ...feesOf(item, currency),
     orderId: shape.maybe(item, 'order_id'),
     hasTags: namesLoan(at(item, 'notes')),
     item,
@@ -131,10 +133,13 @@ function statusOf(item: unknown): ApiPayment['status'] {
 }
 
 /** In these items the fee includes the tax. */
-function feesOf(item: unknown) {
+function feesOf(item: unknown, currency: string | null) {
   if (shape.maybe(item, 'fee') === null) return { fee: null, tax: null }
   const tax = shape.maybe(item, 'tax') === null ? 0n : shape.whole(item, 'tax')
-  return { fee: majorUnits(shape.whole(item, 'fee') - tax), tax: majorUnits(tax) }
+  return {
+    fee: majorUnits(shape.whole(item, 'fee') - tax, currency),
+    tax: majorUnits(tax, currency),
+  }
 }
 
 function refundOf(item: unknown): ApiReversal[] {
@@ -161,11 +166,14 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
   // Not settled yet.
   if (settlementId === null) return []
-  const { fee, tax } = feesOf(row)
+  const currency = shape.maybe(row, 'currency')
+  const { fee, tax } = feesOf(row, currency)
   const id = shape.text(row, 'entity_id')
   const type = shape.maybe(row, 'type')
   const kind = type === 'payment' || type === 'refund' ? type : 'other'
   const isStated = ['credit', 'debit'].every(name => shape.maybe(row, name) !== null)
+  const amount = shape.maybe(row, 'amount') === null ? 0n : shape.whole(row, 'amount')
+  const paidOut = isStated ? shape.whole(row, 'credit') - shape.whole(row, 'debit') : null
   return [
     {
       kind,
@@ -174,10 +182,10 @@ function settlementOf(row: unknown): ApiSettlement[] {
       settlementId,
       settledAt: shape.maybe(row, 'settled_at') === null ? null : shape.unixTime(row, 'settled_at'),
       utr: shape.maybe(row, 'settlement_utr'),
-      amount: majorUnits(shape.maybe(row, 'amount') === null ? 0n : shape.whole(row, 'amount')),
+      amount: majorUnits(amount, currency),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
-      paidOut: isStated ? majorUnits(shape.whole(row, 'credit') - shape.whole(row, 'debit')) : null,
+      paidOut: paidOut === null ? null : majorUnits(paidOut, currency),
     },
   ]
 }

@@ -58,11 +58,6 @@ export const shape = {
   },
 }
 
-export function majorUnits(minor: bigint): string {
-  const digits = String(minor < 0n ? -minor : minor).padStart(3, '0')
-  return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
-}
-
 /** Whether this may be a loan's name; free text is no error. @param tags the notes or tags of a payment or order */
 export function namesLoan(tags: unknown): boolean {
   return ['external_loan_id', 'loan_id'].some(name => {
