@@ -97,6 +97,10 @@ create or replace function core.said_of_refund(r core.transaction, is_payment_ca
          -- facts to read it counts as done, which holds the payment back.
          (max(o.phase) filter (where e.status = 'done')
            >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
+             -- Webhooks of a refund come in any order. Only the gateway's own answer proves that it failed after all, and only
+             -- until another event reports it as made.
+             and (r.kind = 'refund' and max(e.received_at) filter (where e.status = 'undone' and e.verified_by = 'gateway_api')
+                    > max(e.received_at) filter (where e.status = 'done')) is not true
            or case when max(e.facts) >= core.most_facts()
                 then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
          (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true,

@@ -141,7 +141,8 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
    where trust is distinct from 1
 $$;
 
--- Those that no verified event reports with this outcome.
+-- Those that no verified event reports with this outcome. That a refund failed only counts as reported by the gateway's own
+-- answer: if it was made before, nothing else releases its payment.
 create or replace function core.unreported(wanted_gateway text, kinds text[], ids text[], outcomes text[])
   returns table (kind text, id text) language sql stable as $$
   select w.kind, w.id
@@ -150,7 +151,8 @@ create or replace function core.unreported(wanted_gateway text, kinds text[], id
      select from core.event e
       where e.gateway_payment_id = w.id and e.gateway = wanted_gateway and e.kind = w.kind
         and e.verified_by is not null and not e.is_outside
-        and (w.outcome = 'open' or e.status = w.outcome or w.outcome = 'done' and e.status = 'never_captured'))
+        and (w.outcome = 'open' or e.status = w.outcome or w.outcome = 'done' and e.status = 'never_captured')
+        and (w.kind <> 'refund' or w.outcome <> 'undone' or e.verified_by = 'gateway_api'))
 $$;
 
 -- A captured payment stays so, whatever an earlier response says. Locked against settling of the same payments: each would
