@@ -155,6 +155,21 @@ create or replace function core.unreported(wanted_gateway text, kinds text[], id
         and (w.kind <> 'refund' or w.outcome <> 'undone' or e.verified_by = 'gateway_api'))
 $$;
 
+-- Those of which the gateway has returned more than the refunds that verified events report here.
+create or replace function core.with_unknown_refunds(wanted_gateway text, ids text[], refunded numeric[])
+  returns table (payment_id text) language sql stable as $$
+  select w.id
+    from unnest(ids, refunded) w (id, refunded)
+   where w.refunded > (
+     select coalesce(sum(r.amount), 0)
+       from (select max(e.amount) as amount
+               from core.event e
+              where e.of_payment_id = w.id and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
+                and e.verified_by is not null and not e.is_outside
+              group by e.gateway_payment_id
+             having bool_or(e.status in ('done', 'never_captured')) and not bool_or(e.status = 'undone')) r)
+$$;
+
 -- A captured payment stays so, whatever an earlier response says. Locked against settling of the same payments: each would
 -- miss the day that the other is about to give them.
 create or replace function core.keep_statements(wanted_gateway text, wanted_source text, said jsonb) returns void

@@ -21,7 +21,8 @@ async function gateways(t: Test) {
   })
   const put = (path: string, body: object) =>
     fetch(sandbox.controlUrl + path, { method: 'PUT', body: JSON.stringify(body) })
-  const calls = async () => (await fetch(`${sandbox.controlUrl}/calls`)).json()
+  const calls = async () =>
+    (await (await fetch(`${sandbox.controlUrl}/calls`)).json()) as { path: string }[]
   return { a, b, old, put, calls, sandbox }
 }
 
@@ -121,13 +122,38 @@ t.test('gateway A’s amounts are read in the minor unit of their currency', asy
   const { a, put } = await gateways(t)
   const settlement = { id: 'setl_1', at: '2026-11-01T12:00:00Z', utr: 'UTR1' }
   const inYen = { currency: 'JPY', amount: 29_500, fee: 1_180, tax: 180, settlement }
-  await put('/payments', { gateway: 'gateway_a', id: 'pay_1', ...inYen })
+  await put('/payments', { gateway: 'gateway_a', id: 'pay_1', status: 'refunded', ...inYen })
   const inUnits = { amount: '29500', fee: '1000', tax: '180' }
-  t.match(await a.payment('pay_1', null), inUnits)
+  t.match(await a.payment('pay_1', null), { ...inUnits, refunded: '29500' })
   const settled: unknown[] = []
   for await (const rows of a.settled(DAY)) settled.push(...rows)
   t.match(settled, [{ ...inUnits, paidOut: '28320' }])
 })
+
+t.test('all refunds of a payment are listed, whatever the page’s size', async t => {
+  const { a, put } = await gateways(t)
+  await put('/payments', { gateway: 'gateway_a', id: 'pay_1' })
+  const refund = { gateway: 'gateway_a', paymentId: 'pay_1', amount: 5, status: 'processed' }
+  for (let n = 0; n < 101; n++) await put('/refunds', { ...refund, id: `rfnd_${n}` })
+  const payment = (await a.payment('pay_1', null)) as ApiPayment
+  t.equal(payment.refunded, '5.05')
+  const listed = await a.refundsOf(payment)
+  t.equal(new Set(listed.map(({ id }) => id)).size, 101)
+})
+
+t.test(
+  'no refunds are asked for of a payment without any, or of one paid within a day',
+  async t => {
+    const { a, b, put, calls } = await gateways(t)
+    await put('/payments', { gateway: 'gateway_a', id: 'pay_1' })
+    await put('/payments', { gateway: 'gateway_b', id: '1' })
+    const found = [await a.payment('pay_1', null), await b.payment('1', 'order_1')] as ApiPayment[]
+    const before = (await calls()).length
+    t.same(await a.refundsOf(found[0] as ApiPayment), [])
+    t.same(await b.refundsOf(found[1] as ApiPayment), [])
+    t.equal((await calls()).length, before)
+  },
+)
 
 t.test('settlements are listed with fee, tax and UTR', async t => {
   const { a, b, put } = await gateways(t)
@@ -161,7 +187,7 @@ t.test(
       { kind: 'error', status: 502, times: 1 },
     ])
     t.match(await patient.payment('pay_0', null), { id: 'pay_0' })
-    t.equal(((await calls()) as unknown[]).length, 3)
+    t.equal((await calls()).length, 3)
   },
 )
 

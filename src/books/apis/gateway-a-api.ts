@@ -10,7 +10,7 @@ import {
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { majorUnits } from './major-units.ts'
-import { namesLoan, shape } from './shape.ts'
+import { isZero, namesLoan, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
@@ -18,6 +18,8 @@ const ROWS_PER_RECON_PAGE = 1_000
 const MAX_PAGES = 20_000
 /** How long after its beginning a dispute may end. */
 const DISPUTE_MS = 120 * DAY_MS
+/** Of one payment's refunds. Any one of them holds it, so that more need not be read. */
+const MAX_REFUND_PAGES = 10
 const INDIA_MS = 5.5 * 3_600_000
 
 const STATUSES: Record<string, ApiPayment['status']> = {
@@ -64,6 +66,7 @@ export function openGatewayA(
       const item = await found(get(`/payments/${encodeURIComponent(id)}`))
       return item === undefined ? undefined : paymentOf(item)
     },
+    refundsOf: payment => refundsOf(payment, collection),
     ...reversalsOfA(
       path => found(get(path)),
       () => collection('/disputes?'),
@@ -94,6 +97,20 @@ async function* collected(
   throw new UnexpectedAnswer('its list does not end')
 }
 
+async function refundsOf(
+  { id, refunded }: ApiPayment,
+  collection: (path: string) => AsyncIterable<unknown[]>,
+): Promise<ApiReversal[]> {
+  if (refunded === null || isZero(refunded)) return []
+  const refunds: ApiReversal[] = []
+  let pages = 0
+  for await (const items of collection(`/payments/${encodeURIComponent(id)}/refunds?`)) {
+    refunds.push(...items.flatMap(refundOf))
+    if (++pages === MAX_REFUND_PAGES) break
+  }
+  return refunds
+}
+
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
 /** The gateway responds 400, not 404, to an id that it does not have. */
@@ -108,13 +125,15 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
 
 function paymentOf(item: unknown): ApiPayment {
   const currency = shape.text(item, 'currency')
+  const amount = shape.whole(item, 'amount')
   return {
     id: shape.text(item, 'id'),
-    amount: majorUnits(shape.whole(item, 'amount'), currency),
+    amount: majorUnits(amount, currency),
     currency,
     status: statusOf(item),
     paidAt: shape.unixTime(item, 'created_at'),
     ...feesOf(item, currency),
+    refunded: majorUnits(refundedOf(item, amount), currency),
     orderId: shape.maybe(item, 'order_id'),
     hasTags: namesLoan(at(item, 'notes')),
     item,
@@ -130,6 +149,11 @@ function statusOf(item: unknown): ApiPayment['status'] {
   const flag = at(item, 'captured')
   const wasNeverCaptured = flag === false || ['false', '0'].includes(textOf(flag) ?? '')
   return status === 'refunded' && wasNeverCaptured ? 'failed' : status
+}
+
+function refundedOf(item: unknown, amount: bigint): bigint {
+  if (shape.maybe(item, 'amount_refunded') !== null) return shape.whole(item, 'amount_refunded')
+  return shape.text(item, 'status') === 'refunded' ? amount : 0n
 }
 
 /** In these items the fee includes the tax. */

@@ -11,6 +11,8 @@ export type ApiPayment = {
   /** Excluding tax. */
   fee: string | null
   tax: string | null
+  /** How much of it was refunded so far; null if the gateway does not say. */
+  refunded: string | null
   orderId: string | null
   /** Whether the item itself may name the loan; otherwise its order does. */
   hasTags: boolean
@@ -61,6 +63,8 @@ export type ApiPage = {
 export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
+  /** The refunds of a captured payment, whenever they were made. */
+  refundsOf(payment: ApiPayment): Promise<ApiReversal[]>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>

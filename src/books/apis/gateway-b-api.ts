@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
-import { reversalsIn } from './gateway-b-reversals.ts'
+import { refundsOf, reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
 import {
   type Follower,
@@ -61,6 +61,7 @@ export function openGatewayB(
       const item = await found(get(path))
       return item === undefined ? undefined : entityOf(item)
     },
+    refundsOf: payment => refundsOf(payment, path => found(get(path))),
     async refund(id, _, orderId) {
       if (orderId === null) return undefined
       const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)
@@ -123,6 +124,7 @@ function paymentOf(row: unknown): ApiPayment {
     status: EVENT_STATUSES[shape.maybe(event, 'event_status') ?? 'SUCCESS'] ?? 'pending',
     paidAt: shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
+    refunded: null,
     orderId: shape.maybe(order, 'order_id'),
     hasTags: namesLoan(at(order, 'order_tags')),
     item: row,
@@ -138,6 +140,7 @@ function entityOf(item: unknown): ApiPayment {
     paidAt: shape.isoTime(item, 'payment_time'),
     fee: null,
     tax: null,
+    refunded: null,
     orderId: shape.maybe(item, 'order_id'),
     hasTags: false,
     item,

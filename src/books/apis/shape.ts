@@ -58,6 +58,9 @@ export const shape = {
   },
 }
 
+/** @param amount as decimal text */
+export const isZero = (amount: string): boolean => /^-?0+(\.0+)?$/.test(amount)
+
 /** Whether this may be a loan's name; free text is no error. @param tags the notes or tags of a payment or order */
 export function namesLoan(tags: unknown): boolean {
   return ['external_loan_id', 'loan_id'].some(name => {

@@ -6,8 +6,10 @@ import type { Database, Trx } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import { saveEvents } from '../../payments/save-events.ts'
 import type { ApiPage, ApiPayment, ApiReversal, Fetched, GatewayApi } from '../apis/gateway-api.ts'
+import { isZero } from '../apis/shape.ts'
 import { type BackfillClaim, fence } from './claim-backfill.ts'
 import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
+import { refundsBeyond } from './refunds-beyond.ts'
 
 export type Fetch = {
   db: Database
@@ -19,21 +21,18 @@ export type Fetch = {
   onMissed(count: number): void
 }
 
-/** The registration of a mandate, for which nothing is booked. */
-const ZERO = /^-?0+(\.0+)?$/
-
 /** In one transaction with its progress, so that a page that is read again finds what it stored. */
 export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
-  const payments = pages
-    .flatMap(({ payments }) => payments)
-    .filter(({ amount }) => !ZERO.test(amount))
+  // Zero registers a mandate, for which nothing is booked.
+  const payments = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
   const reversals = pages.flatMap(({ reversals }) => reversals)
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
   await fetch.readPending()
   const { missing, unverified } = await unknownOf(fetch, captured)
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
+  reversals.push(...(await refundsBeyond(fetch, captured, missing)))
   for (const { kind, item } of await unreportedOf(db, account, reversals))
     others.push(event(fetch, { kind: kind === 'refund' ? 'refund' : 'dispute', item }))
 

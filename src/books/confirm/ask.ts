@@ -4,7 +4,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
-import type { Fetched, GatewayApi } from '../apis/gateway-api.ts'
+import type { ApiPayment, Fetched, GatewayApi } from '../apis/gateway-api.ts'
 import { fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
@@ -17,7 +17,7 @@ export type Question = { kind: PaymentKind; id: string; refs: Ref[]; asked: stri
 export type Confirmation = {
   outcome: 'confirmed' | 'denied'
   said: string | null
-  event: PaymentEvent | null
+  events: PaymentEvent[]
   asked: string[]
   has_more: boolean
 }
@@ -39,13 +39,15 @@ export async function ask(
   const has_more = fresh.length > MAX_REFS
   let said = 'no event reports it any longer'
   for (const ref of chosen) {
-    const fetched = await look(inquiry, kind, id, ref)
-    if (typeof fetched === 'string') said = fetched
+    const found = await look(inquiry, kind, id, ref)
+    if (typeof found === 'string') said = found
     else {
-      const event = eventOf(inquiry, fetched)
+      const event = eventOf(inquiry, found.fetched)
       const denial = await denialOf(inquiry, kind, id, ref, event)
-      if (denial === null)
-        return { outcome: 'confirmed', said: null, event, asked: [], has_more: false }
+      if (denial === null) {
+        const events = [event, ...(await refundsOf(inquiry, found.payment))]
+        return { outcome: 'confirmed', said: null, events, asked: [], has_more: false }
+      }
       said = denial
     }
   }
@@ -53,7 +55,7 @@ export async function ask(
   return {
     outcome: 'denied',
     said,
-    event: null,
+    events: [],
     asked: has_more ? [...asked, ...names] : [],
     has_more,
   }
@@ -61,12 +63,15 @@ export async function ask(
 
 const ABSENT = 'the gateway does not have it'
 
+/** `payment`: only where a payment was asked about. */
+type Found = { fetched: Fetched; payment?: ApiPayment }
+
 async function look(
   inquiry: Inquiry,
   kind: PaymentKind,
   id: string,
   ref: Ref,
-): Promise<Fetched | string> {
+): Promise<Found | string> {
   const { api, isByOrder } = inquiry
   const { orderId, paymentId } = ref
   // As part of a path, these would lead elsewhere.
@@ -77,23 +82,29 @@ async function look(
   if (paymentId === null) return 'no event names its payment'
   if (kind === 'refund') {
     const refund = await api.refund(id, paymentId, orderId)
-    return refund === undefined ? ABSENT : { kind, ...refund }
+    return refund === undefined ? ABSENT : { fetched: { kind, ...refund } }
   }
   const item = await api.dispute(id, paymentId)
-  return item === undefined ? ABSENT : { kind: 'dispute', item }
+  return item === undefined ? ABSENT : { fetched: { kind: 'dispute', item } }
 }
 
 async function lookForPayment(
   api: GatewayApi,
   id: string,
   orderId: string | null,
-): Promise<Fetched | string> {
+): Promise<Found | string> {
   const payment = await api.payment(id, orderId)
   if (payment === undefined) return ABSENT
   const { item, status, hasTags, orderId: itsOrder } = payment
   if (status !== 'captured' && status !== 'refunded') return 'the gateway has not captured it'
   const order = hasTags || itsOrder === null ? undefined : await api.order(itsOrder)
-  return { kind: 'payment', item, order }
+  return { fetched: { kind: 'payment', item, order }, payment }
+}
+
+/** Their own webhooks may be lost, and the batch is about to post the payment. */
+async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<PaymentEvent[]> {
+  const refunds = payment === undefined ? [] : await inquiry.api.refundsOf(payment)
+  return refunds.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
 }
 
 function eventOf({ account, lenders }: Inquiry, fetched: Fetched): PaymentEvent {

@@ -17,7 +17,7 @@ export async function keepAnswers(
   asked: Asked[],
 ): Promise<void> {
   const denied = asked.filter(({ answer }) => answer?.outcome === 'denied').length
-  const events = asked.flatMap(({ answer }) => answer?.event ?? [])
+  const events = asked.flatMap(({ answer }) => answer?.events ?? [])
   const kept = asked.map(({ question: { kind, id, asked: before }, answer }) => {
     const { outcome, said, asked, has_more } = answer ?? {
       outcome: 'unavailable',

@@ -16,7 +16,10 @@ export function answerA(store: GatewayStore, url: URL, account: string): Gateway
   const mine = store
     .payments('gateway_a')
     .filter(one => one.account === null || one.account === account)
-  const isMine = ({ paymentId }: { paymentId: string }) => mine.some(one => one.id === paymentId)
+  const ids = new Set(mine.map(one => one.id))
+  const isMine = ({ paymentId }: { paymentId: string }) => ids.has(paymentId)
+  const refunds = store.refunds.filter(isOfA).filter(isMine)
+  const entityOf = (payment: GatewayPayment) => paymentOf(payment, refunds)
   switch (`${resource}${id === undefined ? '' : '/:id'}${part === undefined ? '' : `/${part}`}`) {
     case 'payments':
       return page(mine, query, entityOf)
@@ -27,10 +30,7 @@ export function answerA(store: GatewayStore, url: URL, account: string): Gateway
       )
     case 'payments/:id/refunds':
       return page(
-        store.refunds
-          .filter(isOfA)
-          .filter(isMine)
-          .filter(({ paymentId }) => paymentId === id),
+        refunds.filter(({ paymentId }) => paymentId === id),
         query,
         refundOf,
       )
@@ -40,11 +40,11 @@ export function answerA(store: GatewayStore, url: URL, account: string): Gateway
         orderOf,
       )
     case 'refunds':
-      return page(store.refunds.filter(isOfA).filter(isMine), query, refundOf)
+      return page(refunds, query, refundOf)
     case 'disputes':
       return page(store.disputes.filter(isOfA).filter(isMine), query, disputeOf)
     case 'settlements/:id/combined':
-      return recon(mine, store.refunds.filter(isOfA).filter(isMine), query)
+      return recon(mine, refunds, query)
     default:
       return undefined
   }
@@ -100,8 +100,9 @@ function isOn(at: Date, year: string, month: string, day: string | null | undefi
   return local.startsWith(wanted)
 }
 
-function entityOf(payment: GatewayPayment) {
+function paymentOf(payment: GatewayPayment, refunds: GatewayRefund[]) {
   const { notes } = payment
+  const refunded = refundedOf(payment, refunds)
   return {
     id: payment.id,
     entity: 'payment',
@@ -112,8 +113,8 @@ function entityOf(payment: GatewayPayment) {
     invoice_id: null,
     international: false,
     method: 'upi',
-    amount_refunded: payment.status === 'refunded' ? Number(payment.amount) : 0,
-    refund_status: payment.status === 'refunded' ? 'full' : null,
+    amount_refunded: Number(refunded),
+    refund_status: refunded === 0n ? null : refunded < payment.amount ? 'partial' : 'full',
     captured: payment.status === 'captured' || payment.status === 'refunded',
     description: null,
     vpa: 'payer@bank',
@@ -126,6 +127,13 @@ function entityOf(payment: GatewayPayment) {
     acquirer_data: { rrn: '500000000001' },
     created_at: seconds(payment.createdAt),
   }
+}
+
+function refundedOf({ id, amount, status }: GatewayPayment, refunds: GatewayRefund[]): bigint {
+  if (status === 'refunded') return amount
+  return refunds
+    .filter(one => one.paymentId === id && one.status !== 'failed')
+    .reduce((sum, one) => sum + one.amount, 0n)
 }
 
 function orderOf({ orderId, amount, currency, orderNotes, createdAt }: GatewayPayment) {

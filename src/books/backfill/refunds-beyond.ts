@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { Database } from '../../database/database.ts'
+import type { ApiPayment, ApiReversal, GatewayApi } from '../apis/gateway-api.ts'
+import { isZero } from '../apis/shape.ts'
+
+type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
+
+/**
+ * Refunds are listed by their own day. Stored together with its payment, one of a later day holds it before any batch
+ * posts it.
+ * @param missing those of the captured payments that are unknown here
+ */
+export async function refundsBeyond(
+  source: Source,
+  captured: ApiPayment[],
+  missing: ApiPayment[],
+): Promise<ApiReversal[]> {
+  // Where the gateway does not say what was refunded, each payment costs a call: only what is new here is worth it.
+  const unsaid = missing.filter(({ refunded }) => refunded === null)
+  const refunds: ApiReversal[] = []
+  for (const payment of [...(await withUnknownRefunds(source, captured)), ...unsaid])
+    refunds.push(...(await source.api.refundsOf(payment)))
+  return refunds
+}
+
+/** The same days are fetched every hour, and most refunds are known from their webhooks. */
+async function withUnknownRefunds(
+  { db, account }: Source,
+  captured: ApiPayment[],
+): Promise<ApiPayment[]> {
+  const byId = new Map(captured.filter(isRefunded).map(payment => [payment.id, payment]))
+  if (byId.size === 0) return []
+  const amounts = [...byId.values()].map(({ refunded }) => refunded)
+  const { rows } = await sql<{ id: string }>`
+    select payment_id as id
+      from core.with_unknown_refunds(${account.gateway}, ${[...byId.keys()]}::text[], ${amounts}::numeric[])`.execute(
+    db,
+  )
+  return rows.map(({ id }) => byId.get(id) as ApiPayment)
+}
+
+const isRefunded = ({ refunded }: ApiPayment) => refunded !== null && !isZero(refunded)
