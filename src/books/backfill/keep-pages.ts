@@ -32,7 +32,7 @@ export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): 
   const { missing, unverified } = await unknownOf(fetch, captured)
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
-  reversals.push(...(await refundsBeyond(fetch, captured, missing)))
+  reversals.push(...(await refundsBeyond(fetch, captured)))
   for (const { kind, item } of await unreportedOf(db, account, reversals))
     others.push(event(fetch, { kind: kind === 'refund' ? 'refund' : 'dispute', item }))
 

@@ -8,18 +8,14 @@ type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 
 /**
  * Refunds are listed by their own day. Stored together with its payment, one of a later day holds it before any batch
- * posts it.
- * @param missing those of the captured payments that are unknown here
+ * posts it. A gateway that does not say what was refunded is not asked: that would cost a call for each payment.
  */
 export async function refundsBeyond(
   source: Source,
   captured: ApiPayment[],
-  missing: ApiPayment[],
 ): Promise<ApiReversal[]> {
-  // Where the gateway does not say what was refunded, each payment costs a call: only what is new here is worth it.
-  const unsaid = missing.filter(({ refunded }) => refunded === null)
   const refunds: ApiReversal[] = []
-  for (const payment of [...(await withUnknownRefunds(source, captured)), ...unsaid])
+  for (const payment of await withUnknownRefunds(source, captured))
     refunds.push(...(await source.api.refundsOf(payment)))
   return refunds
 }
