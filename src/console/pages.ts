@@ -12,10 +12,10 @@ import { homePage } from './home/home-page.ts'
 import { operationPage } from './operations/operation-page.ts'
 import { operationsPage } from './operations/operations-page.ts'
 import type { PageContext } from './page-context.ts'
-import { longestPage } from './payments/longest-page.ts'
 import { paymentActions } from './payments/payment-actions.ts'
 import { paymentPage } from './payments/payment-page.ts'
 import { paymentsPage } from './payments/payments-page.ts'
+import { suspensePage } from './payments/suspense-page.ts'
 import { migrationActions } from './portfolio/migration-actions.ts'
 import { migrationPage } from './portfolio/migration-page.ts'
 import { portfolioPage } from './portfolio/portfolio-page.ts'
@@ -35,7 +35,7 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   paymentsPage,
   paymentPage,
   paymentActions,
-  longestPage,
+  suspensePage,
   booksPage,
   bucketPage,
   settlementPage,

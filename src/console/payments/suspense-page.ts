@@ -22,7 +22,7 @@ type Row = {
   noted_by: string | null
 }
 
-export function longestPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function suspensePage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [
     {
       name: 'gateway_payment_id',
