@@ -22,7 +22,6 @@ import {
   keepingKey,
   operatorsRefusal,
   stillUnapproved,
-  stillUnknown,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
@@ -100,9 +99,6 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
       return refused(current, difference, answer)
     }
   }
-  // It follows from what was read, which says nothing about an earlier write that may still arrive.
-  if (claim.unknownSince !== null && calls.written() === null)
-    return ended(current, calls.lastRead(), stillUnknown(claim, answer))
   return decided(current, answer)
 }
 
@@ -123,8 +119,7 @@ async function afterContainerError(current: CurrentAttempt, answer: Answer): Pro
 function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
-  if (claim.resolution === 'failed' && !isTransient(error))
-    return refused(current, operatorsRefusal)
+  if (claim.resolution === 'failed' && !isTransient(error)) return refused(current, operatorsRefusal)
   if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()

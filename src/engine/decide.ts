@@ -146,16 +146,6 @@ export function afterFailedLook(decision: Decision): Decision {
     : { ...decision, lookFirst: true }
 }
 
-/** The ledger would refuse it now, but an earlier attempt may still arrive: only an operator ends it. */
-export function stillUnknown(claim: Claim, refused: Answer | Refusal): Decision {
-  return {
-    ...retryLater(claim, { message: failureMessage(refused) }),
-    waitingFor: 'outcome_unknown',
-    lookFirst: true,
-    isUnknown: true,
-  }
-}
-
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not accept it within ${seconds} seconds`
   return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }

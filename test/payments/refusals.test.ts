@@ -5,7 +5,6 @@ import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { capturedA, eventA, refundA, successB } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
-import { hurry } from '../support/operations.ts'
 import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -56,7 +55,7 @@ t.test(
     await sent(service, [eventA('order.paid', { loan: 'L-1', amount: 500_000 })])
     await service.faults([])
     const held = { state: 'suspense', reason: 'events_disagree', next_try_at: null }
-    t.match(await resolveFailed(service), held)
+    t.match(await ended(service), held)
     await disburse(service, 'L-1')
     t.match(await sent(service, []), held)
     t.equal((await service.repayments()).length, 0)
@@ -94,31 +93,6 @@ t.test('a repayment that an operator has failed is posted again only by assignin
   t.equal((await service.repayments()).length, 0)
   t.equal((await service.assign('pay_1', 'L-1')).status, 200)
   t.match(await sent(service, []), { state: 'posted' })
-})
-
-t.test('what the ledger says of the loan does not fail a repayment of unknown outcome', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
-  await unknownRepayment(service)
-  await service.ledgerCall('POST', '/loans/external-id/L-1?command=undodisbursal', {})
-  await service.faults([])
-  const seen = await until(async () => {
-    const { rows } = await sql<{ id: string; status: string; waitingFor: string; error: string }>`
-      select 'REPAYMENT|' || id as id, status, waiting_for as "waitingFor", last_error as error
-        from loanops.operation`.execute(service.db)
-    if (rows[0]?.error?.includes('The loan is')) return rows[0]
-    await hurry(service, rows[0]?.id ?? '')
-    return undefined
-  }, 'the attempt that reads the loan')
-  t.match(seen, { status: 'processing', waitingFor: 'outcome_unknown' })
-  await disburse(service, 'L-1')
-  await until(async () => {
-    const { payment } = await service.payment('pay_1')
-    if (payment.state === 'posted') return true
-    await hurry(service, seen.id)
-    return false
-  }, 'the repayment is posted')
-  t.equal((await service.repayments()).length, 1)
 })
 
 t.test(
