@@ -5,6 +5,8 @@ import { within } from './within.ts'
 
 /** PostgreSQL's time per row no longer falls beyond this, and a group's locks are limited. */
 const MAX_PER_COMMIT = 256
+/** In small steps, because each group that is too large costs a whole time limit. */
+const GROWTH = 1.125
 export const MAX_CONCURRENT_GROUPS = 4
 /** A slower commit waits for a disk or a standby, so a second one at the same time costs nothing. */
 const SLOW_COMMIT_MS = 10
@@ -48,7 +50,7 @@ export function groupCommit<In, Out>(
   const line = openWaitingLine<Waiting<In, Out>>()
   const underWay = new Set<Waiting<In, Out>[]>()
   let slow = 0
-  let maxPerCommit = MAX_PER_COMMIT
+  const size = openSize()
   let isAboutToCommit = false
 
   return {
@@ -80,7 +82,7 @@ export function groupCommit<In, Out>(
     if (isAboutToCommit) return
     while (underWay.size < Math.min(slow + 1, groups)) {
       const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
-      const group = line.take(maxPerCommit - taken)
+      const group = line.take(size.room(taken))
       if (group.length === 0) return
       void commitConcurrently(group)
     }
@@ -94,8 +96,7 @@ export function groupCommit<In, Out>(
       commitNext()
     }, SLOW_COMMIT_MS)
     underWay.add(group)
-    const outcome = await commitGroup(commit, group)
-    maxPerCommit = outcome === 'timeout' ? halfOf(group.length) : doubleOf(maxPerCommit)
+    size.note(await commitGroup(commit, group), group.length)
     clearTimeout(timer)
     underWay.delete(group)
     if (isSlow) slow--
@@ -105,21 +106,32 @@ export function groupCommit<In, Out>(
   }
 }
 
-/** After a group that takes longer than a statement may: the same group again would end in the same way. */
-const halfOf = (count: number) => Math.max(1, Math.floor(count / 2))
-const doubleOf = (count: number) => Math.min(MAX_PER_COMMIT, count * 2)
+type Outcome = 'done' | 'timeout' | 'failed'
+
+/** After a group that takes longer than a statement may, groups are half as large: the same again would end in the same way. */
+function openSize() {
+  let max = MAX_PER_COMMIT
+  return {
+    room: (taken: number) => Math.max(0, max - taken),
+    note(outcome: Outcome, count: number) {
+      if (outcome === 'timeout') max = Math.max(1, Math.floor(count / 2))
+      if (outcome === 'done' && count === max)
+        max = Math.min(MAX_PER_COMMIT, Math.ceil(max * GROWTH))
+    },
+  }
+}
 
 async function commitGroup<In, Out>(
   commit: (items: In[]) => Promise<Out[]>,
   group: Waiting<In, Out>[],
-): Promise<'timeout' | undefined> {
+): Promise<Outcome> {
   try {
     const results = await commit(group.map(({ item }) => item))
     for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
+    return 'done'
   } catch (error) {
     const rejectAll = group.length === 1 || isTransient(error)
     for (const one of group) rejectAll ? one.reject(error) : await commitGroup(commit, [one])
-    return isTimeout(error) ? 'timeout' : undefined
+    return isTimeout(error) ? 'timeout' : 'failed'
   }
-  return undefined
 }
