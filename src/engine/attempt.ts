@@ -20,6 +20,7 @@ import {
   decide,
   heldBack,
   keepingKey,
+  keepingResolution,
   operatorsRefusal,
   stillUnapproved,
 } from './decide.ts'
@@ -119,7 +120,9 @@ async function afterContainerError(current: CurrentAttempt, answer: Answer): Pro
 function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
   // The ledger may be unreachable for good; the operator has the last word.
-  if (claim.resolution === 'failed' && !isTransient(error)) return refused(current, operatorsRefusal)
+  if (claim.resolution === 'failed' && isTransient(error))
+    return ended(current, null, keepingResolution(brokenOff(claim, error as Error, false)))
+  if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
   if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()

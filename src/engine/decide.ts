@@ -111,6 +111,11 @@ export function keepingKey(decision: Decision, answer: Answer | Refusal): Decisi
   return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
+/** What an operator has decided waits for the next attempt. */
+export function keepingResolution(decision: Decision): Decision {
+  return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
+}
+
 export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
   return {
     ...retryLater(claim, { message }),

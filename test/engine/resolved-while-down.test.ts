@@ -1,0 +1,26 @@
+import pg from 'pg'
+import t from 'tap'
+import type { Config } from '../../src/config/config.ts'
+import { runAttempt } from '../../src/engine/attempt.ts'
+import type { Claim } from '../../src/engine/claim.ts'
+import type { AttemptContext } from '../../src/engine/current-attempt.ts'
+import { openHandOver } from '../../src/engine/hand-over.ts'
+import type { Operation } from '../../src/engine/operation.ts'
+import { logger } from '../../src/log.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
+
+t.test(
+  'an operator’s "failed" is neither dropped nor believed while the database is lost',
+  async t => {
+    const log = logger('silent')
+    const traces = await openTraces({} as Config, log)
+    const lost = Object.assign(new pg.DatabaseError('terminating connection', 0, 'error'), {
+      code: '57P01',
+    })
+    const claim = { id: 'x', number: 2, lookFirst: true, resolution: 'failed' } as Claim
+    const operation = { find: () => Promise.reject(lost) } as unknown as Operation
+    const context = { log, traces, ledger: {} } as unknown as AttemptContext
+    const { decision } = await runAttempt(context, operation, claim, openHandOver())
+    t.match(decision, { status: 'processing', lookFirst: true, keepsResolution: true })
+  },
+)
