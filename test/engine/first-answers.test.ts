@@ -14,7 +14,7 @@ import {
   loanData,
   newName,
 } from '../support/loans.ts'
-import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
+import { attemptsOf, delay, ending, hurry, listed, submit } from '../support/operations.ts'
 import { type Interference, startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -242,10 +242,12 @@ t.test('a delete that was turned away does not succeed because somebody else del
   const loan = await ledgerLoan(service)
   const locked = { kind: 'locked', match: { on: 'writes', externalId: loan } }
   await control(service, 'PUT', '/faults', [locked])
-  const id = await submit(service.call, 'LOAN_DELETE', deletion(loan))
-  await until(async () => (await attemptsOf(service, id))[0])
+  await submit(service.call, 'LOAN_DELETE', deletion(loan))
+  // Otherwise its next try may come before the other delete.
+  const id = await delay(service, `loan:${loan}`)
   await control(service, 'PUT', '/faults', [])
   await atLedger(service, 'DELETE', `/loans/external-id/${loan}`)
+  await hurry(service, id)
   t.match(await ending(service.call, id), { status: 'failed' })
 })
 
