@@ -63,8 +63,8 @@ export type ApiPage = {
 export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
-  /** The refunds of a captured payment, whenever they were made. */
-  refundsOf(payment: ApiPayment): Promise<ApiReversal[]>
+  /** The refunds of a payment, whenever they were made; none where its payments do not say that they were refunded. */
+  refundsOf?(payment: ApiPayment): Promise<ApiReversal[]>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>

@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
-import { refundsOf, reversalsIn } from './gateway-b-reversals.ts'
+import { reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
 import {
   type Follower,
@@ -61,7 +61,6 @@ export function openGatewayB(
       const item = await found(get(path))
       return item === undefined ? undefined : entityOf(item)
     },
-    refundsOf: payment => refundsOf(payment, path => found(get(path))),
     async refund(id, _, orderId) {
       if (orderId === null) return undefined
       const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)

@@ -1,6 +1,5 @@
-import { DAY_MS } from '../../day.ts'
 import { at } from './exact-json.ts'
-import type { ApiPayment, ApiReversal } from './gateway-api.ts'
+import type { ApiReversal } from './gateway-api.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
 import { shape } from './shape.ts'
 
@@ -9,12 +8,6 @@ const REVERSALS: Record<string, ApiReversal['kind']> = {
   DISPUTE: 'chargeback',
   CHARGEBACK: 'chargeback',
 }
-
-/**
- * Nothing in a payment says that it was refunded, and the gateway allows few of these calls per minute. The hourly
- * fetches list what happened to a payment within its first day.
- */
-const ASKED_AFTER_MS = DAY_MS
 
 type Ask = (path: string) => Promise<unknown>
 
@@ -27,15 +20,6 @@ export async function reversalsIn(rows: unknown[], ask: Ask): Promise<ApiReversa
     if (kind === 'chargeback') reversals.push(...(await disputesIn(row, ask)))
   }
   return reversals
-}
-
-export async function refundsOf(
-  { id, orderId, paidAt }: ApiPayment,
-  ask: Ask,
-): Promise<ApiReversal[]> {
-  if (orderId === null || Date.now() - paidAt.getTime() < ASKED_AFTER_MS) return []
-  const refunds = await listAt(`${orderPath(orderId)}/refunds`, ask)
-  return refunds.flatMap(refundOf).filter(({ paymentId }) => paymentId === id)
 }
 
 const idsIn = (row: unknown) => ({

@@ -16,7 +16,7 @@ export async function refundsBeyond(
 ): Promise<ApiReversal[]> {
   const refunds: ApiReversal[] = []
   for (const payment of await withUnknownRefunds(source, captured))
-    refunds.push(...(await source.api.refundsOf(payment)))
+    refunds.push(...((await source.api.refundsOf?.(payment)) ?? []))
   return refunds
 }
 
