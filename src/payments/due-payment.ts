@@ -22,7 +22,7 @@ export type DuePayment = {
   overruled: string[]
   /** Null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
-  /** A payment of the same money under another id; null if there is none, or an operator has decided on this one. */
+  /** A payment of the same money under another id; null if there is none, an attempt may have arrived, or an operator has decided. */
   twin: string | null
 }
 
@@ -44,7 +44,7 @@ export async function duePayment(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,
            case when o.unknown_since is null and t.decision is null then t.objection end as objection,
-           case when t.decision is null and 'awaiting_review' <> all(t.overruled) then core.twin_of(t) end as twin
+           case when o.unknown_since is null and t.decision is null and 'ledger_refused' <> all(t.overruled) then core.twin_of(t) end as twin
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (

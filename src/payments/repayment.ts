@@ -123,8 +123,8 @@ function believedDay(
     return refusedFor('currency_mismatch', '403', message)
   }
   if (payment.twin !== null) {
-    const message = `The gateway reports the same money as payment ${payment.twin}, which is booked or being booked`
-    return refusedFor('awaiting_review', '409', message)
+    const message = `it is the same money as payment ${payment.twin}, which is booked or being booked`
+    return refusal('409', 'loanops.differs.at.ledger', message)
   }
   return trusted
 }

@@ -6,7 +6,7 @@ import { paymentService } from '../support/payments.ts'
 const DEBIT = '49914526'
 /** The debit's `cf_txn_id`. */
 const PAYMENT = '4212435861'
-const AWAITING = { state: 'suspense', reason: 'awaiting_review', next_try_at: null }
+const HELD = { state: 'suspense', reason: 'ledger_refused' }
 
 const debit = drawB('SUBSCRIPTION_PAYMENT_SUCCESS', {}, { loan_id: 'L-1' })
 const payment = successB({ id: Number(PAYMENT), amount: 399, loan: 'L-1' })
@@ -24,7 +24,7 @@ for (const [first, second, held, booked] of [
     t.match(await service.batch(), { posted: 0, suspended: 1 })
     matchEach(t, await service.repayments(), [{ externalId: `gateway_b-${booked}` }])
     const { payment: waiting } = await service.payment(held, 'gateway_b')
-    t.match(waiting, { ...AWAITING, detail: RegExp(`payment ${booked}`) })
+    t.match(waiting, { ...HELD, detail: RegExp(`payment ${booked}`) })
     t.equal((await service.assign(held, 'L-1', 'gateway_b')).status, 200)
     t.match(await service.batch(), { posted: 1 }, 'an operator may say that it is other money')
   })
