@@ -5,6 +5,8 @@ import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { decodeCursor, type Shape } from '../../http/cursor.ts'
 
 export const ENTRIES_PER_PAGE = 50
+/** Of a loan's operations, and of its payments: far more than it ever has, so that a flood cannot hold up the page. */
+const MAX_SUBJECTS = 5_000
 
 export type Subject = { kind: 'loan' | 'client'; id: string }
 /** Which entry of each kind was shown last, because many may have the same time. */
@@ -129,7 +131,8 @@ export async function findActions(db: Database, subject: Subject, { action }: Sh
   const { rows } = await sql<ActionEntry>`
     select actor, action, subject, detail, at, ${placeOf('at', 'id')} as place from ops.audit
      where subject = any(array(
-       select o.operation_type || '|' || o.id from loanops.operation o where ${ofSubject(subject)}
+       (select o.operation_type || '|' || o.id from loanops.operation o where ${ofSubject(subject)}
+         order by o.seq desc limit ${MAX_SUBJECTS})
        ${subject.kind === 'loan' ? onPayments : sql``}))
        and ${isBefore('at', 'id', action)}
      order by at desc, id desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
@@ -145,13 +148,15 @@ const ofSubject = (subject: Subject) =>
 
 /** Its payments, and the refunds and disputes of these. */
 const paymentsOf = (loan: string) => sql`
-  select id, received_at, gateway, gateway_payment_id from core.transaction where external_loan_id = ${loan}
+  with named as materialized (
+    select id, received_at, gateway, gateway_payment_id from core.transaction
+     where external_loan_id = ${loan} order by id desc limit ${MAX_SUBJECTS})
+  select * from named
   union
   select against.id, against.received_at, against.gateway, against.gateway_payment_id
-    from core.transaction named
+    from named
     join core.transaction against on against.of_payment_id = named.gateway_payment_id
-     and against.gateway = named.gateway and against.kind <> 'payment'
-   where named.external_loan_id = ${loan}`
+     and against.gateway = named.gateway and against.kind <> 'payment'`
 
 /** Finer than a Date. */
 const placeOf = (at: string, id: string) =>
