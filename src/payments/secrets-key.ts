@@ -2,5 +2,5 @@ import type { Lender } from '../config/lenders.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
 /** Equal for lenders that share their secrets for this gateway, in whatever order each lists them. */
-export const secretsKey = (lender: Lender | undefined, gateway: Gateway): string =>
-  JSON.stringify(lender?.[gateway].secrets.toSorted())
+export const secretsKey = (lender: Lender, gateway: Gateway): string =>
+  JSON.stringify(lender[gateway].secrets.toSorted())

@@ -85,7 +85,8 @@ function isVerifiedBy(
   verifiedBy: string | null,
 ): boolean {
   const key = secretsKey(lender, gateway)
-  return (verifiedBy?.split(',') ?? []).some(
-    code => code === lender.code || secretsKey(lenders.get(code), gateway) === key,
-  )
+  return (verifiedBy?.split(',') ?? []).some(code => {
+    const other = lenders.get(code)
+    return code === lender.code || (other !== undefined && secretsKey(other, gateway) === key)
+  })
 }

@@ -87,7 +87,7 @@ t.test(
 t.test('no process starts with settings for a gateway’s API that has no client', async t => {
   const { url, db } = await freshDatabase(t)
   await addGatewayC(db)
-  const env = testEnv(url, 'http://127.0.0.1:1', {
+  const env = testEnv(url, 'http://127.0.0.1:1/api/v1', {
     GATEWAY_C_API_URL: 'https://api.example',
     GATEWAY_C_API_KEY: 'key',
     GATEWAY_C_API_SECRET: 'secret',
