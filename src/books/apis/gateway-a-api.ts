@@ -10,7 +10,7 @@ import {
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { majorUnits } from './major-units.ts'
-import { isZero, namesLoan, shape } from './shape.ts'
+import { isRefunded, namesLoan, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
@@ -98,13 +98,13 @@ async function* collected(
 }
 
 async function refundsOf(
-  { id, refunded }: ApiPayment,
+  payment: ApiPayment,
   collection: (path: string) => AsyncIterable<unknown[]>,
 ): Promise<ApiReversal[]> {
-  if (refunded === null || isZero(refunded)) return []
+  if (!isRefunded(payment)) return []
   const refunds: ApiReversal[] = []
   let pages = 0
-  for await (const items of collection(`/payments/${encodeURIComponent(id)}/refunds?`)) {
+  for await (const items of collection(`/payments/${encodeURIComponent(payment.id)}/refunds?`)) {
     refunds.push(...items.flatMap(refundOf))
     if (++pages === MAX_REFUND_PAGES) break
   }

@@ -64,7 +64,7 @@ export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
   /** The refunds of a payment, whenever they were made; none where its payments do not say that they were refunded. */
-  refundsOf?(payment: ApiPayment): Promise<ApiReversal[]>
+  refundsOf(payment: ApiPayment): Promise<ApiReversal[]>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>

@@ -61,6 +61,7 @@ export function openGatewayB(
       const item = await found(get(path))
       return item === undefined ? undefined : entityOf(item)
     },
+    refundsOf: async () => [],
     async refund(id, _, orderId) {
       if (orderId === null) return undefined
       const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)

@@ -1,5 +1,6 @@
 import { dayOfIso } from '../../day.ts'
 import { at, textOf } from './exact-json.ts'
+import type { ApiPayment } from './gateway-api.ts'
 import { UnexpectedAnswer } from './gateway-call.ts'
 
 /** The longest id that our own tables read. */
@@ -60,6 +61,10 @@ export const shape = {
 
 /** @param amount as decimal text */
 export const isZero = (amount: string): boolean => /^-?0+(\.0+)?$/.test(amount)
+
+/** As far as the gateway says: the payments of some say nothing. */
+export const isRefunded = ({ refunded }: ApiPayment): boolean =>
+  refunded !== null && !isZero(refunded)
 
 /** Whether this may be a loan's name; free text is no error. @param tags the notes or tags of a payment or order */
 export function namesLoan(tags: unknown): boolean {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
 import type { ApiPayment, ApiReversal, GatewayApi } from '../apis/gateway-api.ts'
-import { isZero } from '../apis/shape.ts'
+import { isRefunded } from '../apis/shape.ts'
 
 type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 
@@ -16,7 +16,7 @@ export async function refundsBeyond(
 ): Promise<ApiReversal[]> {
   const refunds: ApiReversal[] = []
   for (const payment of await withUnknownRefunds(source, captured))
-    refunds.push(...((await source.api.refundsOf?.(payment)) ?? []))
+    refunds.push(...(await source.api.refundsOf(payment)))
   return refunds
 }
 
@@ -35,5 +35,3 @@ async function withUnknownRefunds(
   )
   return rows.map(({ id }) => byId.get(id) as ApiPayment)
 }
-
-const isRefunded = ({ refunded }: ApiPayment) => refunded !== null && !isZero(refunded)

@@ -103,7 +103,7 @@ async function lookForPayment(
 
 /** Their own webhooks may be lost, and the batch is about to post the payment. */
 async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<PaymentEvent[]> {
-  const refunds = payment === undefined ? [] : ((await inquiry.api.refundsOf?.(payment)) ?? [])
+  const refunds = payment === undefined ? [] : await inquiry.api.refundsOf(payment)
   return refunds.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
 }
 
