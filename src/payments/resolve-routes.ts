@@ -36,7 +36,8 @@ const noteSchema = {
 
 type Context = AtLedger & { db: Database }
 
-export function resolveRoutes({ db, ledger, slots }: Context): FastifyPluginAsyncTypebox {
+export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db } = context
   const resolutionOf = resolutionValidator()
 
   return async app => {
@@ -51,12 +52,7 @@ export function resolveRoutes({ db, ledger, slots }: Context): FastifyPluginAsyn
         const resolution = resolutionOf(request.body)
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }
-        const { kind } = await resolve(
-          { db, ledger, slots },
-          name,
-          resolution,
-          await askerOf(request),
-        )
+        const { kind } = await resolve(context, name, resolution, await askerOf(request))
         return (await foundPayment(db, { ...name, kind })).payment
       },
     )

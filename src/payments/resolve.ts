@@ -18,16 +18,17 @@ import type { PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
 export async function resolve(
-  { db, ...at }: AtLedger & { db: Database },
+  context: AtLedger & { db: Database },
   name: PaymentName,
   resolution: PaymentResolution,
   asker: Asker,
 ): Promise<Pick<PaymentStanding, 'kind'>> {
+  const { db } = context
   const seen = await paymentStanding(db, name)
   refuseUnknownOutcome(seen)
   refuseUnfit(seen, resolution)
   // Before the locks, because no batch must wait for the ledger's answer.
-  await checkAtLedger(at, seen, resolution)
+  await checkAtLedger(context, seen, resolution)
   await inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, name)
     refuseUnfit(payment, resolution)

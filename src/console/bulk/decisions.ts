@@ -96,10 +96,10 @@ function onPayment(
 
 function settleAs(
   outcome: 'handled' | 'dismiss',
-  { db, ledger, slots }: Context,
+  context: Context,
   { gateway, id, kind }: PaymentItem,
   { note, asker }: Made,
 ) {
   const name = { gateway, paymentId: id, kind }
-  return resolve({ db, ledger, slots }, name, { outcome, note: note ?? '' }, asker)
+  return resolve(context, name, { outcome, note: note ?? '' }, asker)
 }

@@ -37,7 +37,7 @@ const noteSchema = { params, querystring: kindQuery, body: Type.Object({ note: N
 const checkSchema = { params, querystring: kindQuery }
 
 export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox {
-  const { db, ledger, slots } = context
+  const { db } = context
   const resolutionOf = resolutionValidator()
   return async app => {
     app.post(
@@ -56,7 +56,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       { schema: resolveSchema },
       async (request, reply) => {
         const resolution = resolutionOf(fieldsOf(request.body))
-        await resolve({ db, ledger, slots }, nameOf(request), resolution, askerFor(request))
+        await resolve(context, nameOf(request), resolution, askerFor(request))
         return reply.redirect(back(request, 'decided'), 303)
       },
     )
