@@ -6,6 +6,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import { problemOf } from '../../http/problem.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
+import { markStopped } from './bulk-store.ts'
 import { DECISIONS, type DecisionName, type Item } from './decisions.ts'
 
 const LOOK_EVERY_MS = 2_000
@@ -70,10 +71,7 @@ async function nextItem(trx: Trx): Promise<Next | undefined> {
 
 /** Disabling an account ends all that it does. @returns why the item is refused, for the page of the decision */
 async function stopped(trx: Trx, { id, actor }: Next): Promise<string> {
-  await sql`
-    update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(
-    trx,
-  )
+  await markStopped(trx, id)
   return `Stopped: the account ${actor} is disabled`
 }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { Conflict, NotFound } from '../../http/problem.ts'
 import type { DecisionName } from './decisions.ts'
 
@@ -100,13 +100,18 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
   return rows[0]
 }
 
+/** @returns whether it was running */
+export async function markStopped(trx: Trx, id: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(
+    trx,
+  )
+  return numAffectedRows === 1n
+}
+
 export function stopBulk(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
-    const { numAffectedRows } = await sql`
-      update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(
-      trx,
-    )
-    if (numAffectedRows === 0n) throw new Conflict('This decision is not running')
+    if (!(await markStopped(trx, id))) throw new Conflict('This decision is not running')
     await audit(trx, { ...asker, action: 'bulk.stop', subject: id })
   })
 }
