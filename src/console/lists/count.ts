@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { isTimeout } from '../../database/transient.ts'
 import { count as inDigits } from '../frame/formats.ts'
 
 /** Beyond this, nobody needs the number. */
 export const MAX_COUNTED = 1_000
 const PATIENCE_MS = 800
-const CANCELLED = '57014'
 
 export function countText(n: number): string {
   return n > MAX_COUNTED ? `more than ${inDigits(MAX_COUNTED)}` : inDigits(n)
@@ -23,7 +23,7 @@ export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promis
       return counted[0]?.count ?? 0
     })
   } catch (error) {
-    if ((error as { code?: string }).code === CANCELLED) return null
+    if (isTimeout(error)) return null
     throw error
   }
 }
