@@ -119,10 +119,11 @@ async function afterContainerError(current: CurrentAttempt, answer: Answer): Pro
 
 function afterAnError(current: CurrentAttempt, error: unknown): Ended {
   const { context, claim, key, calls, isLooking } = current
-  // The ledger may be unreachable for good; the operator has the last word.
-  if (claim.resolution === 'failed' && isTransient(error))
-    return ended(current, null, keepingResolution(brokenOff(claim, error as Error, false)))
-  if (claim.resolution === 'failed') return refused(current, operatorsRefusal)
+  // The ledger may be unreachable for good, and the operator has the last word; a lost database comes back.
+  if (claim.resolution === 'failed')
+    return isTransient(error)
+      ? ended(current, null, keepingResolution(brokenOff(claim, error as Error, false)))
+      : refused(current, operatorsRefusal)
   if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
