@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { capturedA, refundA, signedA } from '../support/gateway-events.ts'
+import { capturedA, refundA } from '../support/gateway-events.ts'
 import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
-import { paymentService } from '../support/payments.ts'
+import { paymentService, sendSigned } from '../support/payments.ts'
 
 const SECRET = 'secret'
 const LENDER = { lender: 'LENDER_02' }
@@ -26,10 +26,7 @@ async function withFailedRefund(t: Test) {
   }
   return {
     send: async (...events: object[]) => {
-      for (const event of events) {
-        const body = JSON.stringify(event)
-        await service.webhook('gateway_a', body, { ...LENDER, headers: signedA(SECRET, body) })
-      }
+      for (const event of events) await sendSigned(service, SECRET, event)
     },
     fetch: () => fetchAll(service.call, 'gateway_a', { ...AROUND, ...LENDER }),
     fates,

@@ -1,13 +1,12 @@
 import t, { type Test } from 'tap'
 import { withConfirm } from '../support/confirm.ts'
-import { capturedA, refundA, signedA } from '../support/gateway-events.ts'
+import { capturedA, refundA } from '../support/gateway-events.ts'
 import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
 import { itemOfA, listOfA, oddGateway } from '../support/odd-gateway.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
+import { type PaymentService, paymentService, sendSigned } from '../support/payments.ts'
 
 const TEN_DAYS_LATER = '2026-02-15T04:30:00Z'
 const SECRET = 'secret'
-const LENDER = { lender: 'LENDER_02' }
 const HELD = ['suspense', 'refund']
 
 async function withGateways(t: Test) {
@@ -43,11 +42,6 @@ async function fate(service: PaymentService, id: string, gateway = 'gateway_a') 
   return [payment.state, payment.reason]
 }
 
-async function signed(service: PaymentService, event: object): Promise<void> {
-  const body = JSON.stringify(event)
-  await service.webhook('gateway_a', body, { ...LENDER, headers: signedA(SECRET, body) })
-}
-
 t.test('a fetch of its day holds a payment that was refunded later, with its refund', async t => {
   const { service, refunded } = await withGateways(t)
   const all = [
@@ -67,7 +61,7 @@ t.test('a fetch of its day holds a payment that was refunded later, with its ref
 t.test('a fetch of its day objects to a posted payment that was refunded later', async t => {
   const { service, refunded } = await withGateways(t)
   await refunded('gateway_a', 'pay_1', 500)
-  await signed(service, capturedA({ id: 'pay_1', loan: 'L-1' }))
+  await sendSigned(service, SECRET, capturedA({ id: 'pay_1', loan: 'L-1' }))
   await service.batch()
   t.same(await fate(service, 'pay_1'), ['posted', null])
   t.match(await fetchAll(service.call, 'gateway_a'), { missed: 0 })
@@ -78,8 +72,8 @@ t.test('a fetch of its day objects to a posted payment that was refunded later',
 t.test('a fetch does not ask for the refunds that are known already', async t => {
   const { service, refunded, asked } = await withGateways(t)
   await refunded('gateway_a', 'pay_1', 100_000, 'refunded')
-  await signed(service, capturedA({ id: 'pay_1', loan: 'L-1' }))
-  await signed(service, refundA({ id: 'refund_pay_1' }))
+  await sendSigned(service, SECRET, capturedA({ id: 'pay_1', loan: 'L-1' }))
+  await sendSigned(service, SECRET, refundA({ id: 'refund_pay_1' }))
   await service.batch()
   await fetchAll(service.call, 'gateway_a')
   t.equal(await asked(), 0)
@@ -93,8 +87,9 @@ t.test('a fetch asks for the refunds of a payment whose only known refund failed
     id: 'rfnd_1',
     status: 'failed',
   })
-  await signed(service, capturedA({ id: 'pay_1', loan: 'L-1' }))
-  for (const status of ['processed', 'failed']) await signed(service, refundA({ status }))
+  await sendSigned(service, SECRET, capturedA({ id: 'pay_1', loan: 'L-1' }))
+  for (const status of ['processed', 'failed'])
+    await sendSigned(service, SECRET, refundA({ status }))
   await service.batch()
   await fetchAll(service.call, 'gateway_a')
   t.equal(await asked(), 1)

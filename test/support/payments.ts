@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { capturedA } from './gateway-events.ts'
+import { capturedA, signedA } from './gateway-events.ts'
 import { booksAt, driver } from './ledger-driver.ts'
 import { MONTHLY_TERMS } from './monthly-terms.ts'
 import { type Call, startTestService, type TestService } from './service.ts'
@@ -106,6 +106,17 @@ export function webhooks(url: string) {
       body: text ? JSON.parse(text) : null,
     }
   }
+}
+
+/** An event of gateway A for LENDER_02, signed with this secret. */
+export async function sendSigned(
+  service: Pick<PaymentService, 'webhook'>,
+  secret: string,
+  event: object,
+): Promise<void> {
+  const body = JSON.stringify(event)
+  const headers = signedA(secret, body)
+  await service.webhook('gateway_a', body, { lender: 'LENDER_02', headers })
 }
 
 /** Requests a batch run and waits for it to end. */
