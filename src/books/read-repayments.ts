@@ -130,12 +130,12 @@ function replacementOf(
   transactions: LedgerTransaction[],
 ): LedgerTransaction | undefined {
   const receipt = receiptOf(payment.paymentId)
-  const standing = transactions.filter(
+  const replacements = transactions.filter(
     one =>
       receiptOfRepayment(one) === receipt &&
       !isOfAnotherPayment(one.externalId, payment.externalId),
   )
-  return standing.find(one => differencesOf(one, payment).length === 0) ?? standing[0]
+  return replacements.find(one => differencesOf(one, payment).length === 0) ?? replacements[0]
 }
 
 function differencesOf(one: LedgerTransaction, { amount, days }: PostedPayment): string[] {

@@ -45,7 +45,7 @@ export async function heldRepayment(
   return comparedRepayment(transaction, wanted)
 }
 
-/** A standing one with its receipt number is the same payment, whoever booked it. */
+/** One with its receipt number that is not reversed is the same payment, whoever booked it. */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
   const receipt = receiptOf(wanted.receiptNumber)
   const same = transactions.filter(one => receiptOfRepayment(one) === receipt)
