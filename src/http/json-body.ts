@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { breachesOf } from './json-strictness.ts'
-import { FieldErrors } from './problem.ts'
+import { FieldErrors, invalidField } from './problem.ts'
 
 /** Stricter than Fastify: whatever two parsers could read differently is refused. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -16,7 +16,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 /** Undefined for an empty body: many clients always send a content type. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (!isUtf8(body)) throw refusal('is not UTF-8')
+  if (!isUtf8(body)) throw invalidField('', 'is not UTF-8')
   const text = body.toString()
   const value = parsed(text)
   const breaches = breachesOf(text)
@@ -30,8 +30,9 @@ function parsed(text: string): unknown {
   } catch (error) {
     // Only the position, and no cause, because the message quotes the body.
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
-    throw refusal(position === undefined ? 'is not JSON' : `is not JSON from character ${position}`)
+    throw invalidField(
+      '',
+      position === undefined ? 'is not JSON' : `is not JSON from character ${position}`,
+    )
   }
 }
-
-const refusal = (message: string) => new FieldErrors('INVALID_PAYLOAD', [{ path: '', message }])

@@ -3,7 +3,7 @@ import { fastifyMultipart, type Multipart } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { letTakeLong } from './client-error.ts'
-import { FieldErrors, PayloadTooLarge } from './problem.ts'
+import { invalidField, PayloadTooLarge } from './problem.ts'
 
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
@@ -23,7 +23,7 @@ export async function readParts<T>(
   { bytes: fileSize }: FileLimit,
   read: (parts: Parts) => Promise<T>,
 ): Promise<T> {
-  if (!request.isMultipart()) throw refusal('', 'must be multipart/form-data')
+  if (!request.isMultipart()) throw invalidField('', 'must be multipart/form-data')
   letTakeLong(request.raw, SILENCE_MS)
   try {
     // One more of each than allowed, so that the error can name it.
@@ -78,10 +78,7 @@ export async function* lastPart(
   if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
 }
 
-export const wrongPart = (name: string, message: string) => refusal(`/${name}`, message)
-
-const refusal = (path: string, message: string) =>
-  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
+export const wrongPart = (name: string, message: string) => invalidField(`/${name}`, message)
 
 /** The multipart reader silently truncates a file that is too large. */
 async function* whole(
@@ -98,7 +95,7 @@ async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
     yield* read
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode !== undefined) throw error
-    throw Object.assign(refusal('', 'is malformed or incomplete multipart/form-data'), {
+    throw Object.assign(invalidField('', 'is malformed or incomplete multipart/form-data'), {
       cause: error,
     })
   }

@@ -39,6 +39,10 @@ export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is inv
   }
 }
 
+/** @param path JSON pointer of the field; empty for the whole body */
+export const invalidField = (path: string, message: string) =>
+  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
+
 export const NotFound = createError('NOT_FOUND', '%s', 404)
 export const Conflict = createError('CONFLICT', '%s', 409)
 export const PayloadTooLarge = createError('PAYLOAD_TOO_LARGE', '%s', 413)

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
-import { FieldErrors } from '../http/problem.ts'
+import { invalidField } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 
 export type PauseState = {
@@ -18,7 +18,7 @@ export async function pauseLedger(
   asker: Asker,
 ): Promise<PauseState> {
   if (until !== null && until.getTime() <= Date.now())
-    throw new FieldErrors('INVALID_PAYLOAD', [{ path: '/until', message: 'must be in the future' }])
+    throw invalidField('/until', 'must be in the future')
   return alone(db, async trx => {
     const changed = await changePause(trx, sql`reason = ${reason}, until = ${until}`)
     const { rows } = changed

@@ -4,7 +4,7 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Asker } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { answerEach, itemAnswer } from '../http/answer-each.ts'
-import { FieldErrors } from '../http/problem.ts'
+import { invalidField } from '../http/problem.ts'
 import { closed } from '../http/schemas.ts'
 import { EXTERNAL_ID, ExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
 import { assign } from './assign.ts'
@@ -90,7 +90,7 @@ export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebo
     const { gateway, gateway_payment_id: paymentId, external_loan_id: loan } = item
     if (!EXTERNAL_ID.test(loan)) {
       const message = `must be ${ExternalId.description}`
-      throw new FieldErrors('INVALID_PAYLOAD', [{ path: '/external_loan_id', message }])
+      throw invalidField('/external_loan_id', message)
     }
     await assign(db, { gateway, paymentId, loan, asker })
   }

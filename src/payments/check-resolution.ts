@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { Unavailable } from '../database/unavailable.ts'
-import { Conflict, FieldErrors } from '../http/problem.ts'
+import { Conflict, invalidField } from '../http/problem.ts'
 import { EXTERNAL_ID } from '../http/text-fields.ts'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
@@ -53,12 +53,12 @@ async function refuseAboveCaptured(
   if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
   const loan = await slots.run('live', () => findLoan(ledger, external_loan_id))
   if (loan === undefined)
-    throw refusal(
+    throw invalidField(
       '/external_loan_id',
       'must name a loan that the ledger has, because the amount exceeds what was captured',
     )
   if (loan.currency.code === currency)
-    throw refusal('/amount', `must be at most ${captured}, the captured amount`)
+    throw invalidField('/amount', `must be at most ${captured}, the captured amount`)
 }
 
 async function refuseUnbooked(
@@ -69,13 +69,10 @@ async function refuseUnbooked(
   if (id === undefined) return
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !EXTERNAL_ID.test(loanId))
-    throw refusal('/external_loan_id', 'is required because the payment has no loan')
+    throw invalidField('/external_loan_id', 'is required because the payment has no loan')
   const loan = await slots.run('live', () => findLoanWithTransactions(ledger, loanId))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
   if (!isNotReversed(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
 }
-
-const refusal = (path: string, message: string) =>
-  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])

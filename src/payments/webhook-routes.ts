@@ -8,7 +8,7 @@ import type { Config, OpenGateway } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
-import { FieldErrors } from '../http/problem.ts'
+import { invalidField } from '../http/problem.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { enqueueEvents } from './enqueue-events.ts'
 import type { PayloadFields } from './gateways/gateway.ts'
@@ -131,5 +131,5 @@ function jsonObject(body: Buffer | undefined): PayloadFields {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as PayloadFields
   } catch {}
-  throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must be a JSON object' }])
+  throw invalidField('', 'must be a JSON object')
 }

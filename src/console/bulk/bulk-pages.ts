@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { FieldErrors } from '../../http/problem.ts'
+import { invalidField } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
 import { newId, UUID } from '../../ids.ts'
@@ -54,9 +54,7 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
       const { count, id = newId(), digest, ...wanted } = request.body
       requireNote(wanted)
       if (Number(count) > MAX_BULK_ITEMS)
-        throw new FieldErrors('INVALID_PAYLOAD', [
-          { path: '/count', message: `must be at most ${MAX_BULK_ITEMS}` },
-        ])
+        throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
       const { decision, note = null, ...filter } = wanted
       const asker = askerFor(request)
       const bulk = { id, decision, filter, note, count: Number(count), digest }
@@ -79,5 +77,5 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
 
 function requireNote({ decision, note }: Pick<Static<typeof Wanted>, 'decision' | 'note'>): void {
   if (DECISIONS[decision].needsNote && note === undefined)
-    throw new FieldErrors('INVALID_PAYLOAD', [{ path: '/note', message: 'is required: say why' }])
+    throw invalidField('/note', 'is required: say why')
 }

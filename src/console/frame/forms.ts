@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { FieldErrors } from '../../http/problem.ts'
+import { invalidField } from '../../http/problem.ts'
 
 export function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -23,7 +23,7 @@ function fieldsOf(params: URLSearchParams): Record<string, string> {
   const fields = Object.fromEntries(params)
   const isStorable = [...params].every(pair => pair.every(text => !text.includes('\0')))
   if (isStorable) return fields
-  throw new FieldErrors('INVALID_PAYLOAD', [{ path: '', message: 'must not contain NUL' }])
+  throw invalidField('', 'must not contain NUL')
 }
 
 function filled(fields: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { FieldErrors } from '../../http/problem.ts'
+import { invalidField } from '../../http/problem.ts'
 
 /** @throws FieldErrors */
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
@@ -8,10 +8,7 @@ export function localTime(text: string, timeZone: string, field = 'until'): Date
   const guess = asUtc - offsetAt(asUtc, timeZone)
   const time = asUtc - offsetAt(guess, timeZone)
   // Also where the zone's offset leads to a year of another length than four digits.
-  if (Number.isNaN(time))
-    throw new FieldErrors('INVALID_PAYLOAD', [
-      { path: `/${field}`, message: 'must be a day and a time' },
-    ])
+  if (Number.isNaN(time)) throw invalidField(`/${field}`, 'must be a day and a time')
   return new Date(time)
 }
 

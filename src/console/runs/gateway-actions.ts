@@ -7,7 +7,7 @@ import { uploadStatement } from '../../books/statements/upload-statement.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { acceptFiles, takeFileAfter } from '../../http/multipart.ts'
-import { FieldErrors } from '../../http/problem.ts'
+import { invalidField } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
@@ -58,8 +58,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
   }
 }
 
-const unknown = (name: string) =>
-  new FieldErrors('INVALID_PAYLOAD', [{ path: `/${name}`, message: 'is not known' }])
+const unknown = (name: string) => invalidField(`/${name}`, 'is not known')
 
 type Uploaded = Awaited<ReturnType<typeof uploadStatement>>
 
