@@ -1,7 +1,7 @@
 import type { Feature } from '../engine/feature.ts'
 import { READBACK_CRASH_POINTS } from './crash-points.ts'
-import { readbackGauges } from './gauges.ts'
 import { readbackCounters } from './readback-counters.ts'
+import { readbackGauges } from './readback-gauges.ts'
 
 export const booksFeature: Feature = {
   gauges: [({ metrics, patient, log }) => readbackGauges(metrics.registry, patient, log)],

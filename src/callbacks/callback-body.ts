@@ -2,7 +2,7 @@ import type { CallbackType } from '../config/callback-settings.ts'
 import type { Trx } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { NotFound } from '../http/problem.ts'
-import { type OperationRow, wholeRecord } from '../operations/record.ts'
+import { type OperationRow, wholeRecord } from '../operations/operation-record.ts'
 import { findMigration } from '../portfolio/find-migration.ts'
 import { withoutPersonalData } from './without-personal-data.ts'
 

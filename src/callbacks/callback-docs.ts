@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES, type CallbackType } from '../config/callback-settings.ts'
-import { OperationItem } from '../operations/record.ts'
+import { OperationItem } from '../operations/operation-record.ts'
 import { Payment } from '../payments/payment-record.ts'
-import { MigrationItem } from '../portfolio/record.ts'
+import { MigrationItem } from '../portfolio/migration-record.ts'
 
 const Operation = Type.Pick(OperationItem, [
   'tracking_id',

@@ -9,7 +9,7 @@ import { closed } from '../http/schemas.ts'
 import { WITHOUT_NUL } from '../http/text-fields.ts'
 import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find-operations.ts'
-import { OperationWithAttempts, Processing } from './record.ts'
+import { OperationWithAttempts, Processing } from './operation-record.ts'
 import { ResolvedAs, resolveOperation } from './resolve.ts'
 import { parseTrackingId, TRACKING_REFUSALS, TrackingId } from './tracking-id.ts'
 

@@ -13,7 +13,7 @@ import {
   wantsFailedOfType,
   wantsUnfinished,
 } from './operation-filter.ts'
-import { type OperationRow, type OperationWithAttempts, wholeRecord } from './record.ts'
+import { type OperationRow, type OperationWithAttempts, wholeRecord } from './operation-record.ts'
 import { UnknownTrackingId } from './tracking-id.ts'
 
 const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,

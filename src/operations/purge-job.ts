@@ -1,7 +1,7 @@
 import type { WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { work } from '../queue/queue.ts'
-import { purgeQueue, schedulePurge } from './purge-queue.ts'
+import { purgeQueue, schedulePurge } from './queue.ts'
 
 export async function runPurges(context: WorkerContext): Promise<Job> {
   const { boss, config, log } = context

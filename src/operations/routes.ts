@@ -21,7 +21,13 @@ import type { Traces } from '../ops/traces.ts'
 import { openWaker } from '../queue/wake-workers.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find-operations.ts'
-import { OperationItem, Processing, STATUSES, TrackingRecord, trackingRecord } from './record.ts'
+import {
+  OperationItem,
+  Processing,
+  STATUSES,
+  TrackingRecord,
+  trackingRecord,
+} from './operation-record.ts'
 import { parseTrackingId, TRACKING_REFUSALS, TrackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 

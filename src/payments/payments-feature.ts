@@ -1,7 +1,7 @@
 import type { Feature } from '../engine/feature.ts'
 import { PAYMENT_CRASH_POINTS } from './crash-points.ts'
-import { paymentGauges } from './gauges.ts'
 import { paymentCounters } from './payment-counters.ts'
+import { paymentGauges } from './payment-gauges.ts'
 import { purgeEvents } from './purge-events.ts'
 import { recordPostings } from './record-postings.ts'
 import { repayment } from './repayment.ts'

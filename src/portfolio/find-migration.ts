@@ -4,7 +4,7 @@ import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
 import { idBefore, pageOf } from '../http/cursor.ts'
 import { NotFound } from '../http/problem.ts'
-import type { MigrationRecord } from './record.ts'
+import type { MigrationRecord } from './migration-record.ts'
 import type { Layout } from './upload/errors-csv.ts'
 
 export const noMigration = (id: string) => new NotFound(`No migration ${id}`)

@@ -5,14 +5,14 @@ import type { Database } from '../database/database.ts'
 import { listQuery } from '../http/list-query.ts'
 import { closed } from '../http/schemas.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
-import type { Portfolio } from './portfolio.ts'
 import {
   MigrationItem,
   MigrationList,
   MigrationStatus,
   MigrationTypeName,
   ofOneMigration,
-} from './record.ts'
+} from './migration-record.ts'
+import type { Portfolio } from './portfolio.ts'
 
 const tags = ['migration']
 const listSchema = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { paymentGauges } from '../../src/payments/gauges.ts'
+import { paymentGauges } from '../../src/payments/payment-gauges.ts'
 import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { type PaymentService, paymentService } from '../support/payments.ts'

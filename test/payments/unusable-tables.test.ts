@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { paymentGauges } from '../../src/payments/gauges.ts'
+import { paymentGauges } from '../../src/payments/payment-gauges.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'

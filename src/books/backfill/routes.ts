@@ -15,7 +15,7 @@ import { Id } from '../../http/text-fields.ts'
 import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { askForBackfill } from './ask-for-backfill.ts'
-import { Backfill, GatewayState } from './record.ts'
+import { Backfill, GatewayState } from './backfill-record.ts'
 
 const tags = ['books']
 const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at,

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/cursor.ts'
 import type { Bucket } from './buckets.ts'
-import type { BucketPayment } from './record.ts'
+import type { BucketPayment } from './day-record.ts'
 
 export type BucketQuery = {
   day: string

@@ -3,7 +3,7 @@ import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { BUCKETS, type Bucket } from './buckets.ts'
-import type { ReconciledDay, Totals } from './record.ts'
+import type { ReconciledDay, Totals } from './day-record.ts'
 
 type Figure = { payments: number; amount: string }
 type DayRow = Omit<Static<typeof ReconciledDay>, 'buckets'> & { buckets: Record<Bucket, Figure> }

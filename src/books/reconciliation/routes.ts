@@ -6,11 +6,11 @@ import { IsoDay } from '../../http/day-fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, nullable } from '../../http/schemas.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
+import { BucketPayment, bucketName, ReconciledDay, Totals } from './day-record.ts'
 import { daysCsv } from './days-csv.ts'
 import { DaysQuery, MAX_DAYS, withDays } from './days-query.ts'
 import { findBucket, SORTED_BY } from './find-bucket.ts'
 import { findDays, totalOf } from './find-days.ts'
-import { BucketPayment, bucketName, ReconciledDay, Totals } from './record.ts'
 
 const tags = ['books']
 const { lender, gateway } = paymentFilter

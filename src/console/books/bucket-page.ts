@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { bucketName } from '../../books/reconciliation/day-record.ts'
 import { type BucketQuery, findBucket, SORTED_BY } from '../../books/reconciliation/find-bucket.ts'
-import { bucketName } from '../../books/reconciliation/record.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'

@@ -4,7 +4,7 @@ import { IsoDay } from '../../http/day-fields.ts'
 import { oneOf } from '../../http/schemas.ts'
 import { ExternalId, Text } from '../../http/text-fields.ts'
 import { WAITING_REASONS } from '../../operations/operation-filter.ts'
-import { STATUSES } from '../../operations/record.ts'
+import { STATUSES } from '../../operations/operation-record.ts'
 
 const MAX_PER_CODE = 200
 export const operationFilters = {

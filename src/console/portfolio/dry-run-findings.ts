@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { DryRun } from '../../portfolio/record.ts'
+import type { DryRun } from '../../portfolio/migration-record.ts'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { table } from '../lists/table.ts'

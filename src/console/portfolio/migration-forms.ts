@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
-import type { MigrationRecord } from '../../portfolio/record.ts'
+import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
 export function migrationForms(migration: MigrationRecord, role: Role): Html {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { MigrationRecord } from '../../portfolio/record.ts'
+import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { facts } from '../frame/facts.ts'
 import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'

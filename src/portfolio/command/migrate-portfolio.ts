@@ -11,7 +11,7 @@ import { delimiterOf } from '../../csv/header.ts'
 import type { RowKind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { rankOf } from '../kinds/rank-of.ts'
-import type { MigrationRecord } from '../record.ts'
+import type { MigrationRecord } from '../migration-record.ts'
 import { showProgress } from './progress.ts'
 
 type Wanted = { isDryRun: boolean; skipInvalid: boolean }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
-import type { MigrationRecord } from '../record.ts'
+import type { MigrationRecord } from '../migration-record.ts'
 
 const ASK_EVERY_MS = 500
 

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import { closed } from '../../http/schemas.ts'
+import { MigrationId, ofOneMigration, Started } from '../migration-record.ts'
 import type { Portfolio } from '../portfolio.ts'
-import { MigrationId, ofOneMigration, Started } from '../record.ts'
 
 /** More files than anybody names in one command. */
 const MAX_AFTER = 100

@@ -4,7 +4,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import { noMigration } from '../find-migration.ts'
-import type { MigrationRecord, Started } from '../record.ts'
+import type { MigrationRecord, Started } from '../migration-record.ts'
 import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
 

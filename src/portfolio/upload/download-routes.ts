@@ -5,8 +5,8 @@ import { readerOf } from '../../accounts/actor.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { kindOf, kinds as known } from '../kinds/kinds.ts'
+import { MigrationTypeName, ofOneMigration } from '../migration-record.ts'
 import type { Portfolio } from '../portfolio.ts'
-import { MigrationTypeName, ofOneMigration } from '../record.ts'
 
 const tags = ['migration']
 const templateSchema = {
