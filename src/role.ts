@@ -29,8 +29,8 @@ import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { allCounters, allReports, prepareAll, startWorker, type Worker } from './worker.ts'
 
 /**
- * One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days
- * may wait for one.
+ * One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days, fetches from the
+ * gateways and dry runs may wait for one.
  */
 const MAX_CONCURRENT_LONG_STATEMENTS = 5
 /** Part of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
