@@ -1,5 +1,5 @@
 import { UUID } from '../ids.ts'
-import { FieldErrors } from './problem.ts'
+import { invalidField } from './problem.ts'
 
 const SHAPES = {
   // Any eighteen digits fit into a bigint; the sequence will never need a nineteenth.
@@ -26,8 +26,6 @@ export const idBefore = (cursor: string | undefined): string | null =>
 
 export function decodeCursor(cursor: string, shapes: Shape[]): string[] {
   if (!new RegExp(cursorPattern(shapes)).test(cursor))
-    throw new FieldErrors('INVALID_QUERY', [
-      { path: '/cursor', message: 'is not a cursor of this list' },
-    ])
+    throw invalidField('/cursor', 'is not a cursor of this list', 'INVALID_QUERY')
   return cursor.split('.')
 }

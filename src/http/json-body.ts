@@ -30,9 +30,7 @@ function parsed(text: string): unknown {
   } catch (error) {
     // Only the position, and no cause, because the message quotes the body.
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
-    throw invalidField(
-      '',
-      position === undefined ? 'is not JSON' : `is not JSON from character ${position}`,
-    )
+    const from = position === undefined ? '' : ` from character ${position}`
+    throw invalidField('', `is not JSON${from}`)
   }
 }

@@ -28,9 +28,11 @@ export const Problem = Type.Object(
 export const MAX_FIELD_ERRORS = 100
 export type FieldError = { path: string; message: string }
 
+type InvalidPart = 'INVALID_PAYLOAD' | 'INVALID_QUERY'
+
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {
   readonly fields: FieldError[]
-  constructor(code: 'INVALID_PAYLOAD' | 'INVALID_QUERY', fields: FieldError[], what?: string) {
+  constructor(code: InvalidPart, fields: FieldError[], what?: string) {
     super()
     Object.assign(this, { code })
     const part = what ?? (code === 'INVALID_QUERY' ? 'query' : 'body')
@@ -40,8 +42,11 @@ export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is inv
 }
 
 /** @param path JSON pointer of the field; empty for the whole body */
-export const invalidField = (path: string, message: string) =>
-  new FieldErrors('INVALID_PAYLOAD', [{ path, message }])
+export const invalidField = (
+  path: string,
+  message: string,
+  code: InvalidPart = 'INVALID_PAYLOAD',
+) => new FieldErrors(code, [{ path, message }])
 
 export const NotFound = createError('NOT_FOUND', '%s', 404)
 export const Conflict = createError('CONFLICT', '%s', 409)

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import { IsoDay } from '../http/day-fields.ts'
-import { FieldErrors } from '../http/problem.ts'
+import { invalidField } from '../http/problem.ts'
 import { oneOf } from '../http/schemas.ts'
 import { WITHOUT_NUL } from '../http/text-fields.ts'
 import { GATEWAYS } from './gateways/gateways.ts'
@@ -31,7 +31,7 @@ export type PaymentFilter = Static<typeof PaymentFilter> & {
 export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { loan, lender, gateway, kind, state, reason, from, to } = filter
   if (from !== undefined && to !== undefined && from > to)
-    throw new FieldErrors('INVALID_QUERY', [{ path: '/from', message: `must not be after ${to}` }])
+    throw invalidField('/from', `must not be after ${to}`, 'INVALID_QUERY')
   const startOf = (day: string, plus: number) =>
     sql`(${day}::date + ${sql.lit(plus)})::timestamp at time zone ${timeZone}`
   const where: RawBuilder<unknown>[] = [sql`true`]

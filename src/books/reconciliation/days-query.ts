@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { IsoDay } from '../../http/day-fields.ts'
-import { FieldErrors } from '../../http/problem.ts'
+import { invalidField } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
 
@@ -34,8 +34,7 @@ export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   )
   const [range] = rows
   if (range === undefined) throw new Error('there is no time zone')
-  const refuse = (path: string, message: string) =>
-    new FieldErrors('INVALID_QUERY', [{ path, message }])
+  const refuse = (path: string, message: string) => invalidField(path, message, 'INVALID_QUERY')
   if (range.days < 1) throw refuse('/from', `must not be after ${range.to}`)
   if (range.days > MAX_DAYS) throw refuse('/to', `must be less than ${MAX_DAYS} days after from`)
   return { ...query, from: range.from, to: range.to }
