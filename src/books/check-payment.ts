@@ -1,16 +1,15 @@
 import { type Asker, auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
-import { Unavailable } from '../database/unavailable.ts'
-import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
+import { readForCaller } from '../ledger/read-for-caller.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { foundPayment } from '../payments/find-payments.ts'
 import type { PaymentName } from '../payments/locked-payment.ts'
 import { countFound } from './count-found.ts'
-import { ALWAYS, type PostedPayment, postedTo } from './posted-payments.ts'
-import { type Finding, readRepayments } from './read-repayments.ts'
+import { ALWAYS, postedTo } from './posted-payments.ts'
+import { readRepayments } from './read-repayments.ts'
 import { recordFindings } from './record-findings.ts'
 
 export type CheckContext = {
@@ -22,32 +21,15 @@ export type CheckContext = {
 }
 
 export async function checkPayment(context: CheckContext, name: PaymentName, asker: Asker) {
-  const { db, config, metrics } = context
+  const { db, config, ledger, slots, metrics } = context
   const { id, payment } = await foundPayment(db, name)
   const subject = `${name.gateway}/${name.paymentId}`
   await auditAlone(db, { ...asker, action: 'payment.check', subject })
   const { state, kind, external_loan_id: loan } = payment
   if (state !== 'posted' || loan === null) return payment
   const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
-  const findings = await readNow(
-    context,
-    loan,
-    posted.filter(one => one.id === id),
-  )
+  const wanted = posted.filter(one => one.id === id)
+  const findings = await readForCaller(slots, () => readRepayments(ledger, loan, wanted))
   countFound(metrics)(await db.transaction().execute(trx => recordFindings(trx, findings)))
   return (await foundPayment(db, { ...name, kind })).payment
-}
-
-async function readNow(
-  { ledger, slots }: CheckContext,
-  loan: string,
-  payments: PostedPayment[],
-): Promise<Finding[]> {
-  try {
-    return await slots.run('live', () => readRepayments(ledger, loan, payments))
-  } catch (error) {
-    if (error instanceof LedgerTrouble)
-      throw new Unavailable('the ledger could not be read', { cause: error })
-    throw error
-  }
 }

@@ -1,10 +1,9 @@
 import { Decimal } from 'decimal.js'
-import { Unavailable } from '../database/unavailable.ts'
 import { Conflict, invalidField } from '../http/problem.ts'
 import { EXTERNAL_ID } from '../http/text-fields.ts'
-import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
+import { readForCaller } from '../ledger/read-for-caller.ts'
 import type { Slots } from '../ledger/slots.ts'
 import { isNotReversed } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
@@ -33,14 +32,8 @@ export async function checkAtLedger(
   payment: PaymentStanding,
   resolution: PaymentResolution,
 ): Promise<void> {
-  try {
-    if (resolution.outcome === 'post') await refuseAboveCaptured(at, payment, resolution)
-    if (resolution.outcome === 'handled') await refuseUnbooked(at, payment, resolution)
-  } catch (error) {
-    if (error instanceof LedgerTrouble)
-      throw new Unavailable('the ledger could not be read', { cause: error })
-    throw error
-  }
+  if (resolution.outcome === 'post') await refuseAboveCaptured(at, payment, resolution)
+  if (resolution.outcome === 'handled') await refuseUnbooked(at, payment, resolution)
 }
 
 async function refuseAboveCaptured(
@@ -51,7 +44,7 @@ async function refuseAboveCaptured(
   // The limit applies only if payment and loan share a currency. Below the captured amount no call is
   // needed to find out.
   if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
-  const loan = await slots.run('live', () => findLoan(ledger, external_loan_id))
+  const loan = await readForCaller(slots, () => findLoan(ledger, external_loan_id))
   if (loan === undefined)
     throw invalidField(
       '/external_loan_id',
@@ -70,7 +63,7 @@ async function refuseUnbooked(
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !EXTERNAL_ID.test(loanId))
     throw invalidField('/external_loan_id', 'is required because the payment has no loan')
-  const loan = await slots.run('live', () => findLoanWithTransactions(ledger, loanId))
+  const loan = await readForCaller(slots, () => findLoanWithTransactions(ledger, loanId))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
