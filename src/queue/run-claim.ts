@@ -7,7 +7,7 @@ import { publicError } from '../public-error.ts'
 export type RunTable = keyof DB & `core.${string}_run`
 
 /** Also of runs that are claimed in another way. */
-type LeasedTable = keyof DB
+export type LeasedTable = keyof DB
 
 export type RunClaim = {
   id: string

@@ -1,11 +1,11 @@
 import type { PgBoss } from 'pg-boss'
 import type { Databases, Trx } from '../database/database.ts'
-import { keepRenewing } from '../database/lease.ts'
 import type { Log } from '../log.ts'
+import { holdRun, RunLeft } from './hold-run.ts'
 import type { Job } from './job.ts'
 import { startLoop } from './loop.ts'
 import { type Queue, work } from './queue.ts'
-import { claimRun, type RunClaim, type RunTable, releaseRun, renewRun } from './run-claim.ts'
+import { claimRun, type RunClaim, type RunTable, releaseRun } from './run-claim.ts'
 
 /** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
 const LOOK_EVERY_MS = 2_000
@@ -14,13 +14,6 @@ export type Run = {
   claim: RunClaim
   stopping: AbortSignal
   check(): void
-}
-
-/** The process is stopping, or another worker has claimed the run, which continues with the remaining work. */
-export class RunLeft extends Error {
-  constructor() {
-    super('the run continues on another worker')
-  }
 }
 
 type RunKind = {
@@ -56,13 +49,7 @@ export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): 
   async function runNext(stopping: AbortSignal): Promise<boolean> {
     const claim = await claimRun(db, table)
     if (claim === undefined) return false
-    let isLost = false
-    const renewal = keepRenewing(async () => {
-      isLost ||= !(await renewRun(db, table, claim))
-    })
-    const check = () => {
-      if (isLost || stopping.aborted) throw new RunLeft()
-    }
+    const { check, stop } = holdRun(db, table, claim, () => stopping.aborted)
     try {
       await kind.run({ claim, stopping, check })
       return true
@@ -72,7 +59,7 @@ export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): 
       if (isLeft) return false
       throw error
     } finally {
-      renewal.stop()
+      stop()
     }
   }
 }

@@ -3,8 +3,8 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
 import { LOCKS } from '../../database/locks.ts'
+import { RunLeft } from '../../queue/hold-run.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
-import { RunLeft } from '../../queue/run-job.ts'
 import { nameOf } from './accounts.ts'
 
 export type BackfillClaim = RunClaim & {

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
-import { keepRenewing } from '../../database/lease.ts'
 import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/await-saved.ts'
 import { publicError } from '../../public-error.ts'
-import { releaseRun, renewRun } from '../../queue/run-claim.ts'
-import { RunLeft } from '../../queue/run-job.ts'
+import { holdRun, RunLeft } from '../../queue/hold-run.ts'
+import { releaseRun } from '../../queue/run-claim.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
@@ -25,13 +24,7 @@ type BackfillContext = Fetch & {
 /** @returns false if another worker continues it */
 export async function runBackfill(context: BackfillContext): Promise<boolean> {
   const { db, claim } = context
-  let isLost = false
-  const renewal = keepRenewing(async () => {
-    isLost ||= !(await renewRun(db, 'core.backfill', claim))
-  })
-  const check = () => {
-    if (isLost || context.isStopping()) throw new RunLeft()
-  }
+  const { check, stop } = holdRun(db, 'core.backfill', claim, context.isStopping)
   try {
     // A webhook that still waits to be saved does not count as missed.
     await awaitSaved(
@@ -52,7 +45,7 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
   } catch (error) {
     return await brokenOff(context, error as Error)
   } finally {
-    renewal.stop()
+    stop()
   }
 }
 

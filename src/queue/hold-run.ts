@@ -1,0 +1,35 @@
+import type { Database } from '../database/database.ts'
+import { keepRenewing } from '../database/lease.ts'
+import { type LeasedTable, type RunClaim, renewRun } from './run-claim.ts'
+
+/** The process is stopping, or another worker has claimed the run, which continues with the remaining work. */
+export class RunLeft extends Error {
+  constructor() {
+    super('the run continues on another worker')
+  }
+}
+
+type Hold = {
+  /** @throws RunLeft once the run is no longer ours */
+  check(): void
+  stop(): void
+}
+
+/** Keeps a claimed run until it is stopped. */
+export function holdRun(
+  db: Database,
+  table: LeasedTable,
+  claim: RunClaim,
+  isStopping: () => boolean,
+): Hold {
+  let isLost = false
+  const renewal = keepRenewing(async () => {
+    isLost ||= !(await renewRun(db, table, claim))
+  })
+  return {
+    check() {
+      if (isLost || isStopping()) throw new RunLeft()
+    },
+    stop: renewal.stop,
+  }
+}
