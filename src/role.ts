@@ -3,7 +3,12 @@ import type { PgBoss } from 'pg-boss'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config/config.ts'
-import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  logLosses,
+  openDatabase,
+} from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate.ts'
 import { LONG_STATEMENT_MS } from './database/pool-config.ts'
 import { openWatch, type Watch } from './database/watch.ts'
@@ -49,7 +54,7 @@ export function startRole(
 async function startParts(config: Config, log: FastifyBaseLogger): Promise<Service> {
   const isWorker = config.ROLE !== 'api'
   const name = `loanops-${config.ROLE}`
-  const onError = (error: Error) => log.error({ err: error }, 'database connection error')
+  const onError = logLosses(log)
 
   const db = await openMigratedDatabase(config, { name, onError })
   const onQueueError = (error: Error) => log.error({ err: error }, 'job queue error')

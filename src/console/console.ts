@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { openDatabase } from '../database/database.ts'
+import { logLosses, openDatabase } from '../database/database.ts'
 import { closeQuery } from '../http/validator.ts'
 import { serveAssets } from './frame/assets.ts'
 import { errorPage, noPage } from './frame/errors.ts'
@@ -51,7 +51,7 @@ export function consoleRoutes(
     const db = openDatabase(config.DATABASE_URL, {
       max: CONNECTIONS,
       name: 'loanops-console',
-      onError: error => app.log.error({ err: error }, 'database connection error'),
+      onError: logLosses(app.log),
       statementMs: STATEMENT_MS,
       // Starting parallel workers takes longer than reading one page of rows, and costs API calls CPU.
       isSerial: true,

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
+import type { Log } from '../log.ts'
 import type { DB } from './database.types.ts'
 import { type PoolOptions, poolConfig } from './pool-config.ts'
 
@@ -20,6 +21,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   pools.set(db, pool)
   return db
 }
+
+/** For a pool's `onError`. */
+export const logLosses = (log: Pick<Log, 'error'>) => (error: Error) =>
+  log.error({ err: error }, 'database connection error')
 
 const pools = new WeakMap<Database, pg.Pool>()
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { type Asker, auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config/config.ts'
-import { type Database, openDatabase } from '../database/database.ts'
+import { type Database, logLosses, openDatabase } from '../database/database.ts'
 import type { Catalogue } from '../engine/operation.ts'
 import { limitConcurrent } from '../http/connections.ts'
 import { findLayout } from './find-migration.ts'
@@ -45,7 +45,7 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
     openDatabase(config.DATABASE_URL, {
       max,
       name: 'loanops-migration',
-      onError: error => log.error({ err: error }, 'database connection error'),
+      onError: logLosses(log),
       statementMs: UPLOAD_STATEMENT_MS,
     })
   const forUploads = patient(MAX_CONCURRENT_UPLOADS)
