@@ -1,14 +1,13 @@
 import { Decimal } from 'decimal.js'
 import { LedgerTrouble } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
-import { isSameDay } from '../ledger/day-format.ts'
-import { dayThere, difference } from '../ledger/held.ts'
+import { dayThere } from '../ledger/held.ts'
 import {
   findTransaction,
   findTransactionById,
   readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
-import { receiptOf, receiptOfRepayment } from '../ledger/repayment.ts'
+import { receiptOf, receiptOfRepayment, repaymentDifferences } from '../ledger/repayment.ts'
 import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { isOfAnotherPayment } from '../payments/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
@@ -98,7 +97,7 @@ function found(
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
   if (isNotReversed(held)) {
-    const difference = differencesOf(held, payment).join(', ') || null
+    const difference = repaymentDifferences(held, payment).join(', ') || null
     return { reason: null, difference, amount: otherAmount(held, payment), detail: null }
   }
   const undone = `transaction ${held.id} was undone there on ${dayThere(held.reversedOnDate)}`
@@ -113,7 +112,7 @@ function found(
   const differences = [
     undone,
     `transaction ${adjusted.id} has its receipt number`,
-    ...differencesOf(adjusted, payment),
+    ...repaymentDifferences(adjusted, payment),
   ]
   const amount = otherAmount(adjusted, payment)
   return { reason: null, difference: differences.join(', '), amount, detail: null }
@@ -135,14 +134,7 @@ function replacementOf(
       receiptOfRepayment(one) === receipt &&
       !isOfAnotherPayment(one.externalId, payment.externalId),
   )
-  return replacements.find(one => differencesOf(one, payment).length === 0) ?? replacements[0]
-}
-
-function differencesOf(one: LedgerTransaction, { amount, days }: PostedPayment): string[] {
-  return [
-    ...(new Decimal(one.amount).eq(amount) ? [] : [difference('amount', one.amount, amount)]),
-    ...(days.some(day => isSameDay(one.date, day))
-      ? []
-      : [difference('date', dayThere(one.date), days[0])]),
-  ]
+  return (
+    replacements.find(one => repaymentDifferences(one, payment).length === 0) ?? replacements[0]
+  )
 }

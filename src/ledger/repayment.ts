@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js'
 import type { Answer } from './answer.ts'
 import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
@@ -63,27 +64,29 @@ export function receiptOfRepayment(transaction: LedgerTransaction): string | und
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
 }
 
-function comparedRepayment(transaction: LedgerTransaction, wanted: LedgerRepayment): Held {
+function comparedRepayment(transaction: LedgerTransaction, { day, amount }: LedgerRepayment): Held {
   const { id, externalId } = transaction
-  return compared(
-    { resourceId: id, resourceExternalId: externalId },
-    repaymentDifferences(transaction, wanted),
-  )
+  const undone = isNotReversed(transaction)
+    ? []
+    : ['it was undone there, and its external id stays reserved']
+  return compared({ resourceId: id, resourceExternalId: externalId }, [
+    ...undone,
+    ...repaymentDifferences(transaction, { amount, days: [day] }),
+  ])
 }
 
-function repaymentDifferences(
-  transaction: LedgerTransaction,
-  { day, amount }: LedgerRepayment,
+/** @param wanted may have been made on any of `days`, each as `dd MMMM yyyy` */
+export function repaymentDifferences(
+  { amount, date }: LedgerTransaction,
+  wanted: { amount: string; days: string[] },
 ): string[] {
   return [
-    ...(isNotReversed(transaction)
+    // An answer that lacks the amount differs too.
+    ...(new Decimal(amount ?? Number.NaN).eq(wanted.amount)
       ? []
-      : ['it was undone there, and its external id stays reserved']),
-    ...(transaction.amount === Number(amount)
+      : [difference('amount', amount, wanted.amount)]),
+    ...(wanted.days.some(day => isSameDay(date, day))
       ? []
-      : [difference('amount', transaction.amount, amount)]),
-    ...(isSameDay(transaction.date, day)
-      ? []
-      : [difference('date', dayThere(transaction.date), day)]),
+      : [difference('date', dayThere(date), wanted.days[0])]),
   ]
 }

@@ -5,7 +5,6 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
-import { isSameDay } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/held.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
 import {
@@ -14,7 +13,12 @@ import {
   findTransaction,
   readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
-import { type LedgerRepayment, postRepayment, repaymentAmong } from '../ledger/repayment.ts'
+import {
+  type LedgerRepayment,
+  postRepayment,
+  repaymentAmong,
+  repaymentDifferences,
+} from '../ledger/repayment.ts'
 import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { repaymentIntake } from './repayment-intake.ts'
@@ -182,10 +186,8 @@ function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId
 
 /** On any event's day: one that arrived after the repayment was sent may name an earlier one. */
 function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
-  const days = decided === null ? events : [decided]
-  return (
-    new Decimal(booked.amount).eq(amount) && days.some(({ day }) => isSameDay(booked.date, day))
-  )
+  const days = (decided === null ? events : [decided]).map(({ day }) => day)
+  return repaymentDifferences(booked, { amount, days }).length === 0
 }
 
 function repaymentAnswer(loan: LedgerLoan, booked: Repayment): object {
