@@ -65,14 +65,14 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
 $$;
 
 -- Amounts are in minor units: hundredths, except in these currencies (ISO 4217). src/books/apis/major-units.ts reads the same
--- items and lists the same currencies: if the two disagreed, a payment would have two amounts.
+-- items and lists the same currencies: if the two disagreed, a payment would have two amounts. It names each argument once, so
+-- that PostgreSQL can inline it.
 create or replace function base.major_units(minor numeric, currency text) returns numeric language sql immutable parallel safe as $$
-  select minor * case
-    when currency in ('BIF', 'CLP', 'DJF', 'GNF', 'ISK', 'JPY', 'KMF', 'KRW', 'PYG', 'RWF', 'UGX', 'UYI', 'VND', 'VUV', 'XAF',
-                      'XOF', 'XPF') then 1
-    when currency in ('BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND') then 0.001
-    when currency in ('CLF', 'UYW') then 0.0001
-    else 0.01 end
+  select minor * coalesce((
+    '{"BIF": 1, "CLP": 1, "DJF": 1, "GNF": 1, "ISK": 1, "JPY": 1, "KMF": 1, "KRW": 1, "PYG": 1, "RWF": 1, "UGX": 1, "UYI": 1,
+      "VND": 1, "VUV": 1, "XAF": 1, "XOF": 1, "XPF": 1,
+      "BHD": 0.001, "IQD": 0.001, "JOD": 0.001, "KWD": 0.001, "LYD": 0.001, "OMR": 0.001, "TND": 0.001,
+      "CLF": 0.0001, "UYW": 0.0001}'::jsonb -> currency)::numeric, 0.01)
 $$;
 
 -- Hints for finding the loan of a payment that names none.
