@@ -81,8 +81,9 @@ create or replace function base.is_no_money(amount numeric) returns boolean lang
   select amount <= 0 or amount >= 1e13 or scale(trim_scale(amount)) > 2
 $$;
 
+-- Stable, as jsonb_build_object is: PostgreSQL does not inline an immutable function that calls a stable one.
 create or replace function base.captured(payment_id text, amount numeric, currency text, paid_at timestamptz,
-  external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
+  external_loan_id text, hints jsonb) returns base.fact language sql stable parallel safe as $$
   select case
     when payment_id is null or amount is null or paid_at is null
       then row('payment', null, null, 'captured', amount, currency, paid_at, external_loan_id, 'unreadable',

@@ -146,13 +146,38 @@ create or replace function base.gateway_a_fetched(payload jsonb) returns text la
     else 'loanops.backfill' end
 $$;
 
+create or replace function base.gateway_a_payment(name text, event jsonb, payment jsonb, loan text) returns base.fact
+  language plpgsql stable parallel safe as $$
+declare
+  payment_id text := base.text_of(payment -> 'id');
+  currency text := base.text_of(payment -> 'currency');
+  amount numeric := base.major_units(base.number_of(payment -> 'amount'), currency);
+  paid_at timestamptz := base.unix_time_of(payment -> 'created_at');
+  hints jsonb := base.gateway_a_hints(event, payment);
+begin
+  -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
+  -- takes precedence over the status. As a text, it is "1" or "0".
+  if payment ->> 'status' = 'captured' and not (name like 'refund.%' and coalesce(payment ->> 'captured', '') in ('false', '0'))
+     or payment ->> 'status' = 'refunded' and coalesce(payment ->> 'captured', '') not in ('false', '0') then
+    return base.captured(payment_id, amount, currency, paid_at, loan, hints);
+  elsif name = any(base.gateway_a_paid_types()) and payment ->> 'status' is distinct from 'failed' then
+    -- Its type says that money was captured, but its status does not.
+    return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
+  elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
+    return base.failed(payment_id, amount, currency, paid_at, loan, hints);
+  elsif not base.is_listed(name, base.gateway_a_types()) then
+    return base.gateway_a_unknown(name, event, loan);
+  end if;
+  return null;
+end
+$$;
+
 -- No body makes it raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
   name text;
   payment jsonb;
-  amount numeric;
   loan text;
   repaired bytea;
   facts base.fact[] := '{}';
@@ -164,26 +189,9 @@ begin
       name := base.gateway_a_fetched(event -> 'payload');
     end if;
     payment := event #> '{payload,payment,entity}';
-    amount := base.major_units(base.number_of(payment -> 'amount'), base.text_of(payment -> 'currency'));
     loan := base.gateway_a_loan(event, payment);
-
-    -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
-    -- takes precedence over the status. As a text, it is "1" or "0".
-    if jsonb_typeof(event) is distinct from 'object' then
-      facts := facts || base.unreadable(null);
-    elsif payment ->> 'status' = 'captured' and not (name like 'refund.%' and coalesce(payment ->> 'captured', '') in ('false', '0'))
-          or payment ->> 'status' = 'refunded' and coalesce(payment ->> 'captured', '') not in ('false', '0') then
-      facts := facts || base.captured(base.text_of(payment -> 'id'), amount, base.text_of(payment -> 'currency'),
-        base.unix_time_of(payment -> 'created_at'), loan, base.gateway_a_hints(event, payment));
-    elsif name = any(base.gateway_a_paid_types()) and payment ->> 'status' is distinct from 'failed' then
-      -- Its type says that money was captured, but its status does not.
-      facts := facts || base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'id'))));
-    elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
-      facts := facts || base.failed(base.text_of(payment -> 'id'), amount, base.text_of(payment -> 'currency'),
-        base.unix_time_of(payment -> 'created_at'), loan, base.gateway_a_hints(event, payment));
-    elsif not base.is_listed(name, base.gateway_a_types()) then
-      facts := facts || base.gateway_a_unknown(name, event, loan);
-    end if;
+    facts := facts || case when jsonb_typeof(event) = 'object' then base.gateway_a_payment(name, event, payment, loan)
+      else base.unreadable(null) end;
 
     if name = any(base.gateway_a_refund_types()) then
       facts := facts || base.gateway_a_refund(name, event #> '{payload,refund,entity}', payment, loan);

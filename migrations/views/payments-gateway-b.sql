@@ -35,18 +35,23 @@ create or replace function base.gateway_b_hints(event jsonb, payment jsonb) retu
 $$;
 
 create or replace function base.gateway_b_payment(name text, event jsonb, payment jsonb) returns base.fact
-  language sql stable parallel safe as $$
-  select case
-    when name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
-      base.captured(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
-        base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'),
-        base.loan_of(event #> '{data,order,order_tags}'), base.without_nulls(base.gateway_b_hints(event, payment)))
-    when name <> 'PAYMENT_SUCCESS_WEBHOOK' or payment ->> 'payment_status' in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
-      base.failed(base.text_of(payment -> 'cf_payment_id'), base.number_of(payment -> 'payment_amount'),
-        base.text_of(payment -> 'payment_currency'), base.iso_time_of(payment -> 'payment_time'),
-        base.loan_of(event #> '{data,order,order_tags}'), base.without_nulls(base.gateway_b_hints(event, payment)))
-    -- Its type says that money was captured, but its status does not.
-    else base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.text_of(payment -> 'cf_payment_id')))) end
+  language plpgsql stable parallel safe as $$
+declare
+  payment_id text := base.text_of(payment -> 'cf_payment_id');
+  amount numeric := base.number_of(payment -> 'payment_amount');
+  currency text := base.text_of(payment -> 'payment_currency');
+  paid_at timestamptz := base.iso_time_of(payment -> 'payment_time');
+  loan text := base.loan_of(event #> '{data,order,order_tags}');
+  hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
+begin
+  if name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
+    return base.captured(payment_id, amount, currency, paid_at, loan, hints);
+  elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or payment ->> 'payment_status' in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
+    return base.failed(payment_id, amount, currency, paid_at, loan, hints);
+  end if;
+  -- Its type says that money was captured, but its status does not.
+  return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
+end
 $$;
 
 -- A mandate debit for an instalment, or the rupee or two that verify the mandate itself.
