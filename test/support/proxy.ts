@@ -31,6 +31,8 @@ export type Proxy = {
   /** The URL to call, up to and including `/api/v1`. */
   target: string
   interferences: Interference[]
+  /** Calls that wait for their `after`. */
+  held: number
   /** Calls that are not answered yet, and the most that there were at a time. */
   underWay: number
   mostUnderWay: number
@@ -42,6 +44,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
     url: '',
     target: '',
     interferences: [],
+    held: 0,
     underWay: 0,
     mostUnderWay: 0,
   }
@@ -53,7 +56,9 @@ export async function startProxy(t: Test): Promise<Proxy> {
       one => isMeant(one, request, sent) && !isSpared(one) && !isOver(one),
     )
     if (meant?.isTwice) await passOn(proxy, request, sent)
+    if (meant?.after) proxy.held++
     await meant?.after
+    if (meant?.after) proxy.held--
     const found = meant?.isTwice || meant?.after ? undefined : meant
     // Without an answer where the test has ended and closed the ledger.
     const passed =

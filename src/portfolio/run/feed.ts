@@ -30,7 +30,7 @@ export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string)
     if (underWay >= MAX_UNDER_WAY) return false
     const rows = await takeNext(trx, id)
     if (rows.length > 0) await insertSteps(trx, boss, kinds, run, rows)
-    else if (underWay === 0) await complete(trx, id)
+    else if (underWay === 0 && !(await hasCalls(trx, id))) await complete(trx, id)
     return rows.length === ROWS_AT_ONCE
   })
 }
@@ -140,6 +140,16 @@ function stepId(
 ): string {
   const of = isClientSubject(subject) ? subject : `line:${line}`
   return idOf(`migration:${id}:${run}:${of}:${operationType}`)
+}
+
+/** A row may have ended before its operations, if one of them was cancelled. */
+async function hasCalls(trx: Trx, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from loanops.operation o
+     where o.status = 'processing' and o.origin = 'migration'
+       and exists (select from loanops.migration_step where operation_id = o.id and migration_id = ${id})
+     limit 1`.execute(trx)
+  return rows.length > 0
 }
 
 async function complete(trx: Trx, id: string) {

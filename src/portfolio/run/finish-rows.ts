@@ -57,9 +57,10 @@ async function recordResults(trx: Trx, ours: Final[]): Promise<FinishedRow[]> {
 async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow[]> {
   const { rows } = await sql<FinishedRow>`
     with failed as (
-      select s.migration_id, s.line, o.subject, o.external_id, o.error_message
+      select s.migration_id, s.line, row.on_date, o.subject, o.external_id, o.error_message
         from loanops.operation o
         join loanops.migration_step s on s.operation_id = o.id
+        join loanops.migration_row row using (migration_id, line)
        where o.id = any(${operationIds})
     ), of_client as (
       update loanops.migration_row r
@@ -67,11 +68,8 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
         from failed
        where failed.subject like 'client:%' and r.migration_id = failed.migration_id
          and r.client_external_id = failed.external_id and r.line <> failed.line and r.state in ('valid', 'running')
-         -- Rows that an earlier run began do not wait for this client: their own calls decide how they end.
-         and not exists (select from loanops.migration_step s
-                           join loanops.operation o on o.id = s.operation_id
-                          where s.migration_id = r.migration_id and s.line = r.line
-                            and o.status = 'processing' and o.attempt > 0)
+         -- Rows that an earlier run began do not wait for this client.
+         and not ${isBegun}
       returning r.migration_id as "migrationId", r.line, r.state
     ), of_loan as (
       update loanops.migration_row r
@@ -85,12 +83,21 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
          select line from loanops.migration_row
           where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'running') other
        where failed.subject like 'loan:%' and r.migration_id = failed.migration_id and r.line = other.line
-         and r.line <> failed.line and r.state in ('valid', 'running')
+         and r.state in ('valid', 'running')
+         -- Those before a row that was cancelled do not depend on it.
+         and (coalesce(r.on_date, 'infinity'), r.line) > (coalesce(failed.on_date, 'infinity'), failed.line)
+         and not ${isBegun}
       returning r.migration_id as "migrationId", r.line, r.state
     )
     select * from of_client union all select * from of_loan`.execute(trx)
   return rows
 }
+
+/** The row's own calls decide how it ends. */
+const isBegun = sql`exists (
+  select from loanops.migration_step s
+    join loanops.operation o on o.id = s.operation_id
+   where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing' and o.attempt > 0)`
 
 async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
   const rows = finished.filter(({ state }) => state !== 'done')
