@@ -667,6 +667,8 @@ create table loanops.operation (
   caller text,
   request_id text,
   traceparent text,
+  actor text,
+  address inet,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
   constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),
   constraint operation_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'payment'::text, 'migration'::text]))),

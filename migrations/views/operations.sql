@@ -38,13 +38,16 @@ select o.operation_type || '|' || o.id::text as tracking_id,
                                                    o.response ->> 'userMessageGlobalisationCode') end as error_code,
        o.caller,
        o.request_id,
-       o.id
+       o.id,
+       o.actor,
+       o.address
   from loanops.operation o
   left join (select id, '' as nothing from loanops.operation where status = 'processing') unfinished using (id);
 
 create or replace view ops.operation as
 select tracking_id, operation_type, external_id, status, attempts, waiting_for, next_try_at, last_error, error_message,
-       accepted_at, processed_at, origin, seq, error_code, caller, request_id
+       accepted_at, processed_at, origin, seq, error_code, caller, request_id, actor,
+       address
   from loanops.operation_state
  where origin <> 'payment';
 comment on view ops.operation is 'What became of each operation, and why it is not done yet';

@@ -527,6 +527,8 @@ export interface LoanopsMigrationStep {
 
 export interface LoanopsOperation {
   accepted_at: Generated<Timestamp>;
+  actor: string | null;
+  address: string | null;
   attempt: Generated<number>;
   attempts: Generated<number>;
   caller: string | null;
@@ -576,6 +578,8 @@ export interface LoanopsOperationAttempt {
 
 export interface LoanopsOperationState {
   accepted_at: Timestamp | null;
+  actor: string | null;
+  address: string | null;
   attempts: number | null;
   caller: string | null;
   error_code: string | null;

@@ -30,7 +30,9 @@ export type NewOperation = {
   requestSha256: string | null
 } & AskedBy
 type AskedBy = {
+  actor: string | null
   caller: string | null
+  address: string | null
   requestId: string | null
   traceparent: string | null
 }
@@ -52,7 +54,9 @@ export function newOperation(
     data,
     idempotencyKey,
     requestSha256: idempotencyKey === null ? null : sha256OfJson(request),
+    actor: null,
     caller: null,
+    address: null,
     requestId: null,
     traceparent: null,
     ...askedBy,
@@ -115,12 +119,13 @@ async function insertQuietly(
              (select count(pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)) from hashes)
     ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)})
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
-      request_sha256, caller, request_id, traceparent)
+      request_sha256, actor, caller, address, request_id, traceparent)
     select "id", "operationType", ${sql.lit(origin)}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
-           decode("requestSha256", 'hex'), "caller", "requestId", "traceparent"
+           decode("requestSha256", 'hex'), "actor", "caller", "address", "requestId", "traceparent"
       from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
         "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
-        "idempotencyKey" text, "requestSha256" text, "caller" text, "requestId" text, "traceparent" text)) with ordinality
+        "idempotencyKey" text, "requestSha256" text, "actor" text, "caller" text, "address" inet, "requestId" text,
+        "traceparent" text)) with ordinality
      order by ordinality
     on conflict do nothing`.execute(db)
 }

@@ -111,7 +111,7 @@ function lastUnfinished(subject: RawBuilder<unknown>) {
 }
 
 const listColumns = sql`v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error,
-  v.error_code, v.caller, v.request_id`
+  v.error_code, v.actor, v.caller, host(v.address) as address, v.request_id`
 
 type ListColumns = {
   external_id: string
@@ -121,7 +121,9 @@ type ListColumns = {
   next_try_at: string | null
   last_error: string | null
   error_code: string | null
+  actor: string | null
   caller: string | null
+  address: string | null
   request_id: string | null
 }
 
@@ -136,7 +138,9 @@ function listItem(row: OperationRow & ListColumns) {
       next_try_at: row.next_try_at,
       last_error: row.last_error,
       error_code: row.error_code,
+      actor: row.actor,
       caller: row.caller,
+      address: row.address,
       request_id: row.request_id,
     }),
   }

@@ -33,7 +33,9 @@ const itemFields = {
   next_try_at: text,
   last_error: text,
   error_code: text,
+  actor: text,
   caller: text,
+  address: text,
   request_id: text,
 }
 export const OperationItem = Type.Object(itemFields)

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
-import { callerOf } from '../accounts/internal-token.ts'
 import type { Database } from '../database/database.ts'
 import {
   CALLERS_PATIENCE_MS,
@@ -119,12 +118,11 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { operation, data } = validate(request.body)
-        // An account is no part of the operation, but a viewer's may not submit one.
-        await askerOf(request)
+        const asker = await askerOf(request)
         const key = request.headers['idempotency-key'] ?? null
         const { traceparent } = traces.ofRequest(request)
-        const askedBy = { caller: callerOf(request), requestId: request.id, traceparent }
-        const accepted = await accept.submit(newOperation(operation, data, key, askedBy))
+        const wanted = newOperation(operation, data, key, { ...asker, traceparent })
+        const accepted = await accept.submit(wanted)
         if (accepted instanceof Error) throw accepted
         const tracking_id = trackingId(accepted)
         return reply

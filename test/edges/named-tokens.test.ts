@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { OPERATOR, startWithAccounts } from '../support/admin.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { listed } from '../support/operations.ts'
@@ -25,6 +26,26 @@ t.test('an operation shows its caller and the request that was accepted', async 
     t.match(item, { caller, request_id: /^[0-9a-f-]{36}$/ })
     await call('POST', '/api/ledger/operate', body, { ...headers, ...using(TOKEN) })
     t.same(await listed(call, client, accepted.tracking_id), item)
+  }
+})
+
+t.test('an operation shows the account that submitted it, and from which address', async t => {
+  const { call, operator } = await startWithAccounts(t, {
+    ...NAMES,
+    TRUST_PROXY: '127.0.0.1',
+  })
+  const loan = newName('L')
+  const from = { ...using(LOS), 'x-forwarded-for': '2001:db8::7' }
+  const body = { status: 'LOAN_DELETE', data: { external_loan_id: loan } }
+  for (const [headers, actor] of [
+    [{ ...from, ...operator }, OPERATOR.username],
+    [from, 'internal-token'],
+  ] as const) {
+    const { body: accepted } = await call('POST', '/api/ledger/operate', body, headers)
+    const asked = { actor, caller: 'los', address: '2001:db8::7' }
+    t.match(await listed(call, loan, accepted.tracking_id), asked)
+    const path = `/api/ledger/operations/${encodeURIComponent(accepted.tracking_id)}`
+    t.match((await call('GET', path)).body, asked)
   }
 })
 

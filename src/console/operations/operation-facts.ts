@@ -33,7 +33,9 @@ export function operationFacts(operation: Operation, formats: Formats): Html {
     ['Accepted', formats.time(operation.accepted_at)],
     ['Ended', operation.processed_at === null ? null : formats.time(utc(operation.processed_at))],
     ['Origin', operation.origin],
+    ['Actor', operation.actor],
     ['Caller', operation.caller],
+    ['Address', operation.address],
     ['Request', operation.request_id],
   ])}
 ${json('Request', operation.data)}

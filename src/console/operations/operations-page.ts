@@ -78,7 +78,9 @@ function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[]
     { name: 'error_code', title: 'Error code', isExportOnly: true },
     { name: 'accepted_at', title: 'Accepted', cell: row => formats.time(row.accepted_at) },
     { name: 'processed_at', title: 'Ended', cell: row => formats.time(utc(row.processed_at)) },
+    { name: 'actor', title: 'Actor', isExportOnly: true },
     { name: 'caller', title: 'Caller', isExportOnly: true },
+    { name: 'address', title: 'Address', isExportOnly: true },
     { name: 'waiting_for', title: 'Waits for', isExportOnly: true },
     { name: 'last_error', title: 'Last error', isExportOnly: true },
   ]
