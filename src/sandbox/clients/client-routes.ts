@@ -1,5 +1,6 @@
 import { command, type Plan, type Request, read } from '../http/plan.ts'
 import { containerError, notFound, notSupported, unsupportedCommand } from '../http/refusal.ts'
+import { likePattern, pageOf, refuseAttack } from '../http/search.ts'
 import { type Target, targetIn } from '../http/target.ts'
 import { loanAccountView } from '../loans/loan-view.ts'
 import type { Ledger } from '../storage/ledger.ts'
@@ -60,18 +61,21 @@ function planForOne(
   throw unsupportedCommand(name)
 }
 
+/** By a pattern, unlike the query for loans. */
 function search(ledger: Ledger, query: URLSearchParams) {
   const externalId = query.get('externalId')
-  const { clients, clientByExternalId } = ledger.books
-  if (externalId === null) {
-    const offset = Number(query.get('offset') ?? 0)
-    const limit = Number(query.get('limit') ?? 200)
-    const page = [...clients.values()].slice(offset, offset + limit)
-    return { totalFilteredRecords: clients.size, pageItems: page.map(clientView) }
+  const found = [...ledger.books.clients.values()].filter(clientsLike(externalId))
+  return {
+    totalFilteredRecords: found.length,
+    pageItems: pageOf(found, query).map(clientView),
   }
-  const client = clients.get(clientByExternalId.get(externalId) ?? 0)
-  const found = client ? [clientView(client)] : []
-  return { totalFilteredRecords: found.length, pageItems: found }
+}
+
+function clientsLike(externalId: string | null): (client: Client) => boolean {
+  if (externalId === null) return () => true
+  refuseAttack(externalId)
+  const pattern = likePattern(externalId)
+  return client => client.externalId !== undefined && pattern.test(client.externalId)
 }
 
 function clientToRead(ledger: Ledger, id: number): Client {

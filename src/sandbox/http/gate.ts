@@ -35,9 +35,9 @@ export function refuseUnauthenticated(arrival: Arrival, path: string, allowed: C
   if (authorization !== allowed.authorization) throw containerError(401)
 }
 
-/** Paths that Tomcat and Spring's firewall reject from anyone. */
+/** Paths that Tomcat and Spring's firewall reject from anyone; a tab passes. */
 export function isForbiddenPath(pathname: string): boolean {
-  return /%25|;|%3b|%5c|%2e|\/\/|\/\.\.?(\/|$)|%0|%7f|\\/i.test(pathname)
+  return /%25|;|%3b|%5c|%2e|\/\/|\/\.\.?(\/|$)|%0[^9]|%7f|\\/i.test(pathname)
 }
 
 export function hasEncodedSlash(pathname: string): boolean {

@@ -1,6 +1,7 @@
 import type { Body } from '../fields/body.ts'
 import { command, type Plan, type Request, read } from '../http/plan.ts'
 import { containerError, notSupported, unsupportedCommand } from '../http/refusal.ts'
+import { pageOf, refuseAttack } from '../http/search.ts'
 import { type Target, targetIn } from '../http/target.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { planForTransactions } from '../transactions/transaction-routes.ts'
@@ -103,17 +104,15 @@ function planForOne(
 }
 
 function search(ledger: Ledger, query: URLSearchParams) {
-  const externalId = query.get('externalId')
-  const { loans, loanByExternalId } = ledger.books
+  const found = foundBy(ledger, query.get('externalId'))
   const none = new URLSearchParams()
-  if (externalId === null) {
-    const offset = Number(query.get('offset') ?? 0)
-    const limit = Number(query.get('limit') ?? 200)
-    const page = [...loans.values()].slice(offset, offset + limit)
-    const pageItems = page.map(loan => loanView(ledger, loan, none))
-    return { totalFilteredRecords: loans.size, pageItems }
-  }
-  const loan = loans.get(loanByExternalId.get(externalId) ?? 0)
-  const pageItems = loan ? [loanView(ledger, loan, none)] : []
-  return { totalFilteredRecords: pageItems.length, pageItems }
+  const pageItems = pageOf(found, query).map(loan => loanView(ledger, loan, none))
+  return { totalFilteredRecords: found.length, pageItems }
+}
+
+function foundBy({ books }: Ledger, externalId: string | null): Loan[] {
+  if (externalId === null) return [...books.loans.values()]
+  refuseAttack(externalId)
+  const loan = books.loans.get(books.loanByExternalId.get(externalId) ?? 0)
+  return loan ? [loan] : []
 }
