@@ -100,6 +100,27 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
   ])
 })
 
+t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rest = '2.00,INR,captured,2026-03-05T10:00:00Z,,,'
+  const rows = [
+    `1453500001.0,${rest}setl_1,,402345678901`,
+    `"1,453,002,004",${rest}setl_1,,402345678901`,
+    `'1453500002,${rest}setl_1,,402345678901`,
+    `pay_1,${rest}setl_1,,402345678901.0`,
+    `pay_2,${rest}1 234,,402345678901`,
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, [HEADER, ...rows, `9,${rest},,`].join('\n'))
+  t.match(body.errors, [
+    { line: 2, reason: /^gateway_payment_id has a decimal point: format the column as text/ },
+    { line: 3, reason: /^gateway_payment_id has separators/ },
+    { line: 4, reason: /^gateway_payment_id begins with an apostrophe/ },
+    { line: 5, reason: /^utr has a decimal point/ },
+    { line: 6, reason: /^settlement_id has blanks/ },
+  ])
+})
+
 t.test('an uploaded row does not take back a capture that the gateway reported', async t => {
   const gateways = await gatewaySandbox(t)
   const service = await startTestService(t, gateways.settings)

@@ -6,6 +6,8 @@ import { LOAN_COLUMNS } from '../support/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 
+const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
+
 t.test('a huge cell in any column is an error of its row', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const huge = randomBytes(20_000).toString('hex')
@@ -99,6 +101,61 @@ t.test('scientific notation is an error in ids, references and telephone numbers
   const told = (await uploadCsv(service, 'repayments', repaymentsCsv(...repayments))).body
   t.equal(told.invalid_rows, shortened.length)
   for (const one of told.errors) t.match(one.reason, sentence('payment_reference'))
+})
+
+t.test('a number made of an id, UTR, reference or telephone number is an error', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const damaged = {
+    '1453500001.0': 'has a decimal point',
+    '402345678901.00': 'has a decimal point',
+    '４０２３．０': 'has a decimal point',
+    '1,453,002,004': 'has separators between its digits',
+    '1,45,30,02,004.00': 'has separators between its digits',
+    '1453500001,0': 'has separators between its digits',
+    '1.453.002.004': 'has separators between its digits',
+    '1’453’002': 'has separators between its digits',
+    "'1453500002": 'begins with an apostrophe',
+    '’1453500002': 'begins with an apostrophe',
+  }
+  const between = {
+    '4023 4567 8901': 'has blanks between its digits',
+    '4023\u00a045678901': 'has blanks between its digits',
+    '4023\u200b45678901': 'contains an invisible character',
+    'pay_29QQ\u00a0oUBi66xm2f': 'contains an invisible character',
+  }
+  const all = Object.entries({ ...damaged, ...between })
+  const references = all.map(([payment_reference]) => ({ payment_reference, gateway: 'gateway_b' }))
+  const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(...references))
+  t.same(
+    body.errors.map(({ reason }: any) => reason),
+    all.map(([, what]) => `payment_reference ${what}: ${REMEDY}`),
+  )
+  const loans = Object.keys(damaged).map((text, i) => ({
+    loan_external_id: `DN-${i}`,
+    client_external_id: `DN-${i}`,
+    client_mobile_no: text,
+    utr_payment_id: text,
+  }))
+  const { errors } = (await uploadCsv(service, 'loans', loansCsv(...loans))).body
+  t.same(
+    errors.map(({ reason }: any) => reason),
+    Object.values(damaged).map(
+      what => `client_mobile_no ${what}: ${REMEDY}; utr_payment_id ${what}: ${REMEDY}`,
+    ),
+  )
+})
+
+t.test('blanks at the ends of a value, and those of a telephone number, are no damage', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = { client_mobile_no: '+91 98765\u00a043210', utr_payment_id: '\u00a0N402345\u200b' }
+  const { body } = await uploadCsv(service, 'loans', loansCsv(row))
+  t.match(body, { invalid_rows: 0 })
+  const references = ['\u200b402345678901\u00a0', '402345678901']
+  const csv = repaymentsCsv(...references.map(one => ({ payment_reference: one })))
+  t.match((await uploadCsv(service, 'repayments', csv)).body.errors, [
+    { reason: 'payment_reference: this payment is also in line 3' },
+    { reason: 'payment_reference: this payment is also in line 2' },
+  ])
 })
 
 t.test('an id that only resembles scientific notation is valid', async t => {

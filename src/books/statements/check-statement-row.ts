@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { damagedIds } from '../../csv/damaged-ids.ts'
 import type { CsvFields } from '../../csv/fields.ts'
-import { shortenedNumbers } from '../../csv/shortened-number.ts'
 import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
@@ -38,6 +38,6 @@ const compiled = TypeCompiler.Compile(Row)
 export function statementErrors({ reason: _, ...fields }: CsvFields): string[] {
   return [
     ...columnErrors(compiled.Errors(fields)),
-    ...shortenedNumbers(fields, ['gateway_payment_id', 'settlement_id', 'utr']),
+    ...damagedIds(fields, { ids: ['gateway_payment_id', 'settlement_id', 'utr'] }),
   ]
 }

@@ -1,5 +1,5 @@
+import { damagedIds } from '../../../csv/damaged-ids.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
-import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { dayOf } from '../day-text.ts'
 import type { CheckedRow } from '../kind.ts'
 import { numberOf } from '../number-text.ts'
@@ -7,7 +7,11 @@ import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
 
 /** Texts, even if they consist of digits only. */
-const CODES = ['client_external_id', 'loan_external_id', 'client_mobile_no', 'utr_payment_id']
+const CODES = {
+  ids: ['utr_payment_id'],
+  telephones: ['client_mobile_no'],
+  externalIds: ['client_external_id', 'loan_external_id'],
+}
 const MAX_ID_CHARACTERS = 100
 /** None may be before the one above it. */
 const DAYS = [
@@ -22,7 +26,7 @@ export function checkRow(fields: CsvFields, steps: Step[]): CheckedRow {
     errors: [
       ...new Set([
         ...steps.flatMap(one => one.check(fields)),
-        ...shortenedNumbers(fields, CODES),
+        ...damagedIds(fields, CODES),
         ...incomplete(fields),
         ...outOfOrder(fields),
       ]),

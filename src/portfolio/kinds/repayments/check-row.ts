@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { damagedIds } from '../../../csv/damaged-ids.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
-import { shortenedNumbers } from '../../../csv/shortened-number.ts'
 import { Amount } from '../../../http/number-fields.ts'
 import { closed, oneOf } from '../../../http/schemas.ts'
 import { ExternalId, Text } from '../../../http/text-fields.ts'
@@ -36,7 +36,7 @@ export function checkRow(fields: CsvFields): CheckedRow {
   const day = dayOf(fields.transaction_date ?? '')
   const errors = [
     ...errorsOf(fields),
-    ...shortenedNumbers(fields, ['loan_external_id', 'payment_reference']),
+    ...damagedIds(fields, { ids: ['payment_reference'], externalIds: ['loan_external_id'] }),
   ]
   if (day === undefined) errors.push(dayError(fields.transaction_date))
   return {

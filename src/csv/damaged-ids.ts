@@ -1,0 +1,69 @@
+import type { CsvFields } from './fields.ts'
+
+type IdColumns = {
+  /** Of gateways and banks: ids, UTRs and references. */
+  ids?: string[]
+  /** People write blanks in them. */
+  telephones?: string[]
+  /** Of loans and clients: the callers' own, in which a dot or a comma may be meant. */
+  externalIds?: string[]
+}
+
+type Damage = { of(cell: string): boolean; what: string }
+
+const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
+
+/** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
+const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
+/** What copying between programs leaves behind: spaces, quotes and invisible characters. */
+const AROUND = /[\s\p{Cf}'"‘’]/gu
+const APOSTROPHE = /^['`´‘’ʼ]+\s*\d/
+/** With commas, with at least two dots or with apostrophes, and perhaps with decimals. */
+const GROUPED = /^[+-]?(\d+(,\d*)+(\.\d*)?|\d{1,3}(\.\d{3}){2,}(,\d*)?|\d{1,3}(['’]\d{3})+)$/
+/** `1.5` may be a reference; no number that was whole has another fraction. */
+const DECIMAL = /^[+-]?\d+\.0*$/
+const SPACED = /^[+-]?\d+(\s+\d+)+$/
+const ASCII = /^[\x20-\x7e]+$/
+const BLANKS = /[\s\p{Cf}]/gu
+/** Looks like a blank, or like nothing, but makes another id of it. */
+const INVISIBLE = /(?! )[\s\p{Cf}]/u
+
+const shortened: Damage = {
+  of: cell => SHORTENED.test(plain(cell).replace(AROUND, '')),
+  what: 'is in scientific notation, which loses digits',
+}
+const asNumber: Damage[] = [
+  { of: cell => APOSTROPHE.test(cell), what: 'begins with an apostrophe' },
+  { of: cell => GROUPED.test(bare(cell)), what: 'has separators between its digits' },
+  { of: cell => DECIMAL.test(bare(cell)), what: 'has a decimal point' },
+]
+const spaced: Damage[] = [
+  { of: cell => SPACED.test(plain(cell)), what: 'has blanks between its digits' },
+  { of: hasInvisible, what: 'contains an invisible character' },
+]
+
+/** A damaged id would book a payment that is already booked under its own. */
+export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
+  const { ids = [], telephones = [], externalIds = [] } = columns
+  return [
+    ...damagesIn(fields, externalIds, [shortened]),
+    ...damagesIn(fields, telephones, [shortened, ...asNumber]),
+    ...damagesIn(fields, ids, [shortened, ...asNumber, ...spaced]),
+  ]
+}
+
+function damagesIn(fields: CsvFields, columns: string[], damages: Damage[]): string[] {
+  return columns.flatMap(name => {
+    const damage = damages.find(({ of }) => of(fields[name] ?? ''))
+    return damage === undefined ? [] : [`${name} ${damage.what}: ${REMEDY}`]
+  })
+}
+
+/** Turns full-width characters and other blanks into ordinary ones. */
+const plain = (cell: string) => cell.normalize('NFKC')
+const bare = (cell: string) => plain(cell).replace(BLANKS, '')
+
+/** In other scripts, such characters belong to the words. */
+function hasInvisible(cell: string): boolean {
+  return INVISIBLE.test(cell) && ASCII.test(cell.replace(BLANKS, ''))
+}
