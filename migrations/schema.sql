@@ -718,6 +718,14 @@ create table loanops.operation_attempt (
   constraint operation_attempt_pkey PRIMARY KEY (operation_id, attempt)
 );
 
+create table loanops.sent_form (
+  sha256 bytea not null,
+  sent_at timestamp with time zone default now() not null,
+  location text,
+  constraint sent_form_pkey PRIMARY KEY (sha256)
+);
+comment on table loanops.sent_form is 'Forms of the console that were sent within a day, and where each led.';
+
 create table loanops.views_applied (
   name text not null,
   sha256 text not null,

@@ -6,6 +6,7 @@ import { errorPage, noPage } from './frame/errors.ts'
 import { openFormats } from './frame/formats.ts'
 import { readForms } from './frame/forms.ts'
 import { answerInTime, withinPatience } from './frame/in-time.ts'
+import { sendFormsOnce } from './frame/sent-once.ts'
 import type { PageContext } from './page-context.ts'
 import { PAGES } from './pages.ts'
 import { refuseCrossOrigin } from './session/cross-origin.ts'
@@ -71,6 +72,7 @@ export function consoleRoutes(
       if (request.routeOptions.config.isPublic === true) return
       await withinPatience(requireSession(request, reply, config), request.startedAt)
     })
+    sendFormsOnce(app, db)
     app.setErrorHandler(errorPage)
     app.setNotFoundHandler(noPage)
     await serveAssets(app)

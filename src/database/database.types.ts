@@ -598,6 +598,12 @@ export interface LoanopsOperationState {
   waiting_for: string | null;
 }
 
+export interface LoanopsSentForm {
+  location: string | null;
+  sent_at: Generated<Timestamp>;
+  sha256: Buffer;
+}
+
 export interface LoanopsViewsApplied {
   first_applied_at: Generated<Timestamp>;
   name: string;
@@ -663,6 +669,7 @@ export interface DB {
   "loanops.operation": LoanopsOperation;
   "loanops.operation_attempt": LoanopsOperationAttempt;
   "loanops.operation_state": LoanopsOperationState;
+  "loanops.sent_form": LoanopsSentForm;
   "loanops.views_applied": LoanopsViewsApplied;
   "raw.template": RawTemplate;
 }

@@ -50,7 +50,7 @@ export function callbackActions({ db }: PageContext): FastifyPluginAsyncTypebox 
 
     app.post('/callbacks/resume', async (request, reply) => {
       await resumeCallbacks(db, askerFor(request))
-      return reply.redirect(donePath('/console/callbacks', 'resumed'), 303)
+      return reply.redirect(donePath('/console/callbacks', 'callbacksResumed'), 303)
     })
   }
 }

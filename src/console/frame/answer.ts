@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { layout, type Page } from './layout.ts'
+import { withTokens } from './sent-once.ts'
 
 /** Sends the whole page even for a refresh: htmx picks the part that it needs. */
 export async function answerPage(request: FastifyRequest, reply: FastifyReply, page: Page) {
   const path = request.url.split('?', 1)[0] ?? ''
   // Hono's text is a String object, which Fastify does not send.
-  const text = String(await layout(page, request.user ?? undefined, path))
+  const text = withTokens(String(await layout(page, request.user ?? undefined, path)))
   return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(text)
 }

@@ -8,8 +8,11 @@ import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { keepEndedForm } from '../session/ended-form.ts'
 import { answerPage } from './answer.ts'
+import { words } from './formats.ts'
 import { type Html, nothing } from './html.ts'
+import { withinPatience } from './in-time.ts'
 import { live } from './live.ts'
+import { typedInto, withRefusedForm } from './refused-form.ts'
 
 type Problem = { status: number; detail: string; fields?: FieldError[] | undefined }
 
@@ -46,12 +49,28 @@ async function toLogin(request: FastifyRequest, reply: FastifyReply) {
 async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   reply.code(problem.status)
   if (request.headers['hx-request'] !== undefined) return answerPart(request, reply, problem)
+  const formPage = await pageOfForm(request)
+  if (formPage !== undefined) {
+    const page = withRefusedForm(formPage, request, problem, alert)
+    return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(page)
+  }
   const title = STATUS_CODES[problem.status] ?? 'Error'
   const body = html`<h1>${problem.status < 500 ? 'The request was refused' : 'Something went wrong'}</h1>
 ${alert(problem)}
+${typedInto(request)}
 <p>${isSafe(request) ? nothing : html`<a href="${refererOf(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
 <p><small>${problem.status} ${title} · request ${request.id}</small></p>`
   return answerPage(request, reply, { title, body })
+}
+
+/** The page that the refused form was on, as it is now; undefined if it cannot be had. */
+async function pageOfForm(request: FastifyRequest): Promise<string | undefined> {
+  if (isSafe(request) || request.user === null) return undefined
+  const { 'content-type': _, 'content-length': __, ...headers } = request.headers
+  const remoteAddress = request.raw.socket.remoteAddress ?? ''
+  const asked = request.server.inject({ url: refererOf(request), headers, remoteAddress })
+  const page = await withinPatience(asked, request.startedAt).catch(() => undefined)
+  return page?.statusCode === 200 ? page.body : undefined
 }
 
 /** The response replaces the part that could not be refreshed, and keeps retrying. */
@@ -62,10 +81,11 @@ async function answerPart(request: FastifyRequest, reply: FastifyReply, problem:
 
 function alert({ status, detail, fields }: Problem): Html {
   const advice = status === 503 ? '. Try again in a few seconds.' : ''
-  return html`<div class="alert" role="alert"><p>${detail}${advice}</p>${
+  // The detail of an invalid request repeats its fields.
+  return html`<div class="alert" role="alert">${
     fields === undefined
-      ? nothing
-      : html`<ul>${fields.map(({ path, message }) => html`<li><strong>${path.slice(1)}</strong> ${message}</li>`)}</ul>`
+      ? html`<p>${detail}${advice}</p>`
+      : html`<p>Nothing was changed:</p><ul>${fields.map(({ path, message }) => html`<li><strong>${words(path.slice(1))}</strong> ${message}</li>`)}</ul>`
   }</div>`
 }
 

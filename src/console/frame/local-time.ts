@@ -8,7 +8,8 @@ export function localTime(text: string, timeZone: string, field = 'until'): Date
   const guess = asUtc - offsetAt(asUtc, timeZone)
   const time = asUtc - offsetAt(guess, timeZone)
   // Also where the zone's offset leads to a year of another length than four digits.
-  if (Number.isNaN(time)) throw invalidField(`/${field}`, 'must be a day and a time')
+  if (Number.isNaN(time))
+    throw invalidField(`/${field}`, 'must be a day and a time, such as 2026-03-05T18:30')
   return new Date(time)
 }
 

@@ -10,6 +10,7 @@ const DONE = {
   resolved:
     'Your decision is recorded. An operation is looked up in the ledger first; what is found there takes precedence.',
   cancelled: 'The operation has been cancelled.',
+  runCancelled: 'The run has been cancelled. Rows that are in progress are completed.',
   assigned: 'The payment is assigned; the next batch posts it.',
   decided: 'Your decision on the payment is recorded.',
   noted: 'The note is saved.',
@@ -17,7 +18,10 @@ const DONE = {
   batch: 'A batch has been requested. It starts now, or when the running one ends.',
   uploaded: 'The file has been uploaded and its rows checked.',
   started: 'The run has started.',
+  dryRunStarted: 'The dry run has started. It only reads.',
+  retried: 'The rows that failed, were stopped or are left are processed again.',
   discarded: 'The file and its rows have been removed.',
+  callbacksResumed: 'Callbacks are sent again.',
   resent: 'The callback will be sent again.',
   replayed: 'The callbacks will be sent again.',
   registered: 'The account has been created and can log in.',

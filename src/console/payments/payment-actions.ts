@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { checkPayment } from '../../books/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
+import { FieldErrors } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId, Note } from '../../http/text-fields.ts'
 import { assign } from '../../payments/assign.ts'
@@ -55,7 +56,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/resolve',
       { schema: resolveSchema },
       async (request, reply) => {
-        const resolution = resolutionOf(fieldsOf(request.body))
+        const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         await resolve(context, nameOf(request), resolution, askerFor(request))
         return reply.redirect(back(request, 'decided'), 303)
       },
@@ -108,6 +109,21 @@ function fieldsOf(form: Static<typeof Decision>): object {
     wanted.flatMap(name => (all[name] === undefined ? [] : [[name, all[name]]])),
   )
 }
+
+/** The form takes days in two forms, the API in one. */
+function inWordsOfTheForm<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof FieldErrors)) throw error
+    const fields = error.fields.map(field =>
+      field.path === '/paid_on' ? { ...field, message: PAID_ON_FORM } : field,
+    )
+    throw Object.assign(error, { fields })
+  }
+}
+
+const PAID_ON_FORM = 'must be a day such as 05 March 2026 or 2026-03-05'
 
 const FIELDS = new Map([
   ['post', ['outcome', 'external_loan_id', 'amount', 'paid_on', 'note']],

@@ -32,7 +32,7 @@ export function migrationActions({ portfolio }: PageContext): FastifyPluginAsync
         const skipInvalid = request.body?.skip_invalid !== undefined
         const wanted = { migrationId: id, isDryRun, skipInvalid, after: [] }
         await portfolio.start(wanted, askerFor(request))
-        return reply.redirect(donePath(pathOf(id), 'started'), 303)
+        return reply.redirect(donePath(pathOf(id), isDryRun ? 'dryRunStarted' : 'started'), 303)
       })
     start('/portfolio/:id/run', false)
     start('/portfolio/:id/dry-run', true)
@@ -40,13 +40,13 @@ export function migrationActions({ portfolio }: PageContext): FastifyPluginAsync
     app.post('/portfolio/:id/retry', { schema: { params }, ...long }, async (request, reply) => {
       const { id } = request.params
       await portfolio.retry(id, askerFor(request))
-      return reply.redirect(donePath(pathOf(id), 'started'), 303)
+      return reply.redirect(donePath(pathOf(id), 'retried'), 303)
     })
 
     app.post('/portfolio/:id/cancel', { schema: { params } }, async (request, reply) => {
       const { id } = request.params
       await portfolio.cancel(id, askerFor(request))
-      return reply.redirect(donePath(pathOf(id), 'cancelled'), 303)
+      return reply.redirect(donePath(pathOf(id), 'runCancelled'), 303)
     })
 
     app.post('/portfolio/:id/discard', { schema: { params } }, async (request, reply) => {

@@ -1,0 +1,100 @@
+import { hash, randomUUID } from 'node:crypto'
+import createError from '@fastify/error'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { isUuid } from '../../ids.ts'
+import { isSafe } from '../session/cross-origin.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    formToken: string | null
+    /** Of the form that this request sent first. */
+    sentForm: Buffer | null
+  }
+}
+
+const FIELD = 'form_token'
+const AGAIN_MS = 50
+/** A page must be answered within five seconds. */
+const PATIENCE_MS = 3_500
+
+const StillUnknown = createError(
+  'CONFLICT',
+  'This form was already sent, and its outcome is not known yet. Open the page again to see it.',
+  409,
+)
+
+/** A form that arrives twice, as after a double click, has one effect, and both show the outcome of the first. */
+export function sendFormsOnce(app: FastifyInstance, db: Database): void {
+  app.decorateRequest('formToken', null)
+  app.decorateRequest('sentForm', null)
+  app.addHook('preValidation', async request => {
+    request.formToken = isSafe(request) ? null : takeToken(request)
+  })
+  app.addHook('preHandler', async (request, reply) => {
+    const { body, url, user, formToken } = request
+    // Before the login there is nothing to do twice.
+    if (formToken === null || user === null) return
+    const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
+    const location = await claim(db, sent)
+    if (location === undefined) request.sentForm = sent
+    else return reply.redirect(location, 303)
+  })
+  app.addHook('onSend', async (request, reply) => {
+    const { sentForm, log } = request
+    if (sentForm === null) return
+    // What was done stays done; a second arrival then learns that the outcome is not known.
+    await keepOutcome(db, sentForm, reply).catch(err =>
+      log.warn({ err }, 'outcome of a form not kept'),
+    )
+  })
+}
+
+/** Gives each form that changes something a token of its own. */
+export function withTokens(page: string): string {
+  return page.replaceAll(/<form [^>]*method="post"[^>]*>/g, tag =>
+    tag.includes('enctype=')
+      ? tag.replace(/ action="[^"]*/, action => `${action}?${FIELD}=${randomUUID()}`)
+      : `${tag}<input type="hidden" name="${FIELD}" value="${randomUUID()}">`,
+  )
+}
+
+/** Removes it, as no route knows it. A file is read only as it is stored, so its form has the token in the query. */
+function takeToken({ query, body }: FastifyRequest): string | null {
+  const fields = (
+    body !== null && typeof body === 'object' && FIELD in body ? body : query
+  ) as Record<string, unknown>
+  const { [FIELD]: token } = fields
+  delete fields[FIELD]
+  return typeof token === 'string' && isUuid(token) ? token : null
+}
+
+/** @returns where the first arrival led; undefined if this is the first one */
+async function claim(db: Database, sent: Buffer): Promise<string | undefined> {
+  const until = performance.now() + PATIENCE_MS
+  do {
+    const { rows } = await sql<{ isFirst: boolean; location: string | null }>`
+      with old as (delete from loanops.sent_form where sent_at < now() - interval '1 day'),
+      own as (
+        insert into loanops.sent_form (sha256) values (${sent}) on conflict do nothing returning sha256
+      )
+      select true as "isFirst", null as location from own
+      union all
+      select false, location from loanops.sent_form where sha256 = ${sent}`.execute(db)
+    const [found] = rows
+    if (found?.isFirst) return undefined
+    if (found?.location != null) return found.location
+    await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
+  } while (performance.now() < until)
+  throw new StillUnknown()
+}
+
+/** What was refused has changed nothing and may be sent again. */
+async function keepOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
+  const location = reply.statusCode === 303 ? reply.getHeader('location') : undefined
+  await (location === undefined
+    ? sql`delete from loanops.sent_form where sha256 = ${sent}`
+    : sql`update loanops.sent_form set location = ${location} where sha256 = ${sent}`
+  ).execute(db)
+}

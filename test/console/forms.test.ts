@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { ADMIN, OPERATOR } from '../support/admin.ts'
+import { type Browse, loggedIn, startWithConsole } from '../support/console.ts'
+import { fillConsole } from '../support/console-data.ts'
+import { clientData } from '../support/loans.ts'
+import { uploadCsv } from '../support/migrate.ts'
+
+const FILE =
+  'loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,'
+const POSTED = '/console/payments/gateway_a/pay_posted'
+const NOBODY = '/console/payments/gateway_a/pay_nobody'
+
+// Shared: each test changes records of its own.
+const service = await startWithConsole(t)
+const { url, db, call, operator, admin, anybody, viewer } = service
+await fillConsole(url)
+
+t.test('each form that changes something has a token of its own', async t => {
+  const migration = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
+  for (const path of ['', '/accounts', '/portfolio', `/portfolio/${migration}`, '/sources']) {
+    const { text } = await admin(`/console${path}`)
+    const forms = [...text.matchAll(/<form [^>]*method="post".*?<\/form>/gs)]
+    t.ok(forms.length > 1, path)
+    const tokens = forms.map(
+      ([form]) => /form_token(?:" value="|=)([0-9a-f-]{36})"/.exec(form)?.[1],
+    )
+    t.notOk(tokens.includes(undefined), path)
+    t.equal(new Set(tokens).size, tokens.length, path)
+  }
+})
+
+t.test('a refused form is shown again with its values and the reason beside the field', async t => {
+  const typed = { outcome: 'post', note: 'said “<b>so</b>”', amount: '12.345', paid_on: '31 June' }
+  const path = `${NOBODY}/resolve`
+  const token = await tokenOf(operator, NOBODY, path)
+  const refused = await operator(path, { ...typed, ...token }, { referer: url + NOBODY })
+  t.equal(refused.status, 400)
+  t.match(refused.text, /<h1>Payment pay_nobody/)
+  t.match(refused.text, /<option value="post" selected>/)
+  t.match(refused.text, /name="note"[^>]*>said “&lt;b&gt;so&lt;\/b&gt;”<\/textarea>/)
+  t.match(refused.text, /name="amount"[^>]*value="12.345"[^>]*aria-invalid="true"/)
+  t.match(refused.text, /id="paid_on-refused">paid on [^<]*05 March 2026 or 2026-03-05</)
+  t.equal(refused.text.match(/role="alert"/g)?.length, 1)
+  t.equal(refused.text.match(/ autofocus/g)?.length, 1)
+  t.match(refused.text, /aria-describedby="external_loan_id-refused"[^>]* autofocus/)
+  t.notMatch(refused.text, token.form_token, 'the form has a new token')
+})
+
+t.test('a form that comes too late shows what happened meanwhile and what was typed', async t => {
+  const path = '/console/payments/gateway_a/pay_unknown_loan'
+  const token = await tokenOf(operator, path, `${path}/assign`)
+  const dismissal = { outcome: 'dismiss', note: 'a test of the gateway' }
+  const decided = await admin(`${path}/resolve`, dismissal)
+  t.equal(decided.status, 303)
+  const late = { ...token, external_loan_id: 'L-1001', note: 'they called' }
+  const { status, text } = await operator(`${path}/assign`, late, { referer: url + path })
+  t.equal(status, 409)
+  t.match(text, /role="alert"/)
+  t.match(text, /a test of the gateway/)
+  t.match(text, /<dt>note<\/dt><dd>they called/)
+})
+
+t.test('a form that arrives twice at once has one effect, and both show its outcome', async t => {
+  await call('POST', '/api/ledger/pause', { reason: 'nobody tries an operation' })
+  const operation = `/console/operations/${encodeURIComponent(await submit('C-1'))}`
+  const migration = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
+  const discarded = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
+  const sent: [string, string, Browse, string, string, Record<string, string>?][] = [
+    ['payment.note', POSTED, operator, `${POSTED}/note`, '?done=noted', { note: 'asked' }],
+    ['payment.check', POSTED, operator, `${POSTED}/check`, '?done=checked'],
+    [
+      'payment.assign',
+      NOBODY,
+      operator,
+      `${NOBODY}/assign`,
+      '?done=assigned',
+      { external_loan_id: 'L-1' },
+    ],
+    ['ledger.pause', '/console', operator, '/console/pause', '?done=paused', { reason: 'x' }],
+    ['batch.request', '/console', operator, '/console/batch', '?done=batch'],
+    ['operation.cancel', operation, operator, `${operation}/cancel`, '?done=cancelled'],
+    [
+      'migration.run',
+      `/console/portfolio/${migration}`,
+      operator,
+      `/console/portfolio/${migration}/run`,
+      '?done=started',
+    ],
+    [
+      'migration.discard',
+      `/console/portfolio/${discarded}`,
+      operator,
+      `/console/portfolio/${discarded}/discard`,
+      '?done=discarded',
+    ],
+    [
+      'account.register',
+      '/console/accounts',
+      admin,
+      '/console/accounts',
+      '?done=registered',
+      { username: 'twice', password: 'a long pass phrase', role: 'viewer' },
+    ],
+    ['ledger.resume', '/console', operator, '/console/resume', '?done=resumed'],
+  ]
+  for (const [action, page, browse, path, location, fields = {}] of sent) {
+    const before = await audited(action)
+    const form = { ...fields, ...(await tokenOf(browse, page, path)) }
+    const both = await Promise.all([browse(path, form), browse(path, form)])
+    t.same(
+      both.map(({ status }) => status),
+      [303, 303],
+      action,
+    )
+    for (const { headers } of both) t.match(headers.get('location'), location, action)
+    t.equal(await audited(action), before + 1, action)
+    t.match((await browse(both[0]?.headers.get('location') ?? '')).text, /role="status"/, action)
+  }
+})
+
+t.test('a form that was refused may be sent again, and another text is another form', async t => {
+  const path = `${POSTED}/note`
+  const token = await tokenOf(operator, POSTED, path)
+  t.equal((await operator(path, { ...token, note: 'x'.repeat(1_001) })).status, 400)
+  for (const note of ['first', 'second', 'second'])
+    t.equal((await operator(path, { ...token, note })).status, 303, note)
+  const { rows } = await sql`
+    select detail ->> 'note' as note from ops.audit
+     where action = 'payment.note' and detail ->> 'note' in ('first', 'second') order by at`.execute(
+    db,
+  )
+  t.same(rows, [{ note: 'first' }, { note: 'second' }])
+})
+
+t.test('another account does not get the outcome of a form', async t => {
+  const token = await tokenOf(operator, POSTED, `${POSTED}/note`)
+  const other = await loggedIn(url, ADMIN)
+  const before = await audited('payment.note')
+  for (const browse of [operator, other])
+    t.equal((await browse(`${POSTED}/note`, { ...token, note: 'of each' })).status, 303)
+  t.equal(await audited('payment.note'), before + 2)
+})
+
+t.test('a password is not shown again', async t => {
+  const secret = 'a pass phrase nobody may read'
+  const referer = `${url}/console/accounts`
+  const form = { username: OPERATOR.username, password: secret, role: 'viewer' }
+  const { status, text } = await admin('/console/accounts', form, { referer })
+  t.equal(status, 409)
+  t.match(text, /<form[^>]*action="\/console\/accounts.*value="asha.rao"/s)
+  t.notMatch(text, secret)
+})
+
+t.test('a refusal of a form from nowhere shows what was typed', async t => {
+  const { status, text } = await operator(`${POSTED}/note`, { note: 'n'.repeat(1_001) })
+  t.equal(status, 400)
+  t.match(text, 'n'.repeat(1_001))
+  t.equal((await viewer(`${POSTED}/note`, { note: 'x' })).status, 403)
+  t.equal((await anybody(`${POSTED}/note`, { note: 'x' })).status, 303)
+})
+
+async function tokenOf(browse: Browse, page: string, path: string) {
+  const { text } = await browse(page)
+  const forms = text.match(/<form [^>]*method="post".*?<\/form>/gs) ?? []
+  const form = forms.find(one => one.includes(`action="${path}`)) ?? ''
+  return { form_token: /name="form_token" value="([^"]*)"/.exec(form)?.[1] ?? '' }
+}
+
+async function submit(externalId: string): Promise<string> {
+  const data = clientData(externalId)
+  const { body } = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data })
+  return body.tracking_id
+}
+
+async function audited(action: string): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) from ops.audit where action = ${action}`.execute(db)
+  return Number(rows[0]?.count)
+}
