@@ -15,8 +15,6 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))
   // Without a listener, losing an idle connection would end the process.
   pool.on('error', options.onError)
-  // The pool listens only on idle connections; a transaction's next statement reports the loss.
-  pool.on('connect', client => client.on('error', () => undefined))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
   pools.set(db, pool)
   return db

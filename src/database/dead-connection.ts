@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { Client } from './transient.ts'
 
 /** As long as a connection with short statements may be silent. */
 const ASK_AFTER_MS = 5_000
@@ -58,13 +59,12 @@ export async function closeOnceDead(
 
 /** A session that cannot send its answer is not working either. */
 async function isWorking(url: string, { pid, startedAt }: Session): Promise<boolean> {
-  const client = new pg.Client({
+  const client = new Client({
     connectionString: url,
     application_name: 'loanops-is-working',
     connectionTimeoutMillis: ANSWERS_WITHIN_MS,
     query_timeout: ANSWERS_WITHIN_MS,
   })
-  client.on('error', () => undefined)
   try {
     await client.connect()
     const { rows } = await client.query(

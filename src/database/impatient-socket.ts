@@ -16,10 +16,8 @@ export class ImpatientSocket extends Socket {
     })
   }
 
-  /** Reads nothing after pg's goodbye: pg-boss no longer handles errors then, so one still on its way would end the process. */
   override end(...given: unknown[]): this {
     this.#isEnding = true
-    this.removeAllListeners('data').resume()
     return super.end(...(given as []))
   }
 }

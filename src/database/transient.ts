@@ -3,13 +3,25 @@ import pg from 'pg'
 /** Errors of other sockets have the same codes, and say nothing about the database. */
 const ofConnections = new WeakSet<Error>()
 
-/** For all our pools: remembers the errors of its connection. */
+/** Every connection of this process: remembers its errors, and none of them ends the process. */
 export class Client extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
     this.connection.on('error', (error: Error) => ofConnections.add(error))
   }
+
+  /**
+   * Behind a pooler, the loss of a server is reported twice. Pools and pg-boss listen until the first report, and Node
+   * ends a process in which nobody listens.
+   */
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    const isUnheard = event === 'error' && this.listenerCount('error') === 0
+    return !isUnheard && super.emit(event, ...values)
+  }
 }
+
+// pg-boss opens the connection on which it listens by itself, as a pg.Client.
+Object.assign(pg, { Client })
 
 /** SQLSTATE classes: connection exception, insufficient resources, operator intervention. */
 const CLASSES = ['08', '53', '57']

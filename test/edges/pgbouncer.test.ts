@@ -72,6 +72,18 @@ t.test('a pooler that restarts under load loses nothing that was accepted', asyn
     t.equal(created.filter((one: string) => one === client).length, 1, client)
 })
 
+t.test('a pooler that reports the loss of its server twice ends no process', async t => {
+  const { url } = await freshDatabase(t)
+  const { proxy, service } = await startBehindPooler(t, url)
+  for (const apart of ['in one packet', 'in two packets'] as const) {
+    await proxy.shutDown(apart)
+    const call = caller(service.url)
+    await until(async () => (await call('GET', '/readyz')).status === 200)
+    const ended = await operate(call, 'CLIENT_CREATE', clientData(newName('C')))
+    t.match(ended, { status: 'success' }, apart)
+  }
+})
+
 async function startBehindPooler(t: Test, databaseUrl: string) {
   const proxy = await startPostgresProxy(t, databaseUrl, { isLikePgBouncer: true })
   const ledger = await startSandbox({ port: 0 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 
 /** The startup parameters that PgBouncer accepts; it refuses all others. */
@@ -14,6 +15,11 @@ const KNOWN_TO_PGBOUNCER = [
   'application_name',
 ]
 
+const SHUTDOWN = fatal('57P01', 'terminating connection due to administrator command')
+const SERVER_LOST = fatal('08P01', 'server conn crashed?')
+/** As far apart as PgBouncer was seen to send them. */
+const PACKETS_APART_MS = 20
+
 export type PostgresProxy = {
   /** The URL of the same database through the proxy. */
   url: string
@@ -23,6 +29,8 @@ export type PostgresProxy = {
   swallow(): void
   /** Closes the currently open connections. */
   cut(): void
+  /** Ends the currently open connections as PgBouncer does when its server shuts down: passes on the server's error, then sends its own. */
+  shutDown(apart: 'in one packet' | 'in two packets'): Promise<void>
   /** Closes the open connections and every new one, as a pooler that restarts does, until `comeBack`. */
   goAway(): void
   comeBack(): void
@@ -41,6 +49,7 @@ export async function startPostgresProxy(
   const url = new URL(databaseUrl)
   const target = { host: url.hostname, port: Number(url.port) }
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   let isHeld = false
   let isAway = false
 
@@ -48,6 +57,8 @@ export async function startPostgresProxy(
     if (isAway) return void client.destroy()
     if (isLikePgBouncer && !(await isWelcome(client))) return
     const upstream = connect(target)
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -77,6 +88,20 @@ export async function startPostgresProxy(
     },
     cut() {
       for (const socket of sockets) socket.destroy()
+    },
+    async shutDown(apart) {
+      const open = [...clients]
+      for (const socket of sockets) socket.unpipe()
+      const send = (bytes: Buffer) => {
+        for (const client of open) client.write(bytes)
+      }
+      if (apart === 'in one packet') send(Buffer.concat([SHUTDOWN, SERVER_LOST]))
+      else {
+        send(SHUTDOWN)
+        await sleep(PACKETS_APART_MS)
+        send(SERVER_LOST)
+      }
+      for (const client of open) client.end()
     },
     goAway() {
       isAway = true
