@@ -28,6 +28,7 @@ import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
 import { poolGauge } from './ops/pool-gauge.ts'
+import { processGauge } from './ops/process-gauge.ts'
 import type { Traces } from './ops/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
@@ -61,6 +62,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError: onQueueError })
 
   const metrics = openMetrics(allCounters)
+  processGauge(metrics.registry, config.ROLE)
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics)

@@ -51,7 +51,11 @@ function openGauges(registers: Registry[]) {
 
   return (backlog: Backlog[], queued: Queued[]) => {
     for (const one of [waiting, oldest, claims, queues]) one.reset()
-    for (const lane of ['live', 'bulk']) claims.set({ lane }, 0)
+    // A lane without work has a figure too: an empty panel would look like a worker that is down.
+    for (const lane of ['live', 'bulk']) {
+      claims.set({ lane }, 0)
+      for (const one of [waiting, oldest]) one.set({ lane, waiting_for: 'nothing' }, 0)
+    }
     for (const { lane, waiting_for, operations, oldest: seconds, claimed } of backlog) {
       waiting.set({ lane, waiting_for }, operations)
       oldest.set({ lane, waiting_for }, seconds)

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { readConfig } from '../../src/config/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { clientData, newName } from '../support/loans.ts'
+import { fires, type History, type Scrape, samplesIn } from '../support/promql.ts'
+import { caller, operate, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+type Rule = { alert: string; expr: string; for: string }
+
+const FILE = new URL('../../docs/alerts.yaml', import.meta.url)
+const { groups } = parse(readFileSync(FILE, 'utf8'))
+const rules: Rule[] = groups[0].rules
+/** More than the longest range of a rule. */
+const QUIET_MINUTES = 130
+
+t.test('no alert fires on a healthy system, and one does when part of it is down', async t => {
+  const { targets, call, stopLedger } = await startTargets(t)
+  const idle = await targets()
+  const quiet = lasting(idle, QUIET_MINUTES)
+  t.same(firing(quiet), [], 'idle')
+  await operate(call, 'CLIENT_CREATE', clientData(newName('C')))
+  const busy = [...quiet, ...lasting(await targets(), 30)]
+  t.same(firing(busy), [], 'busy')
+
+  const without = (...down: string[]) =>
+    idle.map(target => (down.includes(target.instance) ? { ...target, text: '' } : target))
+  const unlisted = (...down: string[]) => idle.filter(({ instance }) => !down.includes(instance))
+  const after = (left: Target[]) => firing([...quiet, ...lasting(left, 10)])
+  for (const left of [without, unlisted]) {
+    t.same(after(left('worker-1')), ['LoanopsProcessDown'], 'one of two workers')
+    t.same(after(left('api-1')), ['LoanopsProcessDown'], 'one of two apis')
+    t.has(after(left('worker-1', 'worker-2')), ['LoanopsNoMetrics'], 'every worker')
+    t.has(after(left('api-1', 'api-2')), ['LoanopsNoApi'], 'every api')
+    t.has(after(left(...idle.map(({ instance }) => instance))), [
+      'LoanopsNoMetrics',
+      'LoanopsNoApi',
+    ])
+  }
+
+  await stopLedger()
+  for (let i = 0; i < 5; i++)
+    await call('POST', '/api/ledger/operate', {
+      status: 'CLIENT_CREATE',
+      data: clientData(newName('C')),
+    })
+  const cutOff = await until(async () => {
+    const now = await targets()
+    return now.some(({ text }) => /^loanops_ledger_breaker_open 1$/m.test(text)) && now
+  })
+  t.has(after(cutOff), ['LoanopsLedgerDown'], 'a ledger that is down')
+})
+
+t.test('every metric of a rule is exported', async t => {
+  const { targets } = await startTargets(t)
+  const text = (await targets()).map(target => target.text).join('\n')
+  const exported = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name))
+  for (const { alert, expr } of rules)
+    for (const [name] of expr.matchAll(/\bloanops_\w+/g))
+      t.ok(exported.has(name.replace(/_(bucket|count)$/, '')), `${alert}: ${name}`)
+})
+
+type Target = { instance: string; text: string }
+
+const firing = (history: History): string[] =>
+  rules
+    .filter(({ expr, for: held }) => fires(expr, minutesOf(held), history))
+    .map(({ alert }) => alert)
+
+function minutesOf(held: string): number {
+  return Number.parseInt(held, 10) * (held.endsWith('h') ? 60 : 1)
+}
+
+function lasting(targets: Target[], minutes: number): History {
+  const scrape: Scrape = targets.flatMap(({ instance, text }) => {
+    const up = { labels: { __name__: 'up', job: 'loanops' }, value: text === '' ? 0 : 1 }
+    return [up, ...samplesIn(text)].map(({ labels, value }) => ({
+      labels: { ...labels, instance },
+      value,
+    }))
+  })
+  return Array<Scrape>(minutes).fill(scrape)
+}
+
+/** What two apis and two workers export: of each role, one is running, and counted twice. */
+async function startTargets(t: Test) {
+  const { url } = await freshDatabase(t)
+  const ledger = await startSandbox({ port: 0 })
+  const start = (ROLE: string) =>
+    startRole(readConfig(testEnv(url, ledger.url, { ROLE })), logger('silent'))
+  const [api, worker] = await Promise.all([start('api'), start('worker')])
+  let isLedgerUp = true
+  const stopLedger = async () => {
+    if (isLedgerUp) await ledger.close()
+    isLedgerUp = false
+  }
+  t.teardown(async () => {
+    await Promise.all([api.close(), worker.close(), stopLedger()])
+  })
+  const metrics = async (url: string) => (await fetch(`${url}/metrics`)).text()
+  await until(async () => (await metrics(worker.url)).includes('loanops_queue_jobs{'))
+  const targets = async (): Promise<Target[]> => {
+    const texts = { api: await metrics(api.url), worker: await metrics(worker.url) }
+    return Object.entries(texts).flatMap(([role, text]) =>
+      [1, 2].map(i => ({ instance: `${role}-${i}`, text })),
+    )
+  }
+  return { targets, call: caller(api.url), stopLedger }
+}
