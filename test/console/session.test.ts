@@ -25,6 +25,10 @@ t.test('without a login, a page redirects to the login, which leads back', async
 t.test('an htmx request without a session redirects the whole page', async t => {
   const { headers } = await anybody('/console', undefined, { 'hx-request': 'true' })
   t.equal(headers.get('hx-redirect'), '/console/login')
+  const page = { 'hx-request': 'true', referer: `${url}/console/payments?reason=refund` }
+  const answer = await anybody('/console/payments?reason=refund', undefined, page)
+  const login = new URL(answer.headers.get('hx-redirect') ?? '', url)
+  t.equal(login.searchParams.get('next'), '/console/payments?reason=refund', 'and leads back')
 })
 
 t.test('login never redirects outside the console', async t => {
@@ -125,6 +129,16 @@ t.test('a session is renewed while it is used, but not beyond a working day', as
   const { status, headers } = await browser(url, cookieOf(old))('/console')
   t.equal(status, 200)
   t.same(headers.getSetCookie(), [])
+})
+
+t.test('a page that refreshes itself does not renew its session', async t => {
+  const claims = claimsIn(viewer.cookie)
+  const now = Math.floor(Date.now() / 1_000)
+  const worn = { ...claims, iat: now - 1_000, exp: now + 800, began: now - 3_600 }
+  const browse = browser(url, cookieOf(worn))
+  const refreshed = await browse('/console', undefined, { 'hx-request': 'true' })
+  t.equal(refreshed.status, 200)
+  t.same(refreshed.headers.getSetCookie(), [])
 })
 
 t.test('a change of the password ends the session', async t => {

@@ -37,13 +37,14 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
 
 async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
-  const next = `?next=${encodeURIComponent(isForm ? refererOf(request) : request.url)}`
+  const isPart = request.headers['hx-request'] !== undefined
+  const page = isForm || isPart ? refererOf(request) : request.url
   if (isForm && request.routeOptions.config.isForViewers !== true)
     await keepEndedForm(request, reply)
-  const isPart = request.headers['hx-request'] !== undefined
+  const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
   // htmx would follow a 303 itself and show the login inside the page.
-  if (isPart) return reply.code(401).header('hx-redirect', '/console/login').send('')
-  return reply.redirect(`/console/login${next === '?next=%2Fconsole' ? '' : next}`, 303)
+  if (isPart) return reply.code(401).header('hx-redirect', login).send('')
+  return reply.redirect(login, 303)
 }
 
 async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {

@@ -11,7 +11,7 @@ import { keepToken, tokenIn } from './cookie.ts'
 import { isSafe } from './cross-origin.ts'
 
 const IDLE_SECONDS = 1_800
-/** A working day: even a page that refreshes itself must not stay open to passers-by indefinitely. */
+/** A working day: even a session in constant use ends. */
 const MAX_SECONDS = 12 * 3_600
 /** A token is replaced once this share of its life is left. */
 const RENEW_BELOW = 0.75
@@ -46,6 +46,7 @@ export async function requireSession(
 ): Promise<void> {
   const claims = await verified(request)
   if (!isSafe(request) && request.routeOptions.config.isForViewers !== true) refuseViewer(claims)
+  if (isRefresh(request)) return
   const { began = 0, iat } = claims as Claims & { iat: number }
   const ttl = ttlSeconds(config)
   const isWorn = iat + ttl - nowSeconds() < ttl * RENEW_BELOW
@@ -53,6 +54,9 @@ export async function requireSession(
   const { sub, name, role, gen, jti } = claims
   keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
 }
+
+/** By htmx, of itself: only what a person does renews a session, so that an unattended page does not stay open. */
+const isRefresh = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 
 /** Ends the session in every process and for every copy of its cookie. */
 export async function endSession(db: Database, config: Config, { jti }: Claims): Promise<void> {
