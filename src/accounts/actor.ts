@@ -1,4 +1,5 @@
 import createError from '@fastify/error'
+import type { VerifyOptions } from '@fastify/jwt'
 import type { FastifyRequest } from 'fastify'
 import type { Claims } from './access-token.ts'
 import type { Role } from './account.ts'
@@ -51,10 +52,12 @@ export function requireRole(account: Pick<Claims, 'role'>, role?: Role): void {
   if (role !== undefined && account.role !== role) throw new Forbidden()
 }
 
-export async function verified(request: FastifyRequest): Promise<Claims> {
+export async function verified(
+  request: FastifyRequest,
+  options?: Partial<VerifyOptions>,
+): Promise<Claims> {
   try {
-    await request.jwtVerify()
-    return request.user
+    return await request.jwtVerify<Claims>(options)
   } catch (error) {
     // Saying what exactly is wrong with a token would only help a forger.
     if (/^(FST|FAST)_JWT_/.test((error as { code?: string }).code ?? ''))

@@ -158,10 +158,8 @@ t.test(
   async t => {
     const path = '/console/payments/gateway_a/pay_1/note?kind=refund'
     const note = `asked the branch: <b>“${'वापसी का अनुरोध '.repeat(40)}”</b>`
-    const browse = await loggedIn(url, OPERATOR)
-    await browse('/console/logout', {})
     const referer = `${url}/console/payments/gateway_a/pay_1`
-    const late = await browse(path, { note }, { referer })
+    const late = await browser(url, expired(operator.cookie))(path, { note }, { referer })
     t.equal(late.status, 303)
     const login = late.headers.get('location') ?? ''
     t.equal(new URL(login, url).searchParams.get('next'), '/console/payments/gateway_a/pay_1')
@@ -175,8 +173,7 @@ t.test(
     t.match(asked.text, /Send it now\?<\/h1>.*<dd>asked the branch: &lt;b&gt;/s)
     t.match(asked.text, `<form class="box" method="post" action="${path}">`)
     t.match(asked.text, /<input type="hidden" name="note" value="asked the branch: &lt;b&gt;“वापसी/)
-    const dropped = asked.headers.getSetCookie().some(one => /^loanops-form=;/.test(one))
-    t.ok(dropped, 'it is offered once')
+    t.ok(isDropped(asked.headers), 'it is offered once')
   },
 )
 
@@ -186,7 +183,7 @@ t.test(
     const long = { note: Array.from({ length: 3_000 }, (_, n) => `${n * 7919}`).join(' ') }
     const secret = { username: 'x', password: 'a long pass phrase', role: 'viewer' }
     for (const form of [long, secret]) {
-      const late = await anybody('/console/accounts', form)
+      const late = await browser(url, expired(operator.cookie))('/console/accounts', form)
       const cookie = cookieIn(late.headers)
       const kept = browser(url, cookie)
       t.match((await kept('/console/login')).text, /fill it in again/)
@@ -194,6 +191,39 @@ t.test(
     }
   },
 )
+
+t.test('what somebody else typed, or nobody known, is neither shown nor sent', async t => {
+  const path = '/console/payments/gateway_a/pay_1/note'
+  const typed = { note: 'the branch asked for it' }
+  const late = await browser(url, expired(operator.cookie))(path, typed)
+  const kept = browser(url, cookieIn(late.headers))
+  const other = await kept('/console/login', VIEWER)
+  t.equal(other.status, 303)
+  t.ok(isDropped(other.headers))
+  const [value = ''] = kept.cookie.split('=').slice(1)
+  const planted = browser(url, `loanops-form=${value.replace(/\..*/, '')}`)
+  t.equal((await planted('/console/login', OPERATOR)).status, 303, 'unsigned')
+  const unknown = await anybody(path, typed)
+  const offered = await browser(url, cookieIn(unknown.headers))('/console/login', OPERATOR)
+  t.equal(offered.status, 303, 'without a session')
+})
+
+t.test('a logout removes what was kept, and nothing is kept of the session afterwards', async t => {
+  const browse = await loggedIn(url, OPERATOR)
+  t.ok(isDropped((await browse('/console/logout', {})).headers))
+  const late = await browse('/console/payments/gateway_a/pay_1/note', { note: 'too late' })
+  const again = await browser(url, cookieIn(late.headers))('/console/login', OPERATOR)
+  t.equal(again.status, 303)
+})
+
+t.test('another login of an account in the same browser ends the first session', async t => {
+  const first = await loggedIn(url, OPERATOR)
+  const old = claimsIn(first.cookie)
+  const { headers } = await first('/console/login', OPERATOR)
+  t.equal((await first('/console')).status, 303)
+  const now = claimsIn(cookieIn(headers))
+  t.ok(now.jti !== old.jti && now.began >= old.began)
+})
 
 t.test('an account is disabled for good only after a confirmation that says so', async t => {
   const credentials = { username: 'leaver', password: 'a pass phrase to forget' }
@@ -283,6 +313,14 @@ function claimsIn(cookie: string): Claims {
   const [, body = ''] = cookie.split('.')
   return JSON.parse(Buffer.from(body, 'base64url').toString())
 }
+
+/** The cookie of a session that ended by itself. */
+function expired(cookie: string): string {
+  return cookieOf({ ...claimsIn(cookie), exp: Math.floor(Date.now() / 1_000) - 1 })
+}
+
+const isDropped = (headers: Headers) =>
+  headers.getSetCookie().some(one => /^loanops-form=;/.test(one))
 
 /** A cookie as the service would issue it for these claims. */
 function cookieOf(claims: Claims, secret = SECRET, alg = 'HS256'): string {

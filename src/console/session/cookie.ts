@@ -23,10 +23,16 @@ export function dropToken(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(nameFor(request), options(request))
 }
 
-export const formIn = (request: FastifyRequest) => request.cookies[nameFor(request) + FORM_SUFFIX]
+/** Signed, so that nobody can plant a form for somebody else to send. */
+export function formIn(request: FastifyRequest): string | undefined {
+  const { valid, value } = request.unsignCookie(
+    request.cookies[nameFor(request) + FORM_SUFFIX] ?? '',
+  )
+  return valid ? value : undefined
+}
 
 export function keepForm(request: FastifyRequest, reply: FastifyReply, form: string): void {
-  const limited = { ...options(request), maxAge: FORM_SECONDS }
+  const limited = { ...options(request), maxAge: FORM_SECONDS, signed: true }
   reply.setCookie(nameFor(request) + FORM_SUFFIX, form, limited)
 }
 

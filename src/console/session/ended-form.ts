@@ -4,42 +4,36 @@ import { html } from 'hono/html'
 import { facts } from '../frame/facts.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { dropForm, formIn, keepForm } from './cookie.ts'
+import { formIn, keepForm } from './cookie.ts'
 import { nextPath } from './next-path.ts'
+import { sessionIn } from './session.ts'
 
 const MAX_TYPED_BYTES = 16_384
-/** Browsers reject a cookie above 4,096 bytes. */
+/** Browsers reject a cookie above 4,096 bytes, with its name and its signature. */
 const MAX_KEPT_BYTES = 3_800
 
-type EndedForm = { action: string; typed: string | null }
+/** `account` is the id of who typed it. */
+type EndedForm = { account: string | null; action: string; typed: string | null }
 
 /** Reads the body itself, because the session is checked before bodies are read. */
 export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { url: action } = request
-  const typed = await typedIn(request)
-  const kept = encoded({ action, typed })
-  keepForm(request, reply, kept.length > MAX_KEPT_BYTES ? encoded({ action, typed: null }) : kept)
+  const account = (await sessionIn(request))?.sub ?? null
+  const form = { account, action: request.url, typed: account && (await typedIn(request)) }
+  const kept = encoded(form)
+  keepForm(request, reply, kept.length > MAX_KEPT_BYTES ? encoded({ ...form, typed: null }) : kept)
 }
 
 export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   try {
     const kept = Buffer.from(formIn(request) ?? '', 'base64url')
     const text = inflateRawSync(kept, { maxOutputLength: 4 * MAX_TYPED_BYTES }).toString()
-    const { action, typed } = JSON.parse(text) as Record<string, unknown>
-    if (typeof action !== 'string') return undefined
-    return { action, typed: typeof typed === 'string' ? typed : null }
+    return JSON.parse(text) as EndedForm
   } catch {
     return undefined
   }
 }
 
-export function sendAgain(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { typed }: { typed: string },
-  { action, back }: { action: string; back: string },
-): Html {
-  dropForm(request, reply)
+export function sendAgain(typed: string, { action, back }: { action: string; back: string }): Html {
   const fields = [...new URLSearchParams(typed)]
   return html`<h1>Send it now?</h1>
 <p class="notice" role="status">You are logged in again. Your session had expired when you sent the form; nothing was changed.</p>

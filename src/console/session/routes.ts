@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyError } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../accounts/account.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
 import { askerAs } from '../../accounts/actor.ts'
 import { auditAlone } from '../../accounts/audit.ts'
 import { AttemptedPassword } from '../../accounts/credentials.ts'
-import { InvalidCredentials, NO_ACCOUNT } from '../../accounts/login.ts'
+import { NO_ACCOUNT } from '../../accounts/login.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
@@ -16,7 +17,7 @@ import { dropForm, dropToken } from './cookie.ts'
 import { endedFormIn, sendAgain } from './ended-form.ts'
 import { loginPage } from './login-page.ts'
 import { nextPath } from './next-path.ts'
-import { beginSession, endSession } from './session.ts'
+import { beginSession, endSession, sessionIn } from './session.ts'
 
 const Next = Type.Optional(Type.String({ maxLength: 2_000 }))
 const askSchema = { querystring: Type.Object({ next: Next }, closed) }
@@ -40,29 +41,18 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
       '/login',
       { schema: loginSchema, config: { isPublic: true } },
       async (request, reply) => {
-        const { username, password, next } = request.body
+        const { username, password, next = '/console' } = request.body
+        let account: Account
         try {
-          const account = await accounts.logIn(username, password, askerAs(NO_ACCOUNT, request))
-          beginSession(request, reply, account)
+          account = await accounts.logIn(username, password, askerAs(NO_ACCOUNT, request))
         } catch (error) {
-          const { statusCode = 500, message } = error as FastifyError
-          if (error instanceof InvalidCredentials) reply.code(401)
-          else if (statusCode === 429) {
-            reply.code(429)
-            sendRetryAfter(reply, error as FastifyError, 429)
-          } else throw error
-          const body = loginPage(request, next ?? '/console', message)
-          return answerPage(request, reply, { title: 'Log in', body })
+          return answerRefused(request, reply, error as FastifyError, next)
         }
-        const ended = endedFormIn(request)
-        if (ended === undefined) return reply.redirect(nextPath(next), 303)
-        const { action, typed } = ended
-        if (typed === null) {
-          dropForm(request, reply)
-          return reply.redirect(nextPath(next), 303)
-        }
-        const body = sendAgain(request, reply, { typed }, { action, back: next ?? '' })
-        return answerPage(request, reply, { title: 'Send it now?', body })
+        // Otherwise a copy of its cookie would outlive it.
+        const before = await sessionIn(request)
+        if (before?.sub === account.id) await endSession(db, config, before)
+        beginSession(request, reply, account)
+        return answerLoggedIn(request, reply, account, next)
       },
     )
 
@@ -71,7 +61,36 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
       const asker = askerFor(request)
       await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
       dropToken(request, reply)
+      dropForm(request, reply)
       return reply.redirect('/console/login', 303)
     })
   }
+}
+
+async function answerRefused(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: FastifyError,
+  next: string,
+) {
+  const { statusCode, message } = error
+  if (statusCode !== 401 && statusCode !== 429) throw error
+  reply.code(statusCode)
+  sendRetryAfter(reply, error, statusCode)
+  return answerPage(request, reply, { title: 'Log in', body: loginPage(request, next, message) })
+}
+
+async function answerLoggedIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  account: Account,
+  next: string,
+) {
+  const ended = endedFormIn(request)
+  if (ended !== undefined) dropForm(request, reply)
+  // What somebody else typed is neither shown nor sent.
+  if (ended?.account !== account.id || ended.typed === null)
+    return reply.redirect(nextPath(next), 303)
+  const body = sendAgain(ended.typed, { action: ended.action, back: next })
+  return answerPage(request, reply, { title: 'Send it now?', body })
 }

@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto'
 import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { accessTokens, type Claims } from '../../accounts/access-token.ts'
 import type { Account } from '../../accounts/account.ts'
-import { refuseViewer, verified } from '../../accounts/actor.ts'
+import { refuseViewer, Unauthenticated, verified } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { newId } from '../../ids.ts'
@@ -21,7 +22,7 @@ const ttlSeconds = ({ JWT_TTL_SECONDS }: Config) => Math.min(JWT_TTL_SECONDS, ID
 
 /** Only in this scope: browsers send cookies unasked, so the API must not accept them. */
 export async function readSessions(app: FastifyInstance, db: Database, config: Config) {
-  await app.register(fastifyCookie)
+  await app.register(fastifyCookie, { secret: config.JWT_SECRET.map(formKey) })
   await app.register(
     accessTokens(db, config, {
       audience: 'loanops-console',
@@ -32,10 +33,23 @@ export async function readSessions(app: FastifyInstance, db: Database, config: C
   )
 }
 
+/** Not the secret itself: what signs a form must sign no token. */
+const formKey = (secret: string) => hash('sha256', `forms of ${secret}`)
+
 export function beginSession(request: FastifyRequest, reply: FastifyReply, account: Account): void {
   const { id: sub, username: name, role, tokenGeneration: gen } = account
   const claims = { sub, name, role, gen, jti: newId(), began: nowSeconds() }
   keepToken(request, reply, request.server.jwt.sign(claims))
+}
+
+/** Also one that has expired, but none that was ended, or whose account is disabled. */
+export async function sessionIn(request: FastifyRequest): Promise<Claims | undefined> {
+  try {
+    return await verified(request, { ignoreExpiration: true })
+  } catch (error) {
+    if (error instanceof Unauthenticated) return undefined
+    throw error
+  }
 }
 
 /** @throws Unauthenticated; MayOnlyLook for a viewer's attempt to change something */
