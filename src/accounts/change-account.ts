@@ -1,7 +1,15 @@
+import createError from '@fastify/error'
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
+import type { Row } from '../database/row.ts'
 import type { Account } from './account.ts'
 import { type Asker, audit } from './audit.ts'
+
+const LastAdmin = createError(
+  'CONFLICT',
+  'The last enabled administrator cannot be disabled: register another one first',
+  409,
+)
 
 export async function rehashAccount(db: Database, { id, passwordHash }: Account, newHash: string) {
   await sql`
@@ -33,6 +41,7 @@ export async function disableAccount(
   { id, username }: Account,
 ): Promise<void> {
   await db.transaction().execute(async trx => {
+    await refuseLastAdmin(trx, id)
     const { numAffectedRows } = await sql`
       update loanops.account set disabled_at = now() where id = ${id} and disabled_at is null`.execute(
       trx,
@@ -40,4 +49,13 @@ export async function disableAccount(
     if (numAffectedRows === 1n)
       await audit(trx, { ...asker, action: 'account.disable', subject: username })
   })
+}
+
+/** Locks all of them: two who disable each other at the same moment must not both succeed. */
+async function refuseLastAdmin(trx: Trx, id: string): Promise<void> {
+  const { rows: enabled } = await sql<Row<'loanops.account', 'id'>>`
+    select id from loanops.account where role = 'admin' and disabled_at is null order by id for update`.execute(
+    trx,
+  )
+  if (enabled.length === 1 && enabled[0]?.id === id) throw new LastAdmin()
 }

@@ -59,6 +59,7 @@ const passwordSchema = {
 }
 const disableSchema = {
   operationId: 'disableAccount',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Disables an account and ends its tokens at once; for administrators',
   security,

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { type Account, findAccount } from '../../src/accounts/account.ts'
+import { disableAccount } from '../../src/accounts/change-account.ts'
 import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
 
 const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
@@ -60,6 +62,26 @@ t.test('disabling an account ends its tokens at once, and nobody can log in to i
   const login = await call('POST', '/api/account/login', OPERATOR)
   t.equal(login.body.code, 'INVALID_CREDENTIALS')
   t.equal((await call('POST', path, undefined, admin)).status, 204, 'again')
+})
+
+t.test('the last enabled administrator cannot be disabled', async t => {
+  const { call, db, admin } = await startWithAccounts(t)
+  const disable = (username: string) =>
+    call('POST', `/api/account/${username}/disable`, undefined, admin)
+  const { status, body } = await disable(ADMIN.username)
+  t.equal(status, 409)
+  t.match(body, { code: 'CONFLICT', detail: /last enabled administrator/ })
+  t.equal((await disable(OPERATOR.username)).status, 204, 'an operator can be')
+
+  const other = { username: 'meera', password: 'one more pass phrase', role: 'admin' }
+  t.equal((await call('POST', '/api/account/register', other, admin)).status, 201)
+  const asker = { actor: 'both', caller: null, address: null, requestId: null }
+  const both = await Promise.allSettled(
+    [ADMIN.username, other.username].map(async username =>
+      disableAccount(db, asker, (await findAccount(db, username)) as Account),
+    ),
+  )
+  t.same(both.map(one => one.status).sort(), ['fulfilled', 'rejected'], 'of two at once, one')
 })
 
 t.test('an unknown account cannot be disabled', async t => {
