@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { todayIn } from './calendar.ts'
 import { CONTROL, control } from './control.ts'
 import { Faults } from './faults/faults.ts'
-import { credentials } from './http/gate.ts'
+import { containerAnswer } from './http/answer.ts'
 import { API, handle, type Service } from './http/handle.ts'
 import { Traffic } from './http/traffic.ts'
 import { Turns } from './http/turns.ts'
@@ -28,13 +28,17 @@ type Sandbox = {
   close(): Promise<void>
 }
 
-const HEALTH = '/fineract-provider/actuator/health'
+const ACTUATOR = '/fineract-provider/actuator/'
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', username = 'mifos', password = 'password' } = options
   const service: Service = {
-    ledger: openLedger(options.booksFile, todayIn(options.timeZone ?? 'Asia/Kolkata')),
-    allowed: credentials(username, password, options.tenant ?? 'default'),
+    ledger: openLedger(
+      options.booksFile,
+      { username, password },
+      todayIn(options.timeZone ?? 'Asia/Kolkata'),
+    ),
+    tenant: options.tenant ?? 'default',
     faults: new Faults(options.seed ?? 1),
     traffic: new Traffic(),
     turns: new Turns(),
@@ -69,7 +73,7 @@ async function dispatch(
   const url = request.url ?? ''
   try {
     if (url.startsWith(`${CONTROL}/`)) return await control(service, request, response)
-    if (url.startsWith(HEALTH)) return health(response)
+    if (url.startsWith(ACTUATOR)) return actuator(url.slice(ACTUATOR.length), response)
     await handle(service, request, response)
   } catch {
     // The caller hung up while its request was being read.
@@ -77,7 +81,19 @@ async function dispatch(
   }
 }
 
-function health(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ status: 'UP', groups: ['liveness', 'readiness'] }))
+const ACTUATORS: Record<string, object> = {
+  health: { status: 'UP', groups: ['liveness', 'readiness'] },
+  'health/liveness': { status: 'UP' },
+  'health/readiness': { status: 'UP' },
+  info: {},
+}
+
+/** Wants no credentials and no tenant. */
+function actuator(name: string, response: ServerResponse): void {
+  const body = ACTUATORS[name]
+  const answer = body
+    ? { status: 200, text: JSON.stringify(body) }
+    : containerAnswer(404, ACTUATOR + name)
+  response.writeHead(answer.status, { 'content-type': 'application/json' })
+  response.end(answer.text)
 }

@@ -2,7 +2,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
-import { OFFICE_ID } from '../reference/office.ts'
+import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Client } from './client.ts'
 import { checkDates } from './client-dates.ts'
@@ -21,10 +21,10 @@ export function activateClient(ledger: Ledger, client: Client, body: Body) {
     throw invalid([fieldError(code, 'activationDate', message, activatedOn)])
   }
   const activated = { ...client, active: true, activatedOn }
-  checkDates(activated, today(ledger))
+  checkDates(activated, officeById(ledger, client.officeId), today(ledger))
   ledger.books.saveClient(activated)
   return {
-    officeId: OFFICE_ID,
+    officeId: client.officeId,
     clientId: client.id,
     resourceId: client.id,
     resourceExternalId: client.externalId,

@@ -1,12 +1,16 @@
 import { type FieldError, fieldError, invalid } from '../http/refusal.ts'
-import { OFFICE_OPENED } from '../reference/office.ts'
+import type { Office } from '../reference/office.ts'
 
 type Dates = {
   submittedOn: string
   activatedOn?: string | undefined
 }
 
-export function checkDates({ submittedOn, activatedOn }: Dates, today: string): void {
+export function checkDates(
+  { submittedOn, activatedOn }: Dates,
+  { openingDate }: Office,
+  today: string,
+): void {
   const errors: FieldError[] = []
   const add = (code: string, parameter: string, message: string, date: string) =>
     errors.push(fieldError(`error.msg.clients.${code}`, parameter, message, date))
@@ -23,7 +27,7 @@ export function checkDates({ submittedOn, activatedOn }: Dates, today: string): 
       const message = 'Activation date cannot be in the future.'
       add('activationDate.in.the.future', 'activationDate', message, activatedOn)
     }
-    if (activatedOn < OFFICE_OPENED) {
+    if (activatedOn < openingDate) {
       const code = 'activationDate.cannot.be.before.office.activation.date'
       const message = 'Client activation date cannot be a date before the office opening date.'
       add(code, 'activationDate', message, activatedOn)

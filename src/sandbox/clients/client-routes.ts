@@ -1,3 +1,4 @@
+import { type Caller, sees } from '../access/caller.ts'
 import { command, type Plan, type Request, read } from '../http/plan.ts'
 import { containerError, notFound, notSupported, unsupportedCommand } from '../http/refusal.ts'
 import { likePattern, pageOf, refuseAttack } from '../http/search.ts'
@@ -9,27 +10,29 @@ import type { Client } from './client.ts'
 import { clientView } from './client-view.ts'
 import { createClient } from './create-client.ts'
 import { clientByExternalId, clientById } from './find-client.ts'
+import { acceptTransfer, proposeTransfer } from './transfer-client.ts'
 import { updateClient } from './update-client.ts'
 
 const NOT_SUPPORTED = new Set(
   `reject undoRejection withdraw undoWithdrawal reactivate close assignStaff unassignStaff
-  updateSavingsAccount proposeTransfer withdrawTransfer acceptTransfer rejectTransfer
-  proposeAndAcceptTransfer`.split(/\s+/),
+  updateSavingsAccount withdrawTransfer rejectTransfer proposeAndAcceptTransfer`.split(/\s+/),
 )
 
-export function planForClients(ledger: Ledger, { method, path, query }: Request): Plan {
+export function planForClients(ledger: Ledger, request: Request): Plan {
+  const { method, path, caller } = request
   if (path.length === 0) {
-    if (method === 'GET') return read('GET clients', () => search(ledger, query))
-    if (method === 'POST') return command('CREATE/CLIENT', body => createClient(ledger, body))
+    if (method === 'GET') return read('GET clients', () => search(ledger, request))
+    if (method === 'POST')
+      return command('CREATE/CLIENT', body => createClient(ledger, caller, body))
     throw containerError(405)
   }
   const target = targetIn(
     path,
     externalId => clientByExternalId(ledger, externalId),
-    id => (method === 'GET' ? clientToRead(ledger, id) : clientById(ledger, id)),
+    id => (method === 'GET' ? clientToRead(ledger, caller, id) : clientById(ledger, id)),
   )
   const [more, ...rest] = target.rest
-  if (more === undefined) return named(ledger, path, planForOne(ledger, method, query, target))
+  if (more === undefined) return named(ledger, path, planForOne(ledger, request, target))
   if (more !== 'accounts' || rest.length > 0) throw containerError(404)
   if (method !== 'GET') throw containerError(405)
   return read('GET client accounts', () => accounts(ledger, target.find()))
@@ -43,13 +46,12 @@ function named(ledger: Ledger, [first = '', second]: string[], plan: Plan): Plan
 
 function planForOne(
   ledger: Ledger,
-  method: string,
-  query: URLSearchParams,
+  { method, query, caller }: Request,
   { find }: Target<Client>,
 ): Plan {
-  if (method === 'GET') return read('GET client', () => clientView(find()))
+  if (method === 'GET') return read('GET client', () => clientView(ledger, find()))
   if (method === 'PUT') {
-    return command('UPDATE/CLIENT', body => updateClient(ledger, find(), body))
+    return command('UPDATE/CLIENT', body => updateClient(ledger, caller, find(), body))
   }
   if (method === 'DELETE') throw notSupported('deleting a client')
   if (method !== 'POST') throw containerError(405)
@@ -57,18 +59,24 @@ function planForOne(
   if (name === 'activate') {
     return command('ACTIVATE/CLIENT', body => activateClient(ledger, find(), body))
   }
+  if (name === 'proposeTransfer') {
+    return command('PROPOSETRANSFER/CLIENT', body => proposeTransfer(ledger, find(), body))
+  }
+  if (name === 'acceptTransfer') {
+    return command('ACCEPTTRANSFER/CLIENT', body => acceptTransfer(ledger, find(), body))
+  }
   if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the client command ${name}`)
   throw unsupportedCommand(name)
 }
 
 /** By a pattern, unlike the query for loans. */
-function search(ledger: Ledger, query: URLSearchParams) {
-  const externalId = query.get('externalId')
-  const found = [...ledger.books.clients.values()].filter(clientsLike(externalId))
-  return {
-    totalFilteredRecords: found.length,
-    pageItems: pageOf(found, query).map(clientView),
-  }
+function search(ledger: Ledger, { query, caller }: Request) {
+  const isLike = clientsLike(query.get('externalId'))
+  const found = [...ledger.books.clients.values()].filter(
+    client => isLike(client) && sees(ledger, caller, client.officeId),
+  )
+  const pageItems = pageOf(found, query).map(client => clientView(ledger, client))
+  return { totalFilteredRecords: found.length, pageItems }
 }
 
 function clientsLike(externalId: string | null): (client: Client) => boolean {
@@ -78,9 +86,10 @@ function clientsLike(externalId: string | null): (client: Client) => boolean {
   return client => client.externalId !== undefined && pattern.test(client.externalId)
 }
 
-function clientToRead(ledger: Ledger, id: number): Client {
+/** One of another office is hidden. */
+function clientToRead(ledger: Ledger, caller: Caller, id: number): Client {
   const client = ledger.books.clients.get(id)
-  if (client) return client
+  if (client && sees(ledger, caller, client.officeId)) return client
   const code = 'error.msg.client.not.found.with.client.id'
   throw notFound(code, `Client not found with valuer ${id}.`, String(id))
 }

@@ -1,23 +1,30 @@
 import { day } from '../http/wire.ts'
-import { OFFICE_ID, OFFICE_NAME } from '../reference/office.ts'
-import { type Client, displayName } from './client.ts'
+import { officeName } from '../reference/offices.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import { type Client, displayName, isActive } from './client.ts'
 import { legalForm } from './legal-form.ts'
 
 const PENDING = { id: 100, code: 'clientStatusType.pending', value: 'Pending' }
 const ACTIVE = { id: 300, code: 'clientStatusType.active', value: 'Active' }
+const IN_TRANSFER = {
+  id: 303,
+  code: 'clientStatusType.transfer.in.progress',
+  value: 'Transfer in progress',
+}
 const ACTIVATED_BY = {
   activatedByUsername: 'mifos',
   activatedByFirstname: 'App',
   activatedByLastname: 'Administrator',
 }
 
-export function clientView(client: Client) {
+export function clientView(ledger: Ledger, client: Client) {
+  const { officeId, transfer } = client
   return {
     id: client.id,
     accountNo: accountNo(client.id),
     externalId: client.externalId,
-    status: client.active ? ACTIVE : PENDING,
-    active: client.active,
+    status: statusOf(client),
+    active: isActive(client),
     activationDate: day(client.activatedOn),
     firstname: client.firstname,
     middlename: client.middlename,
@@ -28,8 +35,10 @@ export function clientView(client: Client) {
     emailAddress: client.emailAddress,
     dateOfBirth: day(client.dateOfBirth),
     isStaff: false,
-    officeId: OFFICE_ID,
-    officeName: OFFICE_NAME,
+    officeId,
+    officeName: officeName(ledger, officeId),
+    transferToOfficeId: transfer?.officeId,
+    transferToOfficeName: transfer && officeName(ledger, transfer.officeId),
     timeline: {
       submittedOnDate: day(client.submittedOn),
       activatedOnDate: day(client.activatedOn),
@@ -39,6 +48,11 @@ export function clientView(client: Client) {
     clientCollateralManagements: [],
     groups: [],
   }
+}
+
+function statusOf(client: Client) {
+  if (client.transfer) return IN_TRANSFER
+  return client.active ? ACTIVE : PENDING
 }
 
 export function accountNo(id: number): string {

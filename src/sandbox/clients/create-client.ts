@@ -1,27 +1,29 @@
+import { type Caller, refuseDoing } from '../access/caller.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { idOf, integerOf, plainIntegerOf } from '../fields/number.ts'
 import { isSent, textAsSent, textOf, trueOf } from '../fields/text.ts'
 import { containerError } from '../http/refusal.ts'
-import { OFFICE_ID, refuseUnknownOffice } from '../reference/office.ts'
+import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Client } from './client.ts'
 import { checkDates } from './client-dates.ts'
 import { CREATE_KEYS, checkBirth, checkContact, checkNames } from './client-fields.ts'
 import { checkUnique } from './unique.ts'
 
-export function createClient(ledger: Ledger, body: Body) {
+export function createClient(ledger: Ledger, caller: Caller, body: Body) {
   refuseUnknownKeys(body, CREATE_KEYS)
   checkFields(body, today(ledger))
-  refuseUnknownOffice(idOf(body, 'officeId'))
-  const client = { id: 0, ...read(ledger, body) }
-  checkDates(client, today(ledger))
+  const office = officeById(ledger, idOf(body, 'officeId'))
+  const client = { id: 0, officeId: office.id, ...read(ledger, body) }
+  checkDates(client, office, today(ledger))
+  if (client.active) refuseDoing(caller, 'ACTIVATE_CLIENT')
   checkUnique(ledger, client)
   client.id = ledger.books.nextId('client')
   ledger.books.saveClient(client)
   return {
-    officeId: OFFICE_ID,
+    officeId: client.officeId,
     clientId: client.id,
     resourceId: client.id,
     resourceExternalId: client.externalId,
@@ -47,7 +49,7 @@ function checkFields(body: Body, today: string): void {
   check.throwIfAny()
 }
 
-function read(ledger: Ledger, body: Body): Omit<Client, 'id'> {
+function read(ledger: Ledger, body: Body): Omit<Client, 'id' | 'officeId'> {
   const legalFormId = integerOf(body, 'legalFormId') ?? 1
   // Fineract reads the format even without a date, and fails if it is missing.
   if (textAsSent(body, 'dateFormat') === undefined) throw containerError(500)

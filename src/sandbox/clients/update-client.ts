@@ -1,10 +1,11 @@
+import { type Caller, notAuthorized, sees } from '../access/caller.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { plainIntegerOf } from '../fields/number.ts'
 import { isSent, textAsSent, textOf, trueOf } from '../fields/text.ts'
 import { fieldError } from '../http/refusal.ts'
-import { OFFICE_ID } from '../reference/office.ts'
+import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Client } from './client.ts'
 import { checkDates } from './client-dates.ts'
@@ -31,15 +32,20 @@ const DATES = [
 /** An update with nothing but these is refused as empty, although they change along with other fields. */
 const NOT_COUNTED = new Set(['emailAddress', 'activationDate', 'dateFormat', 'locale', 'isStaff'])
 
-export function updateClient(ledger: Ledger, client: Client, body: Body) {
+export function updateClient(ledger: Ledger, caller: Caller, client: Client, body: Body) {
   refuseUnknownKeys(body, UPDATE_KEYS)
   checkFields(body, today(ledger))
+  if (!sees(ledger, caller, client.officeId)) {
+    throw notAuthorized(`The user doesn't have enough permissions to access the resource.`)
+  }
   const { changed, changes } = change(client, body)
-  if (changes.activationDate ?? changes.submittedOnDate) checkDates(changed, today(ledger))
+  if (changes.activationDate ?? changes.submittedOnDate) {
+    checkDates(changed, officeById(ledger, client.officeId), today(ledger))
+  }
   checkUnique(ledger, changed)
   ledger.books.saveClient(changed)
   return {
-    officeId: OFFICE_ID,
+    officeId: client.officeId,
     clientId: client.id,
     resourceId: client.id,
     changes,

@@ -22,6 +22,12 @@ export function readBody(text: string): Body {
   return value as Body
 }
 
+export function readList(text: string): Body[] {
+  const value: unknown = JSON.parse(text)
+  if (!Array.isArray(value)) throw containerError(500, 'Not a JSON Array')
+  return value
+}
+
 export function refuseUnknownKeys(body: Body, allowed: ReadonlySet<string>): void {
   const errors = Object.keys(body)
     .filter(key => !allowed.has(key))

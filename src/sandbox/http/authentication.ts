@@ -1,14 +1,19 @@
+import { callerOf } from '../access/caller.ts'
+import { roleView } from '../access/roles.ts'
 import type { Body } from '../fields/body.ts'
 import { textOf } from '../fields/text.ts'
-import { OFFICE_ID, OFFICE_NAME } from '../reference/office.ts'
-import type { Credentials } from './gate.ts'
+import { officeName } from '../reference/offices.ts'
+import type { Ledger } from '../storage/ledger.ts'
+import { keyOf } from './gate.ts'
 import { containerError, standard } from './refusal.ts'
 
-export function authenticate(allowed: Credentials, body: Body) {
+export function authenticate(ledger: Ledger, body: Body) {
   const username = textOf(body, 'username')
   const password = textOf(body, 'password')
   if (username === undefined || password === undefined) throw containerError(500)
-  if (username !== allowed.username || password !== allowed.password) {
+  const users = [...ledger.books.defined.users.values()]
+  const user = users.find(one => one.username === username && one.password === password)
+  if (!user) {
     throw standard(
       401,
       'Invalid authentication details were passed in api request.',
@@ -16,15 +21,16 @@ export function authenticate(allowed: Credentials, body: Body) {
       'error.msg.not.authenticated',
     )
   }
+  const { roles, permissions } = callerOf(ledger, user)
   return {
     username,
-    userId: 1,
-    base64EncodedAuthenticationKey: allowed.authorization.slice('Basic '.length),
+    userId: user.id,
+    base64EncodedAuthenticationKey: keyOf(user),
     authenticated: true,
-    officeId: OFFICE_ID,
-    officeName: OFFICE_NAME,
-    roles: [{ id: 1, name: 'Super user', disabled: false }],
-    permissions: ['ALL_FUNCTIONS'],
+    officeId: user.officeId,
+    officeName: officeName(ledger, user.officeId),
+    roles: roles.map(roleView),
+    permissions: [...permissions],
     shouldRenewPassword: false,
     isTwoFactorAuthenticationRequired: false,
   }

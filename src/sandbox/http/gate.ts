@@ -1,13 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { User } from '../access/user.ts'
+import type { Ledger } from '../storage/ledger.ts'
 import { containerError } from './refusal.ts'
-
-export type Credentials = {
-  username: string
-  password: string
-  tenant: string
-  // The Authorization header for this username and password.
-  authorization: string
-}
 
 type Arrival = {
   method: string
@@ -23,16 +17,23 @@ type Arrival = {
  */
 const LOAN_WRITE = /^loans\/./
 
-export function refuseUnauthenticated(arrival: Arrival, path: string, allowed: Credentials): void {
+/** Undefined for a call that tries credentials itself. */
+export function authenticatedUser(
+  { tenant: allowed, ledger }: { tenant: string; ledger: Ledger },
+  arrival: Arrival,
+  path: string,
+): User | undefined {
   const { method, query, headers } = arrival
   const tenant = headers['fineract-platform-tenantid'] ?? query.get('tenantIdentifier')
-  if (tenant !== allowed.tenant) throw containerError(400)
-  if (path === 'authentication' && method === 'POST') return
+  if (tenant !== allowed) throw containerError(400)
+  if (path === 'authentication' && method === 'POST') return undefined
   const { authorization } = headers
   if (authorization === undefined && method !== 'GET' && LOAN_WRITE.test(path)) {
     throw containerError(500)
   }
-  if (authorization !== allowed.authorization) throw containerError(401)
+  const user = userOf(ledger, authorization ?? '')
+  if (!user) throw containerError(401)
+  return user
 }
 
 /** Paths that Tomcat and Spring's firewall reject from anyone; a tab passes. */
@@ -44,7 +45,12 @@ export function hasEncodedSlash(pathname: string): boolean {
   return /%2f/i.test(pathname)
 }
 
-export function credentials(username: string, password: string, tenant: string): Credentials {
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-  return { username, password, tenant, authorization }
+export function keyOf({ username, password }: Pick<User, 'username' | 'password'>): string {
+  return Buffer.from(`${username}:${password}`).toString('base64')
+}
+
+function userOf({ books }: Ledger, authorization: string): User | undefined {
+  const key = /^Basic (.+)$/.exec(authorization)?.[1]
+  for (const user of books.defined.users.values()) if (keyOf(user) === key) return user
+  return undefined
 }

@@ -1,17 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Caller, callerOf } from '../access/caller.ts'
 import type { CallFacts, Faults, Injection } from '../faults/faults.ts'
 import type { FaultRule } from '../faults/rule.ts'
-import { type Body, readBody } from '../fields/body.ts'
+import { type Body, readBody, readList } from '../fields/body.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { type Answer, containerAnswer, refusalAnswer, tomcatAnswer } from './answer.ts'
 import { authenticate } from './authentication.ts'
-import {
-  type Credentials,
-  hasEncodedSlash,
-  isForbiddenPath,
-  refuseUnauthenticated,
-} from './gate.ts'
+import { authenticatedUser, hasEncodedSlash, isForbiddenPath } from './gate.ts'
 import type { CommandPlan, Plan } from './plan.ts'
 import { containerError, Refusal, standard } from './refusal.ts'
 import { planOf } from './routes.ts'
@@ -24,7 +20,7 @@ export const API = '/fineract-provider/api/v1'
 
 export type Service = {
   ledger: Ledger
-  allowed: Credentials
+  tenant: string
   faults: Faults
   traffic: Traffic
   turns: Turns
@@ -54,16 +50,14 @@ export async function handle(
     if (isForbiddenPath(pathname)) throw containerError(400)
     const path = pathBelow(pathname)
     const method = request.method ?? 'GET'
-    refuseUnauthenticated(
-      { method, pathname, query, headers: request.headers },
-      path,
-      service.allowed,
-    )
-    const plan = planFor(service, method, path, query)
+    const arrival = { method, pathname, query, headers: request.headers }
+    const user = authenticatedUser(service, arrival, path)
+    const caller = user && callerOf(service.ledger, user)
+    const plan = planFor(service, method, path, query, caller)
     refuseContentType(request, text)
     const key = headerOf(request, 'idempotency-key')
     const sentAsJson = (request.headers['content-type'] ?? '').includes('application/json')
-    const call: Call = { path: pathname, text, key, sentAsJson, startMs }
+    const call: Call = { path: pathname, caller, text, key, sentAsJson, startMs }
     const injection = injectionFor(service, request, plan, path, text)
     service.traffic.count('calls', plan.kind === 'command' ? plan.scope : plan.name)
     if (plan.kind === 'command') leave = enter(service, plan, call, response)
@@ -107,9 +101,14 @@ async function answerOf(
 ): Promise<Answer> {
   if (plan.kind === 'command') return runCommand(ledger, turns, plan, call, injection)
   if (injection.delayBeforeMs > 0) await sleep(injection.delayBeforeMs)
-  const body = plan.kind === 'query' ? plan.run(readBody(call.text)) : plan.run()
+  const body = bodyOf(plan, call.text)
   if (injection.delayAfterMs > 0) await sleep(injection.delayAfterMs)
   return { status: 200, text: JSON.stringify(onlyFields(body, query.get('fields'))) }
+}
+
+function bodyOf(plan: Exclude<Plan, CommandPlan>, text: string): unknown {
+  if (plan.kind === 'query') return plan.run(readBody(text))
+  return plan.kind === 'list' ? plan.run(readList(text)) : plan.run()
 }
 
 function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefined {
@@ -130,13 +129,19 @@ function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefi
   return { ...containerAnswer(status, path), headers }
 }
 
-function planFor(service: Service, method: string, path: string, query: URLSearchParams): Plan {
-  if (path === 'authentication') {
-    if (method !== 'POST') throw containerError(405)
-    const run = (body: Body) => authenticate(service.allowed, body)
+function planFor(
+  { ledger }: Service,
+  method: string,
+  path: string,
+  query: URLSearchParams,
+  caller: Caller | undefined,
+): Plan {
+  if (caller === undefined) {
+    const run = (body: Body) => authenticate(ledger, body)
     return { kind: 'query', name: 'authentication', run }
   }
-  return planOf(service.ledger, { method, path: namesIn(path), query })
+  if (path === 'authentication') throw containerError(405)
+  return planOf(ledger, { method, path: namesIn(path), query, caller })
 }
 
 function namesIn(path: string): string[] {

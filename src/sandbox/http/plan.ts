@@ -1,3 +1,4 @@
+import type { Caller } from '../access/caller.ts'
 import type { Body } from '../fields/body.ts'
 import type { Ledger } from '../storage/ledger.ts'
 
@@ -6,6 +7,7 @@ export type Request = {
   // Below /api/v1, decoded.
   path: string[]
   query: URLSearchParams
+  caller: Caller
 }
 
 export type Router = (ledger: Ledger, request: Request) => Plan
@@ -14,7 +16,7 @@ export type Router = (ledger: Ledger, request: Request) => Plan
  * Whatever the URL names is looked up while planning: as in Fineract, a 404 or an unknown command is
  * answered before the command and its idempotency key are considered.
  */
-export type Plan = ReadPlan | QueryPlan | CommandPlan
+export type Plan = ReadPlan | QueryPlan | ListPlan | CommandPlan
 
 type ReadPlan = {
   kind: 'read'
@@ -27,6 +29,13 @@ type QueryPlan = {
   kind: 'query'
   name: string
   run(body: Body): unknown
+}
+
+/** The same, with a list as its body. */
+type ListPlan = {
+  kind: 'list'
+  name: string
+  run(items: Body[]): unknown
 }
 
 export type CommandPlan = {

@@ -1,7 +1,8 @@
+import { planForPermissions, planForRoles, planForUsers } from '../access/access-routes.ts'
+import { type Caller, refuseReading } from '../access/caller.ts'
 import { planForClients } from '../clients/client-routes.ts'
 import { planForLoans } from '../loans/loan-routes.ts'
 import {
-  planForBatches,
   planForBusinessDate,
   planForCharges,
   planForConfigurations,
@@ -11,28 +12,42 @@ import {
   planForProducts,
 } from '../reference/reference-routes.ts'
 import type { Ledger } from '../storage/ledger.ts'
+import { planForBatches } from './batches.ts'
 import type { Plan, Request, Router } from './plan.ts'
 import { containerError } from './refusal.ts'
 
-const resources: Record<string, Router> = {
-  clients: planForClients,
-  loans: planForLoans,
-  loanproducts: planForProducts,
-  paymenttypes: planForPaymentTypes,
-  charges: planForCharges,
-  businessdate: planForBusinessDate,
-  configurations: planForConfigurations,
-  offices: planForOffices,
-  currencies: planForCurrencies,
-  batches: planForBatches,
+/** Each with the entity that one must be allowed to read. */
+const resources: Record<string, [router: Router, entity: string]> = {
+  clients: [planForClients, 'CLIENT'],
+  loans: [planForLoans, 'LOAN'],
+  loanproducts: [planForProducts, 'LOANPRODUCT'],
+  paymenttypes: [planForPaymentTypes, 'PAYMENTTYPE'],
+  charges: [planForCharges, 'CHARGE'],
+  businessdate: [planForBusinessDate, 'BUSINESS_DATE'],
+  configurations: [planForConfigurations, 'CONFIGURATION'],
+  offices: [planForOffices, 'OFFICE'],
+  currencies: [planForCurrencies, 'CURRENCY'],
+  users: [planForUsers, 'USER'],
+  roles: [planForRoles, 'ROLE'],
+  permissions: [planForPermissions, 'PERMISSION'],
 }
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE'])
 
 export function planOf(ledger: Ledger, request: Request): Plan {
-  const [resource = '', ...path] = request.path
-  const router = Object.hasOwn(resources, resource) ? resources[resource] : undefined
-  if (!router) throw containerError(404)
+  const [name = '', ...path] = request.path
+  const resource = Object.hasOwn(resources, name) ? resources[name] : undefined
+  if (!resource && name !== 'batches') throw containerError(404)
   if (!METHODS.has(request.method)) throw containerError(405)
+  if (!resource) return planForBatches(ledger, { ...request, path }, planOf)
+  const [router, entity] = resource
+  if (request.method === 'GET' && !isSelf(name, path, request.caller)) {
+    refuseReading(request.caller, entity)
+  }
   return router(ledger, { ...request, path })
+}
+
+/** Any user may read itself. */
+function isSelf(name: string, [id]: string[], { user }: Caller): boolean {
+  return name === 'users' && id === String(user.id)
 }

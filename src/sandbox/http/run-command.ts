@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Caller, refuseDoing } from '../access/caller.ts'
 import type { Injection } from '../faults/faults.ts'
 import { type Body, readBody } from '../fields/body.ts'
 import type { JournalEntry, Ledger } from '../storage/ledger.ts'
@@ -11,6 +12,7 @@ import type { Turns } from './turns.ts'
 
 export type Call = {
   path: string
+  caller?: Caller | undefined
   text: string
   key: string | undefined
   sentAsJson: boolean
@@ -31,6 +33,7 @@ export async function runCommand(
   call: Call,
   injection: Injection,
 ): Promise<Answer> {
+  if (call.caller) refuseDoing(call.caller, plan.scope.replace('/', '_'))
   const body = plan.bodyless ? {} : readBody(call.text)
   const { key } = call
   if (key !== undefined && key.length > 50) {

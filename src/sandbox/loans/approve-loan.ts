@@ -1,3 +1,4 @@
+import { joinedOfficeOn } from '../clients/client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
@@ -24,7 +25,7 @@ export function approveLoan(ledger: Ledger, loan: Loan, body: Body) {
   const approval = checkApproval(ledger, loan, body)
   const approved = approvedLoan(loan, approval)
   ledger.books.saveLoan(withNote(ledger, approved, approval.note))
-  return loanResult(loan, { changes: changesOf(loan, approved, approval, body) })
+  return loanResult(ledger, loan, { changes: changesOf(loan, approved, approval, body) })
 }
 
 type Approval = ReturnType<typeof readApproval>
@@ -59,7 +60,7 @@ function checkApproval(ledger: Ledger, loan: Loan, body: Body): Approval & { app
     const code = `approval.amount.can't.be.greater.than.loan.amount.demanded`
     throw refusal(code, message, ...amounts)
   }
-  if (approvedOn !== undefined) refuseDay(approvedOn, expectedOn, client.activatedOn, ledger)
+  if (approvedOn !== undefined) refuseDay(approvedOn, expectedOn, joinedOfficeOn(client), ledger)
   if (loan.status !== SUBMITTED) for (const error of notSubmitted()) check.add(error)
   check.throwIfAny()
   return { ...approval, approvedOn: approvedOn ?? '' }

@@ -23,6 +23,12 @@ export function associationsOf(ledger: Ledger, loan: Loan, query: URLSearchParam
   }
 }
 
+/** Fineract looks up the charges alone: of a loan that is not there, there are none. */
+export function chargesOf({ books }: Ledger, loanId: number) {
+  const loan = books.loans.get(loanId)
+  return loan ? chargesView(loan, books.accountOf(loan)) : []
+}
+
 function schedule(ledger: Ledger, loan: Loan) {
   const account = ledger.books.accountOf(loan)
   const { principal, scheduled } = loan

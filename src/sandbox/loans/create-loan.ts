@@ -14,5 +14,5 @@ export function createLoan(ledger: Ledger, body: Body) {
     notes: requested.notes.map(({ note }) => ({ id: books.nextId('note'), note })),
   }
   books.saveLoan(loan)
-  return loanResult(loan)
+  return loanResult(ledger, loan)
 }

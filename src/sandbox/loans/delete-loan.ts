@@ -10,5 +10,5 @@ export function deleteLoan(ledger: Ledger, loan: Loan) {
     throw domainRule('error.msg.loan.cannot.delete.loan.in.its.present.state', message, loan.id)
   }
   ledger.books.removeLoan(loan)
-  return loanResult(loan)
+  return loanResult(ledger, loan)
 }

@@ -1,3 +1,4 @@
+import { joinedOfficeOn } from '../clients/client.ts'
 import { accountNo } from '../clients/client-view.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
@@ -47,7 +48,10 @@ export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
     status: statusView(ACTIVE),
     note,
   }
-  return { ...loanResult(loan, { subResourceId, changes }), subResourceExternalId: externalId }
+  return {
+    ...loanResult(ledger, loan, { subResourceId, changes }),
+    subResourceExternalId: externalId,
+  }
 }
 
 /**
@@ -91,7 +95,7 @@ function readAmount(loan: Loan, body: Body): number {
 }
 
 function refuseDay(ledger: Ledger, loan: Loan, disbursedOn: string): void {
-  const joinedOn = refuseInactiveClient(ledger, loan.clientId).activatedOn
+  const joinedOn = joinedOfficeOn(refuseInactiveClient(ledger, loan.clientId))
   if (joinedOn !== undefined && disbursedOn < joinedOn) {
     const message = `The date on which a loan is disbursed cannot be earlier than client's transfer date to this office`
     const code = 'error.msg.loan.disbursal.cannot.be.before.client.transfer.date'

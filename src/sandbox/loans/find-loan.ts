@@ -14,8 +14,10 @@ export function loanByExternalId(ledger: Ledger, externalId: string): Loan {
 
 export function loanById(ledger: Ledger, id: number): Loan {
   const loan = ledger.books.loans.get(id)
-  if (!loan) {
-    throw notFound('error.msg.loan.id.invalid', `Loan with identifier ${id} does not exist`, id)
-  }
+  if (!loan) throw loanNotFound(id)
   return loan
+}
+
+export function loanNotFound(id: number) {
+  return notFound('error.msg.loan.id.invalid', `Loan with identifier ${id} does not exist`, id)
 }

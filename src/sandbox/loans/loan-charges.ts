@@ -14,7 +14,7 @@ export function readLoanCharges(ledger: Ledger, body: Body, kept: LoanCharge[]):
   return sent.map((item: Body) => {
     const fields = { locale: body.locale, ...item }
     const chargeId = idOf(fields, 'chargeId')
-    const charge = ledger.books.charges.get(chargeId ?? 0)
+    const charge = ledger.books.defined.charges.get(chargeId ?? 0)
     if (!charge) {
       const message = `Charge with identifier ${chargeId} does not exist`
       throw notFound('error.msg.charge.id.invalid', message, chargeId)

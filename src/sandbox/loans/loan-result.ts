@@ -1,9 +1,12 @@
-import { OFFICE_ID } from '../reference/office.ts'
+import { clientById } from '../clients/find-client.ts'
+import type { Ledger } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
 
-export function loanResult(loan: Loan, more: { subResourceId?: number; changes?: object } = {}) {
+type More = { subResourceId?: number; changes?: object }
+
+export function loanResult(ledger: Ledger, loan: Loan, more: More = {}) {
   return {
-    officeId: OFFICE_ID,
+    officeId: clientById(ledger, loan.clientId).officeId,
     clientId: loan.clientId,
     loanId: loan.id,
     resourceId: loan.id,

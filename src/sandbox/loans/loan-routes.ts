@@ -1,3 +1,5 @@
+import { type Caller, sees } from '../access/caller.ts'
+import { clientById } from '../clients/find-client.ts'
 import type { Body } from '../fields/body.ts'
 import { command, type Plan, type Request, read } from '../http/plan.ts'
 import { containerError, notSupported, unsupportedCommand } from '../http/refusal.ts'
@@ -6,10 +8,11 @@ import { type Target, targetIn } from '../http/target.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { planForTransactions } from '../transactions/transaction-routes.ts'
 import { approveLoan } from './approve-loan.ts'
+import { chargesOf } from './associations.ts'
 import { createLoan } from './create-loan.ts'
 import { deleteLoan } from './delete-loan.ts'
 import { disburseLoan } from './disburse-loan.ts'
-import { loanByExternalId, loanById } from './find-loan.ts'
+import { loanByExternalId, loanById, loanNotFound } from './find-loan.ts'
 import type { Loan } from './loan.ts'
 import { loanNotes } from './loan-notes.ts'
 import { loanTemplate } from './loan-template.ts'
@@ -39,8 +42,9 @@ const PARTS_NOT_SUPPORTED = new Set(
   'charges collaterals guarantors schedule disbursements delinquencytags'.split(' '),
 )
 
-export function planForLoans(ledger: Ledger, { method, path, query }: Request): Plan {
-  if (path.length === 0) return planForAll(ledger, method, query)
+export function planForLoans(ledger: Ledger, request: Request): Plan {
+  const { method, path, query } = request
+  if (path.length === 0) return planForAll(ledger, request)
   if (path[0] === 'template' && method === 'GET') {
     return read('GET loan template', () => loanTemplate(ledger, query))
   }
@@ -51,7 +55,7 @@ export function planForLoans(ledger: Ledger, { method, path, query }: Request): 
     externalId => loanByExternalId(ledger, externalId),
     id => loanById(ledger, id),
   )
-  const plan = planForPart(ledger, method, query, target)
+  const plan = planForPart(ledger, request, target)
   if (plan.kind !== 'command') return plan
   // One name per loan, however it is addressed, so that overlapping writes to it are noticed.
   const [first = '', second] = path
@@ -59,8 +63,9 @@ export function planForLoans(ledger: Ledger, { method, path, query }: Request): 
   return { ...plan, of: 'loan', externalId: found ?? `#${first}` }
 }
 
-function planForAll(ledger: Ledger, method: string, query: URLSearchParams): Plan {
-  if (method === 'GET') return read('GET loans', () => search(ledger, query))
+function planForAll(ledger: Ledger, request: Request): Plan {
+  const { method, query } = request
+  if (method === 'GET') return read('GET loans', () => search(ledger, request))
   if (method !== 'POST') throw containerError(405)
   if (query.get('command') === 'calculateLoanSchedule') {
     return { kind: 'query', name: 'preview', run: body => previewLoan(ledger, body) }
@@ -68,15 +73,14 @@ function planForAll(ledger: Ledger, method: string, query: URLSearchParams): Pla
   return { ...command('CREATE/LOAN', body => createLoan(ledger, body)), of: 'loan' }
 }
 
-function planForPart(
-  ledger: Ledger,
-  method: string,
-  query: URLSearchParams,
-  target: Target<Loan>,
-): Plan {
+function planForPart(ledger: Ledger, request: Request, target: Target<Loan>): Plan {
+  const { method, query } = request
   const [part, ...rest] = target.rest
-  if (part === undefined) return planForOne(ledger, method, query, target)
-  if (part === 'transactions') return planForTransactions(ledger, method, query, target.find, rest)
+  if (part === undefined) return planForOne(ledger, request, target)
+  if (part === 'charges' && rest.length === 0 && method === 'GET') {
+    return read('GET loan charges', () => chargesOf(ledger, target.id))
+  }
+  if (part === 'transactions') return planForTransactions(ledger, method, query, target)
   if (part === 'notes' && rest.length === 0 && method === 'GET') {
     return read('GET loan notes', () => loanNotes(ledger, target.find()))
   }
@@ -86,11 +90,12 @@ function planForPart(
 
 function planForOne(
   ledger: Ledger,
-  method: string,
-  query: URLSearchParams,
+  { method, query, caller }: Request,
   { find }: Target<Loan>,
 ): Plan {
-  if (method === 'GET') return read('GET loan', () => loanView(ledger, find(), query))
+  if (method === 'GET') {
+    return read('GET loan', () => loanView(ledger, seen(ledger, caller, find()), query))
+  }
   if (method === 'PUT') return command('UPDATE/LOAN', body => updateLoan(ledger, find(), body))
   if (method === 'DELETE') {
     return { ...command('DELETE/LOAN', () => deleteLoan(ledger, find())), bodyless: true }
@@ -103,8 +108,20 @@ function planForOne(
   throw unsupportedCommand(name)
 }
 
-function search(ledger: Ledger, query: URLSearchParams) {
-  const found = foundBy(ledger, query.get('externalId'))
+/** One of another office is hidden from reads, and from nothing else. */
+function seen(ledger: Ledger, caller: Caller, loan: Loan): Loan {
+  if (isSeen(ledger, caller, loan)) return loan
+  throw loanNotFound(loan.id)
+}
+
+function isSeen(ledger: Ledger, caller: Caller, loan: Loan): boolean {
+  return sees(ledger, caller, clientById(ledger, loan.clientId).officeId)
+}
+
+function search(ledger: Ledger, { query, caller }: Request) {
+  const found = foundBy(ledger, query.get('externalId')).filter(loan =>
+    isSeen(ledger, caller, loan),
+  )
   const none = new URLSearchParams()
   const pageItems = pageOf(found, query).map(loan => loanView(ledger, loan, none))
   return { totalFilteredRecords: found.length, pageItems }

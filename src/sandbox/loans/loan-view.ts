@@ -4,7 +4,6 @@ import { clientById } from '../clients/find-client.ts'
 import { amount, day, rate } from '../http/wire.ts'
 import { Exact } from '../money.ts'
 import { rupee } from '../reference/currency.ts'
-import { OFFICE_ID } from '../reference/office.ts'
 import {
   amortization,
   frequency,
@@ -46,7 +45,7 @@ function ownersView(ledger: Ledger, loan: Loan) {
     clientAccountNo: accountNo(client.id),
     clientName: displayName(client),
     clientExternalId: client.externalId,
-    clientOfficeId: OFFICE_ID,
+    clientOfficeId: client.officeId,
     loanProductId: loan.productId,
     loanProductName: productName(loan.productId),
     loanProductDescription: productDescription(loan.productId),

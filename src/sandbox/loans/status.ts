@@ -1,6 +1,7 @@
 export const SUBMITTED = 100
 export const APPROVED = 200
 export const ACTIVE = 300
+export const TRANSFER_IN_PROGRESS = 303
 export const WITHDRAWN = 400
 export const REJECTED = 500
 export const CLOSED = 600
@@ -10,6 +11,7 @@ const words: Record<number, [code: string, value: string]> = {
   [SUBMITTED]: ['submitted.and.pending.approval', 'Submitted and pending approval'],
   [APPROVED]: ['approved', 'Approved'],
   [ACTIVE]: ['active', 'Active'],
+  [TRANSFER_IN_PROGRESS]: ['transfer.in.progress', 'Transfer in progress'],
   [WITHDRAWN]: ['withdrawn.by.client', 'Withdrawn by applicant'],
   [REJECTED]: ['rejected', 'Rejected'],
   [CLOSED]: ['closed.obligations.met', 'Closed (obligations met)'],
@@ -34,5 +36,9 @@ export function statusView(id: number) {
 }
 
 export function isDisbursed(status: number): boolean {
-  return status === ACTIVE || status === CLOSED || status === OVERPAID
+  return [ACTIVE, TRANSFER_IN_PROGRESS, CLOSED, OVERPAID].includes(status)
+}
+
+export function isRepayable(status: number): boolean {
+  return [ACTIVE, CLOSED, OVERPAID].includes(status)
 }

@@ -70,7 +70,7 @@ function turnDown(ledger: Ledger, loan: Loan, body: Body, decline: Decline) {
     closedOnDate: textOf(body, decline.date),
     note,
   }
-  return loanResult(loan, { changes })
+  return loanResult(ledger, loan, { changes })
 }
 
 function refuseDay(ledger: Ledger, loan: Loan, decline: Decline, closedOn: string): void {

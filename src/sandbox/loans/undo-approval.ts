@@ -28,7 +28,7 @@ export function undoApproval(ledger: Ledger, loan: Loan, body: Body) {
   const submitted = asSubmitted(loan)
   ledger.books.saveLoan(withNote(ledger, submitted, note))
   const changes = { status: statusView(SUBMITTED), approvedOnDate: '', ...amountAsChanges(loan) }
-  return loanResult(loan, { changes })
+  return loanResult(ledger, loan, { changes })
 }
 
 function amountAsChanges({ principal, proposedPrincipal }: Loan) {

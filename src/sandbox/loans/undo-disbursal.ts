@@ -35,5 +35,5 @@ export function undoDisbursal(ledger: Ledger, loan: Loan, body: Body) {
   }
   books.saveLoan(withNote(ledger, approved, textOf(body, 'note')))
   const changes = { status: statusView(APPROVED), actualDisbursementDate: '' }
-  return loanResult(loan, { changes })
+  return loanResult(ledger, loan, { changes })
 }

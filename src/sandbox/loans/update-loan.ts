@@ -36,7 +36,7 @@ export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
   if (isRebuilt) refuseWithoutSchedule(request, changed)
   else refuseTerm(changed.terms)
   ledger.books.saveLoan({ ...changed, charges: numberCharges(ledger, changed.charges) })
-  return loanResult(changed, { changes })
+  return loanResult(ledger, changed, { changes })
 }
 
 function checkUpdate(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body): void {

@@ -23,6 +23,6 @@ export function createCharge(ledger: Ledger, body: Body) {
     throw notSupported('charges other than fixed amounts on a specified day')
   }
   const id = ledger.books.nextId('charge')
-  if (name && amount) ledger.books.saveCharge({ id, name, amount: paise(amount) })
+  if (name && amount) ledger.books.define('charges', { id, name, amount: paise(amount) })
   return { resourceId: id }
 }

@@ -1,31 +1,21 @@
 import { containerError, notFound } from '../http/refusal.ts'
 import { day } from '../http/wire.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import { INR, USD } from './currency.ts'
-import { OFFICE_ID, OFFICE_NAME, OFFICE_OPENED } from './office.ts'
+import { CONFIGURATIONS, type Configuration } from './global-configuration.ts'
 
-export const currencies = { selectedCurrencyOptions: [INR, USD], currencyOptions: [INR, USD] }
+export function configurations(ledger: Ledger) {
+  return { globalConfiguration: CONFIGURATIONS.map(one => current(ledger, one)) }
+}
 
-export const offices = [
-  {
-    id: OFFICE_ID,
-    name: OFFICE_NAME,
-    nameDecorated: OFFICE_NAME,
-    externalId: '1',
-    openingDate: day(OFFICE_OPENED),
-    hierarchy: '.',
-  },
-]
+export function configuration(ledger: Ledger, by: 'id' | 'name', value: number | string) {
+  const found = CONFIGURATIONS.find(one => one[by] === value)
+  if (!found) throw containerError(500)
+  return current(ledger, found)
+}
 
-export function configuration(ledger: Ledger, name: string) {
-  const common = { value: 0, trapDoor: false }
-  if (name === 'enable-business-date') {
-    const enabled = ledger.businessDate !== undefined
-    const description = 'Whether the logical business date functionality is enabled in the system'
-    return { name, enabled, ...common, id: 44, description }
-  }
-  if (name === 'maker-checker') return { name, enabled: false, ...common, id: 1 }
-  throw containerError(500)
+function current(ledger: Ledger, one: Configuration): Configuration {
+  const isBusinessDate = one.name === 'enable-business-date'
+  return isBusinessDate ? { ...one, enabled: ledger.businessDate !== undefined } : one
 }
 
 const BUSINESS_DATE = 'BUSINESS_DATE'

@@ -13,7 +13,7 @@ export const INR = {
 export const rupee = (rounding?: Rounding) =>
   rounding === undefined ? INR : { ...INR, ...rounding }
 
-export const USD = {
+const USD = {
   code: 'USD',
   name: 'US Dollar',
   decimalPlaces: 2,
@@ -21,4 +21,29 @@ export const USD = {
   displaySymbol: '$',
   nameCode: 'currency.USD',
   displayLabel: 'US Dollar ($)',
+}
+
+const JPY = {
+  code: 'JPY',
+  name: 'Japanese Yen',
+  decimalPlaces: 0,
+  inMultiplesOf: 0,
+  displaySymbol: '¥',
+  nameCode: 'currency.JPY',
+  displayLabel: 'Japanese Yen (¥)',
+}
+
+const KWD = {
+  code: 'KWD',
+  name: 'Kuwaiti Dinar',
+  decimalPlaces: 3,
+  inMultiplesOf: 0,
+  nameCode: 'currency.KWD',
+  displayLabel: 'Kuwaiti Dinar [KWD]',
+}
+
+/** Those in use, and those that could be; a real ledger knows every currency there is. */
+export const currencies = {
+  selectedCurrencyOptions: [INR, USD].map(({ inMultiplesOf: _, ...currency }) => currency),
+  currencyOptions: [JPY, KWD],
 }

@@ -1,10 +1,25 @@
-import { notFound } from '../http/refusal.ts'
+export type Office = {
+  id: number
+  name: string
+  externalId?: string | undefined
+  openingDate: string
+  parentId?: number | undefined
+  // The ids of the offices above it and its own: .2.5.
+  hierarchy: string
+}
 
-export const OFFICE_ID = 1
-export const OFFICE_NAME = 'Head Office'
-export const OFFICE_OPENED = '2009-01-01'
+export const HEAD_OFFICE_ID = 1
 
-export function refuseUnknownOffice(id: number | undefined): void {
-  if (id === OFFICE_ID) return
-  throw notFound('error.msg.office.id.invalid', `Office with identifier ${id} does not exist`, id)
+export const firstOffices: Office[] = [
+  {
+    id: HEAD_OFFICE_ID,
+    name: 'Head Office',
+    externalId: '1',
+    openingDate: '2009-01-01',
+    hierarchy: '.',
+  },
+]
+
+export function below(parent: Office, office: Omit<Office, 'parentId' | 'hierarchy'>): Office {
+  return { ...office, parentId: parent.id, hierarchy: `${parent.hierarchy}${office.id}.` }
 }

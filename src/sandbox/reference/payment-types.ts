@@ -11,7 +11,7 @@ const KEYS = new Set(
 )
 
 export function paymentTypeById(ledger: Ledger, id: number): PaymentType {
-  const type = ledger.books.paymentTypes.get(id)
+  const type = ledger.books.defined.paymentTypes.get(id)
   if (type) return type
   throw notFound('error.msg.payment.type.invalid', `PaymentType with ${id} does not exist`, id)
 }
@@ -28,7 +28,7 @@ export function createPaymentType(ledger: Ledger, body: Body) {
     throw integrityIssue('error.msg.data.integrity.issue', message)
   }
   const id = ledger.books.nextId('paymentType')
-  ledger.books.savePaymentType({
+  ledger.books.define('paymentTypes', {
     id,
     name: name ?? '',
     description: textOf(body, 'description') ?? '',

@@ -1,7 +1,13 @@
-import { command, type Plan, type Router, read } from '../http/plan.ts'
+import { sees } from '../access/caller.ts'
+import { command, type Router, read } from '../http/plan.ts'
 import { containerError, notSupported } from '../http/refusal.ts'
+import { idIn } from '../http/target.ts'
 import { createCharge } from './charges.ts'
-import { businessDate, businessDates, configuration, currencies, offices } from './configuration.ts'
+import { businessDate, businessDates, configuration, configurations } from './configuration.ts'
+import { currencies } from './currency.ts'
+import type { Office } from './office.ts'
+import { createOffice, officeByExternalId, officeById, officeView } from './offices.ts'
+import type { PaymentType } from './payment-type.ts'
 import { createPaymentType, paymentTypeById } from './payment-types.ts'
 import { productById, productsOf } from './products.ts'
 
@@ -14,19 +20,28 @@ export const planForProducts: Router = (ledger, { method, path: [first, ...rest]
   return read('GET product', () => productById(ledger, id))
 }
 
-export const planForPaymentTypes: Router = (ledger, { method, path: [first, ...rest] }) => {
-  const types = ledger.books.paymentTypes
+export const planForPaymentTypes: Router = (ledger, { method, path, query }) => {
+  const [first, ...rest] = path
+  const types = ledger.books.defined.paymentTypes
   if (first === undefined && method === 'POST') {
     return command('CREATE/PAYMENTTYPE', body => createPaymentType(ledger, body))
   }
   if (method !== 'GET') throw notSupported('changing a payment type')
-  if (first === undefined) return read('GET payment types', () => [...types.values()])
+  if (first === undefined) return read('GET payment types', () => typesIn(types, query))
   const id = idIn(first, rest)
   return read('GET payment type', () => paymentTypeById(ledger, id))
 }
 
+function typesIn(types: Map<number, PaymentType>, query: URLSearchParams): PaymentType[] {
+  const onlyWithCode = query.get('onlyWithCode') === 'true'
+  return [...types.values()].filter(({ codeName }) => !onlyWithCode || codeName !== undefined)
+}
+
 export const planForCharges: Router = (ledger, { method, path }) => {
-  if (method !== 'POST' || path.length > 0) throw notSupported('charges other than defining them')
+  if (method === 'GET' && path.length === 0) {
+    return read('GET charges', () => [...ledger.books.defined.charges.values()])
+  }
+  if (method !== 'POST' || path.length > 0) throw notSupported('changing a charge')
   return command('CREATE/CHARGE', body => createCharge(ledger, body))
 }
 
@@ -40,27 +55,37 @@ export const planForBusinessDate: Router = (ledger, { method, path: [type, ...re
 }
 
 export const planForConfigurations: Router = (ledger, { method, path: [first, name, ...rest] }) => {
-  if (method !== 'GET' || first !== 'name' || name === undefined || rest.length > 0) {
-    throw notSupported('configurations other than reading one by name')
+  if (method !== 'GET') throw notSupported('changing a configuration')
+  if (first === undefined) return read('GET configurations', () => configurations(ledger))
+  if (first === 'name' && name !== undefined && rest.length === 0) {
+    return read('GET configuration', () => configuration(ledger, 'name', name))
   }
-  return read('GET configuration', () => configuration(ledger, name))
+  const id = idIn(first, [...(name === undefined ? [] : [name]), ...rest])
+  return read('GET configuration', () => configuration(ledger, 'id', id))
 }
 
-export const planForOffices: Router = (_, { method, path }) => {
-  if (method !== 'GET' || path.length > 0) throw notSupported('offices other than listing them')
-  return read('GET offices', () => offices)
+export const planForOffices: Router = (
+  ledger,
+  { method, path: [first, second, ...rest], caller },
+) => {
+  if (first === undefined && method === 'POST') {
+    return command('CREATE/OFFICE', body => createOffice(ledger, body))
+  }
+  if (method !== 'GET') throw notSupported('changing an office')
+  const view = (office: Office) => officeView(ledger, office)
+  if (first === undefined) {
+    const seen = () =>
+      [...ledger.books.defined.offices.values()].filter(one => sees(ledger, caller, one.id))
+    return read('GET offices', () => seen().map(view))
+  }
+  if (first === 'external-id' && second !== undefined && rest.length === 0) {
+    return read('GET office', () => view(officeByExternalId(ledger, second)))
+  }
+  const id = idIn(first, [...(second === undefined ? [] : [second]), ...rest])
+  return read('GET office', () => view(officeById(ledger, id)))
 }
 
 export const planForCurrencies: Router = (_, { method, path }) => {
   if (method !== 'GET' || path.length > 0) throw notSupported('currencies other than listing them')
   return read('GET currencies', () => currencies)
-}
-
-export const planForBatches = (): Plan => {
-  throw notSupported('batches')
-}
-
-function idIn(first: string, rest: string[]): number {
-  if (rest.length > 0 || !/^\d{1,18}$/.test(first)) throw containerError(404)
-  return Number(first)
 }

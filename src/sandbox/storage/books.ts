@@ -1,12 +1,33 @@
+import { firstRoles, type Role, type User } from '../access/user.ts'
 import type { Client } from '../clients/client.ts'
 import type { Loan } from '../loans/loan.ts'
 import { scheduleOf } from '../loans/schedule.ts'
 import type { Charge } from '../reference/charge.ts'
+import { firstOffices, HEAD_OFFICE_ID, type Office } from '../reference/office.ts'
 import { firstPaymentTypes, type PaymentType } from '../reference/payment-type.ts'
 import { type Account, allocate, openAccount } from '../transactions/account.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 
-type Kind = 'client' | 'loan' | 'transaction' | 'paymentType' | 'charge' | 'loanCharge' | 'note'
+type Kind =
+  | 'client'
+  | 'loan'
+  | 'transaction'
+  | 'paymentType'
+  | 'charge'
+  | 'loanCharge'
+  | 'note'
+  | 'office'
+  | 'role'
+  | 'user'
+
+/** What an administrator defines. */
+type Definitions = {
+  paymentTypes: PaymentType
+  charges: Charge
+  offices: Office
+  roles: Role
+  users: User
+}
 
 /** What one write changed. It is one line of the journal, so it is applied in full or not at all. */
 export type Changes = {
@@ -15,9 +36,9 @@ export type Changes = {
   loans?: Loan[]
   removedLoans?: number[]
   transactions?: Transaction[]
-  paymentTypes?: PaymentType[]
-  charges?: Charge[]
-}
+} & { [Name in keyof Definitions]?: Definitions[Name][] }
+
+const DEFINITIONS = ['paymentTypes', 'charges', 'offices', 'roles', 'users'] as const
 
 /** Enough for the loans that a test works on at a time; others are computed again when read. */
 const MAX_ACCOUNTS = 50_000
@@ -32,11 +53,21 @@ export class Books {
   readonly transactions = new Map<number, Transaction>()
   readonly transactionByExternalId = new Map<string, number>()
   readonly reversalExternalIds = new Set<string>()
-  readonly paymentTypes = new Map(firstPaymentTypes.map(type => [type.id, type]))
-  readonly charges = new Map<number, Charge>()
+  readonly defined: { [Name in keyof Definitions]: Map<number, Definitions[Name]> } = {
+    paymentTypes: byId(firstPaymentTypes),
+    charges: new Map(),
+    offices: byId(firstOffices),
+    roles: byId(firstRoles),
+    users: new Map(),
+  }
   readonly #transactionsOfLoan = new Map<number, Map<number, Transaction>>()
   readonly #accounts = new Map<number, Account>()
-  readonly #ids: Partial<Record<Kind, number>> = { paymentType: firstPaymentTypes.length }
+  readonly #ids: Partial<Record<Kind, number>> = {
+    paymentType: firstPaymentTypes.length,
+    office: firstOffices.length,
+    role: firstRoles.length,
+    user: 1,
+  }
   #changes: Changes = {}
 
   nextId(kind: Kind): number {
@@ -92,14 +123,9 @@ export class Books {
     this.#changes.transactions = [...(this.#changes.transactions ?? []), transaction]
   }
 
-  savePaymentType(type: PaymentType): void {
-    this.paymentTypes.set(type.id, type)
-    this.#changes.paymentTypes = [type]
-  }
-
-  saveCharge(charge: Charge): void {
-    this.charges.set(charge.id, charge)
-    this.#changes.charges = [charge]
+  define<Name extends keyof Definitions>(name: Name, definition: Definitions[Name]): void {
+    this.defined[name].set(definition.id, definition)
+    Object.assign(this.#changes, { [name]: [...(this.#changes[name] ?? []), definition] })
   }
 
   // By day, and within a day in order of posting.
@@ -135,11 +161,15 @@ export class Books {
 
   apply(changes: Changes): void {
     for (const [kind, id] of Object.entries(changes.ids ?? {})) this.#ids[kind as Kind] = id
-    for (const client of changes.clients ?? []) this.saveClient(client)
+    // A file of an older sandbox knows no offices.
+    for (const client of changes.clients ?? []) {
+      this.saveClient({ ...client, officeId: client.officeId ?? HEAD_OFFICE_ID })
+    }
     for (const loan of changes.loans ?? []) this.saveLoan(loan)
-    for (const transaction of changes.transactions ?? []) this.saveTransaction(transaction)
-    for (const type of changes.paymentTypes ?? []) this.savePaymentType(type)
-    for (const charge of changes.charges ?? []) this.saveCharge(charge)
+    for (const transaction of changes.transactions ?? []) {
+      this.saveTransaction({ ...transaction, officeId: transaction.officeId ?? HEAD_OFFICE_ID })
+    }
+    for (const name of DEFINITIONS) for (const one of changes[name] ?? []) this.define(name, one)
     for (const id of changes.removedLoans ?? []) {
       const loan = this.loans.get(id)
       if (loan) this.removeLoan(loan)
@@ -152,9 +182,12 @@ export class Books {
     for (const client of this.clients.values()) yield { clients: [client] }
     for (const loan of this.loans.values()) yield { loans: [loan] }
     for (const transaction of this.transactions.values()) yield { transactions: [transaction] }
-    for (const type of this.paymentTypes.values()) yield { paymentTypes: [type] }
-    for (const charge of this.charges.values()) yield { charges: [charge] }
+    for (const name of DEFINITIONS) yield { [name]: [...this.defined[name].values()] }
   }
+}
+
+function byId<T extends { id: number }>(definitions: T[]): Map<number, T> {
+  return new Map(definitions.map(definition => [definition.id, definition]))
 }
 
 export function isLiveRepayment(transaction: Transaction): boolean {

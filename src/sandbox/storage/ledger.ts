@@ -1,3 +1,4 @@
+import { type Administrator, superUser } from '../access/user.ts'
 import type { Rounding } from '../money.ts'
 import { AnswerStore, type StoredAnswer } from './answer-store.ts'
 import { Books, type Changes } from './books.ts'
@@ -16,16 +17,24 @@ export type Ledger = {
   answers: AnswerStore
   log: WriteLog
   journal: Journal
+  administrator: Administrator
   calendarDay(): string
   businessDate: string | undefined
   /** By product id, for products whose currency is not rounded to paise. Unlike the books, this is not kept on disk. */
   roundings: Map<number, Rounding>
 }
 
-export function openLedger(booksFile: string | undefined, calendarDay: () => string): Ledger {
-  const ledger: Ledger = { ...empty(), journal: noJournal(), calendarDay, businessDate: undefined }
+export function openLedger(
+  booksFile: string | undefined,
+  administrator: Administrator,
+  calendarDay: () => string,
+): Ledger {
+  const settings = { administrator, calendarDay, businessDate: undefined }
+  const ledger: Ledger = { ...empty(administrator), journal: noJournal(), ...settings }
   if (booksFile === undefined) return ledger
   for (const entry of readJournal(booksFile)) restore(ledger, entry as JournalEntry)
+  // Its credentials are a setting, not part of the books.
+  ledger.books.define('users', superUser(administrator))
   ledger.journal = openJournal(booksFile)
   ledger.journal.replaceBy(everything(ledger))
   return ledger
@@ -36,13 +45,15 @@ export function today(ledger: Ledger): string {
 }
 
 export function emptyLedger(ledger: Ledger): void {
-  Object.assign(ledger, empty(), { businessDate: undefined })
+  Object.assign(ledger, empty(ledger.administrator), { businessDate: undefined })
   ledger.journal.replaceBy([])
 }
 
-function empty() {
+function empty(administrator: Administrator) {
+  const books = new Books()
+  books.define('users', superUser(administrator))
   return {
-    books: new Books(),
+    books,
     answers: new AnswerStore(),
     log: new WriteLog(),
     roundings: new Map<number, Rounding>(),

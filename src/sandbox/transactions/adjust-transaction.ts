@@ -1,3 +1,4 @@
+import { clientById } from '../clients/find-client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
@@ -7,11 +8,10 @@ import { domainRule, unknownIntegrityIssue } from '../http/refusal.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
 import { paise } from '../money.ts'
-import { OFFICE_ID } from '../reference/office.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
-import { postRepayment, refuseRepayment, refuseTransactionExternalId } from './post-repayment.ts'
+import { postRepayment, refuseDay, refuseTransactionExternalId } from './post-repayment.ts'
 import { reallocate, settleLoan } from './settle-loan.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -36,7 +36,7 @@ export function adjustTransaction(
   const note = textOf(body, 'note')
   const externalId = textOf(body, 'externalId')
   // Fineract checks the day even if nothing is posted on it.
-  refuseRepayment(ledger, loan, date)
+  refuseDay(ledger, loan, date)
   if (amount > 0) refuseTransactionExternalId(ledger, externalId)
   const reversalExternalId = textOf(body, 'reversalExternalId')
   refuseReversalExternalId(ledger, reversalExternalId)
@@ -48,7 +48,7 @@ export function adjustTransaction(
       ? postRepayment(ledger, undone, { date, amount, externalId, note, payment })
       : transaction.id
   return {
-    officeId: OFFICE_ID,
+    officeId: clientById(ledger, loan.clientId).officeId,
     clientId: loan.clientId,
     loanId: loan.id,
     resourceId: id,

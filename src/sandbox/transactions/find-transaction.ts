@@ -13,12 +13,18 @@ export function transactionByExternalId(
     const message = `Transaction with external identifier ${externalId} does not exist`
     throw notFound('error.msg.loan.transaction.external.id.invalid', message, externalId)
   }
-  return transactionById(ledger, loan, id)
+  return transactionById(ledger, loan.id, id)
 }
 
-export function transactionById(ledger: Ledger, loan: Loan, id: number): Transaction {
+/** Without looking at the loan, so that of an absent one it is the transaction that is missing. */
+export function transactionById(
+  ledger: Ledger,
+  loanId: number,
+  id: number,
+  whose = '',
+): Transaction {
   const transaction = ledger.books.transactions.get(id)
-  if (transaction?.loanId === loan.id) return transaction
-  const message = `Transaction with identifier ${id} does not exist`
+  if (transaction?.loanId === loanId) return transaction
+  const message = `Transaction with identifier ${id} does not exist${whose}`
   throw notFound('error.msg.loan.transaction.id.invalid', message, id)
 }

@@ -20,6 +20,6 @@ export function payoffQuote(ledger: Ledger, loan: Loan) {
     penaltyChargesPortion: amount(0),
     outstandingLoanBalance: amount(account.balance),
     manuallyReversed: false,
-    paymentTypeOptions: [...ledger.books.paymentTypes.values()],
+    paymentTypeOptions: [...ledger.books.defined.paymentTypes.values()],
   }
 }

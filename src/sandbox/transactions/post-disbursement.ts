@@ -1,3 +1,4 @@
+import { clientById } from '../clients/find-client.ts'
 import type { Loan } from '../loans/loan.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { NO_SPLIT, type PaymentDetail, type Transaction } from './transaction.ts'
@@ -12,6 +13,7 @@ export function postDisbursement(ledger: Ledger, loan: Loan, details: Details): 
   const { books } = ledger
   const common = {
     loanId: loan.id,
+    officeId: clientById(ledger, loan.clientId).officeId,
     date: loan.disbursedOn ?? '',
     submittedOn: today(ledger),
     manuallyReversed: false,

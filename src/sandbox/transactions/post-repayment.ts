@@ -1,7 +1,9 @@
+import { joinedOfficeOn } from '../clients/client.ts'
+import { clientById } from '../clients/find-client.ts'
 import { domainRule, fieldError, integrityIssue, invalid } from '../http/refusal.ts'
 import { refuseInactiveClient } from '../loans/active-client.ts'
 import type { Loan } from '../loans/loan.ts'
-import { isDisbursed } from '../loans/status.ts'
+import { isRepayable } from '../loans/status.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { allocate } from './account.ts'
@@ -17,14 +19,19 @@ type NewRepayment = {
 }
 
 export function refuseRepayment(ledger: Ledger, loan: Loan, date: string): void {
-  if (!isDisbursed(loan.status)) {
+  refuseInactiveClient(ledger, loan.clientId)
+  if (!isRepayable(loan.status)) {
     const message = 'Loan must be Active, Fully Paid or Overpaid'
     const code = 'error.msg.loan.must.be.active.fully.paid.or.overpaid'
     throw invalid([fieldError(code, 'id', message)])
   }
+  refuseDay(ledger, loan, date)
+}
+
+export function refuseDay(ledger: Ledger, loan: Loan, date: string): void {
   const refusal = (code: string, message: string, ...args: string[]) =>
     domainRule(`error.msg.loan.${code}`, message, ...args)
-  const joinedOn = refuseInactiveClient(ledger, loan.clientId).activatedOn
+  const joinedOn = joinedOfficeOn(refuseInactiveClient(ledger, loan.clientId))
   if (joinedOn !== undefined && date < joinedOn) {
     const message = `The date on which a repayment or waiver is made cannot be earlier than client's transfer date to this office`
     const code = 'repayment.or.waiver.cannot.be.made.before.client.transfer.date'
@@ -63,6 +70,7 @@ export function postRepayment(ledger: Ledger, loan: Loan, repayment: NewRepaymen
   books.saveTransaction({
     id,
     loanId: loan.id,
+    officeId: clientById(ledger, loan.clientId).officeId,
     type: 'repayment',
     submittedOn: today(ledger),
     manuallyReversed: false,

@@ -1,3 +1,4 @@
+import { clientById } from '../clients/find-client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
@@ -5,7 +6,6 @@ import { decimalOf } from '../fields/number.ts'
 import { textAsSent, textOf } from '../fields/text.ts'
 import type { Loan } from '../loans/loan.ts'
 import { paise } from '../money.ts'
-import { OFFICE_ID } from '../reference/office.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
 import { postRepayment, refuseRepayment, refuseTransactionExternalId } from './post-repayment.ts'
@@ -25,7 +25,7 @@ export function repayLoan(ledger: Ledger, loan: Loan, body: Body) {
   refuseTransactionExternalId(ledger, externalId)
   const id = postRepayment(ledger, loan, { date, amount, externalId, note, payment })
   return {
-    officeId: OFFICE_ID,
+    officeId: clientById(ledger, loan.clientId).officeId,
     clientId: loan.clientId,
     loanId: loan.id,
     resourceId: id,

@@ -1,12 +1,12 @@
 import { command, type Plan, read } from '../http/plan.ts'
 import { containerError, notSupported, unsupportedCommand } from '../http/refusal.ts'
+import type { Target } from '../http/target.ts'
 import type { Loan } from '../loans/loan.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { adjustTransaction } from './adjust-transaction.ts'
 import { transactionByExternalId, transactionById } from './find-transaction.ts'
 import { payoffQuote } from './payoff-quote.ts'
 import { repayLoan } from './repay-loan.ts'
-import type { Transaction } from './transaction.ts'
 import { transactionView } from './transaction-view.ts'
 
 const NOT_SUPPORTED = new Set(
@@ -20,9 +20,10 @@ export function planForTransactions(
   ledger: Ledger,
   method: string,
   query: URLSearchParams,
-  find: () => Loan,
-  path: string[],
+  target: Target<Loan>,
 ): Plan {
+  const { find, rest } = target
+  const [, ...path] = rest
   const [first, second] = path
   const name = query.get('command')
   if (first === undefined) return planForAll(ledger, method, name, find)
@@ -31,15 +32,18 @@ export function planForTransactions(
   if (path.length !== (byExternalId ? 2 : 1)) throw containerError(404)
   if (!byExternalId && !/^\d{1,18}$/.test(first)) throw containerError(404)
   const found = byExternalId ? transactionByExternalId(ledger, find(), second).id : Number(first)
-  const transaction = (loan: Loan): Transaction => transactionById(ledger, loan, found)
   if (method === 'GET') {
-    return read('GET transaction', () => transactionView(ledger, find(), transaction(find())))
+    return read('GET transaction', () => {
+      const transaction = transactionById(ledger, target.id, found)
+      return transactionView(ledger, find(), transaction)
+    })
   }
   if (method !== 'POST') throw containerError(405)
   if (name === 'chargeback') throw notSupported('chargebacks')
   return command('ADJUST/LOAN', body => {
-    const loan = find()
-    return adjustTransaction(ledger, loan, transaction(loan), body)
+    const whose = ` for loan with identifier ${target.id}.`
+    const transaction = transactionById(ledger, target.id, found, whose)
+    return adjustTransaction(ledger, find(), transaction, body)
   })
 }
 

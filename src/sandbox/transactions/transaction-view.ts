@@ -1,19 +1,19 @@
 import { amount, day } from '../http/wire.ts'
 import type { Loan } from '../loans/loan.ts'
 import { rupee } from '../reference/currency.ts'
-import { OFFICE_ID, OFFICE_NAME } from '../reference/office.ts'
+import { officeName } from '../reference/offices.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { PaymentDetail, Transaction } from './transaction.ts'
 import { transactionType } from './transaction-type.ts'
 
 export function transactionView(ledger: Ledger, loan: Loan, transaction: Transaction) {
-  const { payment } = transaction
+  const { payment, officeId } = transaction
   return {
     id: transaction.id,
     loanId: loan.id,
     externalLoanId: loan.externalId,
-    officeId: OFFICE_ID,
-    officeName: OFFICE_NAME,
+    officeId,
+    officeName: officeName(ledger, officeId),
     type: transactionType(transaction.type),
     date: day(transaction.date),
     currency: rupee(loan.terms.rounding),
@@ -40,7 +40,7 @@ export function transactionView(ledger: Ledger, loan: Loan, transaction: Transac
 
 function paymentView(ledger: Ledger, id: number, payment: PaymentDetail) {
   const { paymentTypeId, ...details } = payment
-  const type = ledger.books.paymentTypes.get(paymentTypeId)
+  const type = ledger.books.defined.paymentTypes.get(paymentTypeId)
   const paymentType = {
     id: paymentTypeId,
     name: type?.name,

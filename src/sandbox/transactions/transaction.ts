@@ -20,7 +20,9 @@ export type Split = {
 export type Transaction = Split & {
   id: number
   loanId: number
-  type: 'disbursement' | 'repayment' | 'accrual'
+  // Of the client when it was posted.
+  officeId: number
+  type: 'disbursement' | 'repayment' | 'accrual' | 'initiateTransfer' | 'approveTransfer'
   date: string
   amount: Paise
   externalId?: string | undefined
