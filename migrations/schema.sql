@@ -403,6 +403,20 @@ create table core.unjudged_payment (
 );
 CREATE INDEX unjudged_payment_noted ON core.unjudged_payment USING btree (may_wait, noted_at);
 
+create table core.unreadable_item (
+  gateway text not null,
+  lender text,
+  key text not null,
+  id text,
+  reason text not null,
+  is_payment boolean not null,
+  times tstzrange not null,
+  backfill_id uuid not null,
+  constraint unreadable_item_gateway_lender_key_key UNIQUE NULLS NOT DISTINCT (gateway, lender, key)
+);
+CREATE INDEX unreadable_item_backfill ON core.unreadable_item USING btree (backfill_id);
+CREATE INDEX unreadable_item_times ON core.unreadable_item USING gist (times) WHERE is_payment;
+
 create table loanops.account (
   id uuid not null,
   username text not null,

@@ -106,6 +106,12 @@ create or replace function base.unreadable(hints jsonb) returns base.fact langua
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
 $$;
 
+-- An item of the gateway's own list that a fetch could not read.
+create or replace function base.set_aside(event jsonb) returns base.fact language sql stable parallel safe as $$
+  select case when event -> 'may_be_money' = 'true' then base.unreadable(base.without_nulls(jsonb_build_object(
+    'payment_id', base.text_of(event -> 'payment_id'), 'reason', base.text_of(event -> 'reason')))) end
+$$;
+
 -- A listed type may end in *, which matches any text.
 create or replace function base.is_listed(name text, types text[]) returns boolean language sql immutable parallel safe as $$
   select name = any(types)

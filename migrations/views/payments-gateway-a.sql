@@ -18,7 +18,7 @@ create or replace function base.gateway_a_types() returns text[] language sql im
     'payment_link.cancelled', 'payment_link.expired', 'invoice.expired', 'qr_code.created', 'qr_code.closed',
     'virtual_account.created', 'virtual_account.closed', 'settlement.processed', 'transfer.processed', 'transfer.failed',
     'payout.*', 'payout_link.*', 'transaction.created', 'fund_account.validation.*',
-    'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill']
+    'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill', 'loanops.unreadable']
 $$;
 
 insert into core.gateway (name, known_types) values ('gateway_a', base.gateway_a_types())
@@ -190,7 +190,8 @@ begin
     end if;
     payment := event #> '{payload,payment,entity}';
     loan := base.gateway_a_loan(event, payment);
-    facts := facts || case when jsonb_typeof(event) = 'object' then base.gateway_a_payment(name, event, payment, loan)
+    facts := facts || case when name = 'loanops.unreadable' then base.set_aside(event)
+      when jsonb_typeof(event) = 'object' then base.gateway_a_payment(name, event, payment, loan)
       else base.unreadable(null) end;
 
     if name = any(base.gateway_a_refund_types()) then

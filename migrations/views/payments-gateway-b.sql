@@ -10,7 +10,7 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'SUBSCRIPTION_STATUS_CHANGE', 'SUBSCRIPTION_CARD_EXPIRY_REMINDER', 'SUBSCRIPTION_REFUND_STATUS',
     'SETTLEMENT_INITIATED', 'SETTLEMENT_SUCCESS', 'SETTLEMENT_FAILED', 'SETTLEMENT_REVERSED', 'VENDOR_SETTLEMENT_*',
     'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK', 'LOANOPS_BACKFILL',
-    'loanops.backfill']
+    'loanops.backfill', 'loanops.unreadable']
 $$;
 
 insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
@@ -219,6 +219,7 @@ begin
     name := coalesce(event ->> 'type', event ->> 'event', '');
     fact := case
       when jsonb_typeof(event) is distinct from 'object' then base.unreadable(null)
+      when name = 'loanops.unreadable' then base.set_aside(event)
       when name in ('PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK')
         then base.gateway_b_payment(name, event, data -> 'payment')
       when name in ('REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK')

@@ -194,6 +194,61 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
            >= array_position(array['failed', 'captured', 'refunded'], s.status)
 $$;
 
+-- Notes what a fetch met and could not read. Returns the keys that no fetch met before.
+create or replace function core.set_aside(wanted_gateway text, wanted_lender text, wanted_backfill uuid, said jsonb)
+  returns setof text language sql volatile as $$
+  with given as (
+    select * from jsonb_to_recordset(said) as n (key text, id text, reason text, is_payment boolean, "from" timestamptz, "to" timestamptz)
+  ), known as materialized (
+    select u.key from core.unreadable_item u
+      join given using (key)
+     where u.gateway = wanted_gateway and u.lender is not distinct from wanted_lender
+  ), noted as (
+    insert into core.unreadable_item as u (gateway, lender, key, id, reason, is_payment, times, backfill_id)
+    select wanted_gateway, wanted_lender, key, id, reason, is_payment, tstzrange("from", "to", '[]'), wanted_backfill
+      from given order by key
+    on conflict (gateway, lender, key) do update
+       set reason = excluded.reason, is_payment = excluded.is_payment, times = excluded.times, backfill_id = excluded.backfill_id
+     -- What the list of payments says comes first.
+     where not (u.is_payment and u.backfill_id = excluded.backfill_id)
+    returning u.is_payment, u.times
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(times)) + plus
+      from noted cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
+     where is_payment
+  )
+  select key from given where key not in (select key from known)
+$$;
+
+-- Forgets what this fetch would have met, if it still could not be read, and says what it did meet; null if nothing.
+create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
+  returns text language sql volatile as $$
+  with gone as (
+    delete from core.unreadable_item u
+     where u.gateway = wanted_gateway and u.lender is not distinct from wanted_lender and u.times <@ fetched
+       and u.backfill_id <> wanted_backfill
+    returning u.is_payment, u.times
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(times)) + plus
+      from gone cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
+     where is_payment
+  ), met as (
+    select u.*, count(*) over () as items from core.unreadable_item u
+     where u.backfill_id = wanted_backfill
+     order by lower(u.times), u.key
+     limit 3
+  )
+  select max(items) || case max(items) when 1 then ' item' else ' items' end || ' could not be read and '
+           || case max(items) when 1 then 'was' else 'were' end || ' set aside: '
+           || string_agg(core.day_of(lower(times)) || ' ' || coalesce(id, 'without an id') || ' (' || reason || ')', ', '
+                order by lower(times), key)
+           || case when max(items) > 3 then ', …' else '' end
+    from met
+  having count(*) > 0
+$$;
+
 -- Merges it with the periods that it touches.
 create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
   returns void language sql volatile as $$

@@ -347,6 +347,17 @@ export interface CoreUnjudgedPayment {
   noted_at: Generated<Timestamp>;
 }
 
+export interface CoreUnreadableItem {
+  backfill_id: string;
+  gateway: string;
+  id: string | null;
+  is_payment: boolean;
+  key: string;
+  lender: string | null;
+  reason: string;
+  times: string;
+}
+
 export interface LoanopsAccount {
   created_at: Generated<Timestamp>;
   disabled_at: Timestamp | null;
@@ -650,6 +661,7 @@ export interface DB {
   "core.statement": CoreStatement;
   "core.transaction": CoreTransaction;
   "core.unjudged_payment": CoreUnjudgedPayment;
+  "core.unreadable_item": CoreUnreadableItem;
   "loanops.account": LoanopsAccount;
   "loanops.audit": LoanopsAudit;
   "loanops.bulk": LoanopsBulk;

@@ -126,7 +126,7 @@ t.test('gateway A’s amounts are read in the minor unit of their currency', asy
   const inUnits = { amount: '29500', fee: '1000', tax: '180' }
   t.match(await a.payment('pay_1', null), { ...inUnits, refunded: '29500' })
   const settled: unknown[] = []
-  for await (const rows of a.settled(DAY)) settled.push(...rows)
+  for await (const page of a.settled(DAY)) settled.push(...page.settlements)
   t.match(settled, [{ ...inUnits, paidOut: '28320' }])
 })
 
@@ -137,7 +137,7 @@ t.test('all refunds of a payment are listed, whatever the page’s size', async 
   for (let n = 0; n < 101; n++) await put('/refunds', { ...refund, id: `rfnd_${n}` })
   const payment = (await a.payment('pay_1', null)) as ApiPayment
   t.equal(payment.refunded, '5.05')
-  const listed = await a.refundsOf(payment)
+  const { reversals: listed } = await a.refundsOf(payment)
   t.equal(new Set(listed.map(({ id }) => id)).size, 101)
 })
 
@@ -146,7 +146,7 @@ t.test('no refunds are asked for of a payment without any', async t => {
   await put('/payments', { gateway: 'gateway_a', id: 'pay_1' })
   const payment = (await a.payment('pay_1', null)) as ApiPayment
   const before = (await calls()).length
-  t.same(await a.refundsOf(payment), [])
+  t.same(await a.refundsOf(payment), { reversals: [], unreadable: [] })
   t.equal((await calls()).length, before)
 })
 
@@ -157,7 +157,7 @@ t.test('settlements are listed with fee, tax and UTR', async t => {
   await put('/payments', { ...payments('gateway_b', 1)[0], settlement })
   for (const api of [a, b]) {
     const found: unknown[] = []
-    for await (const rows of api.settled(DAY)) found.push(...rows)
+    for await (const page of api.settled(DAY)) found.push(...page.settlements)
     t.match(found, [
       {
         settlementId: 'setl_1',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { paidB } from '../support/confirm.ts'
-import { PAID_AT_ISO } from '../support/gateway-events.ts'
+import { PAID_AT, PAID_AT_ISO } from '../support/gateway-events.ts'
 import { fetchAll } from '../support/gateways.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
@@ -99,11 +99,153 @@ t.test('a time that the base model does not read either is reported as the gatew
     const { settings } = await oddGateway(t, listOfB(rowOfB('1', { payment: { payment_time } })))
     const service = await paymentService(t, settings)
     t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), {
-      status: 'failed',
-      last_error: 'gateway B: payment_time is not a time',
+      status: 'completed',
+      last_error:
+        'gateway B: 1 item could not be read and was set aside: 2026-02-05 1 (payment_time is not a time)',
     })
   }
 })
+
+t.test('an item that cannot be read is set aside, and all others are taken', async t => {
+  // Without money, unless it says that it is captured.
+  const created = itemOfA('pay_odd', { currency: null, status: 'created', captured: false })
+  const captured = itemOfA('pay_hidden', { amount: '1000.5' })
+  const { settings } = await oddGateway(t, asked => {
+    const { path } = asked
+    if (path === '/pg/recon')
+      return {
+        data: [rowOfB('8', { payment: { cf_payment_id: null } }), rowOfB('2')],
+        cursor: null,
+      }
+    if (path === '/pg/settlement/recon')
+      return { data: [settledOfB(null), settledOfB('2')], cursor: null }
+    return listOfA(created, itemOfA('pay_1'), captured, null as never)(asked)
+  })
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  for (const n of [1, 2]) {
+    t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), {
+      status: 'completed',
+      fetched: 1,
+      last_error:
+        'gateway A: 3 items could not be read and were set aside: 2026-02-05 without an id (currency is missing), 2026-02-05 pay_hidden (amount is not a whole number), 2026-02-05 pay_odd (currency is missing)',
+    })
+    t.match(await fetchAll(service.call, 'gateway_b', ALL_DAY), {
+      status: 'completed',
+      last_error:
+        'gateway B: 1 item could not be read and was set aside: 2026-02-05 event_8 (cf_payment_id is missing)',
+    })
+    await service.batch()
+    const { rows } = await sql<object>`
+      select gateway, hints ->> 'payment_id' as id, hints ->> 'reason' as said from ops.payment
+       where state = 'suspense' and reason = 'unreadable' order by 1, 2`.execute(service.db)
+    t.same(
+      rows,
+      [
+        { gateway: 'gateway_a', id: 'pay_hidden', said: 'amount is not a whole number' },
+        { gateway: 'gateway_a', id: null, said: 'currency is missing' },
+        { gateway: 'gateway_b', id: null, said: 'cf_payment_id is missing' },
+      ],
+      `fetch ${n}`,
+    )
+  }
+  t.same((await service.repayments()).map(({ externalId }) => externalId).sort(), [
+    'gateway_a-pay_1',
+    'gateway_b-2',
+  ])
+  const { rows: types } = await sql<object>`
+    select source, events::integer from ops.event_type where event_type = 'loanops.unreadable' order by 1`.execute(
+    service.db,
+  )
+  t.same(types, [
+    { source: 'unknown_gateway_a', events: 3 },
+    { source: 'unknown_gateway_b', events: 1 },
+  ])
+  const { body } = await service.call('GET', '/api/gateways')
+  t.match(
+    body.gateways.find(({ gateway }: any) => gateway === 'gateway_b'),
+    { last_error: /2026-02-05 event_8/ },
+  )
+})
+
+t.test('an item that can be read again is no longer named', async t => {
+  let currency: string | null = null
+  const { settings } = await oddGateway(t, asked => listOfA(itemOfA('pay_1', { currency }))(asked))
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  currency = 'INR'
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), {
+    status: 'completed',
+    missed: 1,
+    last_error: null,
+  })
+  await service.batch()
+  t.match(await service.repayments(), [{ externalId: 'gateway_a-pay_1' }])
+})
+
+t.test('an unreadable item of a payment that is here already is not in suspense', async t => {
+  let created_at: number | string = PAID_AT
+  const { settings } = await oddGateway(t, asked =>
+    listOfA(itemOfA('pay_1', { created_at }))(asked),
+  )
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await service.batch()
+  created_at = 'now'
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { last_error: /pay_1/ })
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments')
+  t.match(body.payments, [{ gateway_payment_id: 'pay_1', state: 'posted' }])
+  t.equal(body.payments.length, 1)
+})
+
+t.test('an odd refund or dispute of gateway A hides no other', async t => {
+  const reversal = (id: string, more: object) => ({
+    id,
+    payment_id: 'pay_1',
+    amount: 100,
+    currency: 'INR',
+    created_at: PAID_AT,
+    ...more,
+  })
+  const answers: Record<string, object[]> = {
+    '/v1/payments': [itemOfA('pay_1')],
+    '/v1/refunds': [
+      reversal('rfnd_odd', { payment_id: null, status: 'processed' }),
+      reversal('rfnd_1', { status: 'processed' }),
+    ],
+    '/v1/disputes': [
+      reversal('disp_odd', { created_at: null, status: 'open' }),
+      reversal('disp_1', { status: 'open' }),
+    ],
+  }
+  const { settings } = await oddGateway(t, ({ path }) => answers[path] && { items: answers[path] })
+  const service = await paymentService(t, settings)
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), {
+    status: 'completed',
+    last_error: /2 items could not be read and were set aside/,
+  })
+  await service.batch()
+  const { rows } = await sql<object>`
+    select kind, gateway_payment_id as id from ops.payment where kind <> 'payment' order by 1`.execute(
+    service.db,
+  )
+  t.same(rows, [
+    { kind: 'chargeback', id: 'disp_1' },
+    { kind: 'refund', id: 'rfnd_1' },
+  ])
+})
+
+/** A payment in a settlement. */
+function settledOfB(cf_payment_id: string | null) {
+  const id = cf_payment_id ?? '8'
+  return {
+    ...rowOfB(id, { payment: { cf_payment_id }, event: { event_settlement_amount: undefined } }),
+    settlement_details: { cf_settlement_id: 's_1', settlement_date: PAID_AT_ISO },
+  }
+}
 
 t.test('a row of gateway B without its own amount and currency has those of its event', async t => {
   const blank = { payment_amount: ' ', payment_currency: '' }

@@ -1,7 +1,16 @@
 import { DAY_MS } from '../../day.ts'
 import { at, textOf } from './exact-json.ts'
 import { reversalsOfA } from './gateway-a-reversals.ts'
-import type { ApiPayment, ApiReversal, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
+import { describeItemOfA } from './gateway-a-unreadable.ts'
+import type {
+  ApiPage,
+  ApiPayment,
+  ApiReversal,
+  ApiSettlement,
+  GatewayApi,
+  SettlementPage,
+  Window,
+} from './gateway-api.ts'
 import {
   type Follower,
   GatewayRefused,
@@ -10,6 +19,7 @@ import {
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { majorUnits } from './major-units.ts'
+import { readEach } from './read-each.ts'
 import { isRefunded, namesLoan, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -53,14 +63,13 @@ export function openGatewayA(
   return {
     async *pages(window) {
       const range = `from=${unix(window.from)}&to=${unix(window.to)}`
-      for await (const items of collection(`/payments?${range}`))
-        yield { payments: items.map(paymentOf), reversals: [] }
+      for await (const items of collection(`/payments?${range}`)) yield paymentsIn(items, window)
       for await (const items of collection(`/refunds?${range}`))
-        yield { payments: [], reversals: items.flatMap(refundOf) }
+        yield { payments: [], ...refundsIn(items, window) }
       // Disputes cannot be queried by day, and end long after they began.
       const since = { from: new Date(window.from.getTime() - DISPUTE_MS), to: window.to }
       for await (const items of collection('/disputes?'))
-        yield { payments: [], reversals: within(items, since).map(disputeOf) }
+        yield { payments: [], ...disputesIn(items, since) }
     },
     async payment(id) {
       const item = await found(get(`/payments/${encodeURIComponent(id)}`))
@@ -76,7 +85,7 @@ export function openGatewayA(
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
         for await (const rows of collection(path, ROWS_PER_RECON_PAGE))
-          yield rows.flatMap(settlementOf)
+          yield settlementsIn(rows, window)
       }
     },
     close: caller.close,
@@ -100,15 +109,38 @@ async function* collected(
 async function refundsOf(
   payment: ApiPayment,
   collection: (path: string) => AsyncIterable<unknown[]>,
-): Promise<ApiReversal[]> {
-  if (!isRefunded(payment)) return []
-  const refunds: ApiReversal[] = []
+): Promise<Omit<ApiPage, 'payments'>> {
+  if (!isRefunded(payment)) return { reversals: [], unreadable: [] }
+  const refunds: unknown[] = []
   let pages = 0
   for await (const items of collection(`/payments/${encodeURIComponent(payment.id)}/refunds?`)) {
-    refunds.push(...items.flatMap(refundOf))
+    refunds.push(...items)
     if (++pages === MAX_REFUND_PAGES) break
   }
-  return refunds
+  return refundsIn(refunds, { from: payment.paidAt, to: payment.paidAt })
+}
+
+function paymentsIn(items: unknown[], window: Window): ApiPage {
+  const describe = describeItemOfA('payment', window)
+  const { read, unreadable } = readEach(items, item => [paymentOf(item)], describe)
+  return { payments: read, reversals: [], unreadable }
+}
+
+function refundsIn(items: unknown[], window: Window): Omit<ApiPage, 'payments'> {
+  const { read, unreadable } = readEach(items, refundOf, describeItemOfA('refund', window))
+  return { reversals: read, unreadable }
+}
+
+function disputesIn(items: unknown[], since: Window): Omit<ApiPage, 'payments'> {
+  const ofWindow = (item: unknown) => (isWithin(item, since) ? [disputeOf(item)] : [])
+  const { read, unreadable } = readEach(items, ofWindow, describeItemOfA('dispute', since))
+  return { reversals: read, unreadable }
+}
+
+function settlementsIn(rows: unknown[], window: Window): SettlementPage {
+  const describe = describeItemOfA('settlement', window)
+  const { read, unreadable } = readEach(rows, settlementOf, describe)
+  return { settlements: read, unreadable }
 }
 
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
@@ -179,11 +211,9 @@ function disputeOf(item: unknown): ApiReversal {
   return { kind: 'chargeback', id, paymentId, outcome, item }
 }
 
-function within(items: unknown[], { from, to }: Window): unknown[] {
-  return items.filter(item => {
-    const created = shape.unixTime(item, 'created_at')
-    return created >= from && created <= to
-  })
+function isWithin(item: unknown, { from, to }: Window): boolean {
+  const created = shape.unixTime(item, 'created_at')
+  return created >= from && created <= to
 }
 
 function settlementOf(row: unknown): ApiSettlement[] {

@@ -1,5 +1,6 @@
 import { at } from './exact-json.ts'
 import type { GatewayApi } from './gateway-api.ts'
+import { ifReadable } from './read-each.ts'
 import { shape } from './shape.ts'
 
 const REFUNDS_PER_PAGE = 100
@@ -17,7 +18,7 @@ export function reversalsOfA(
       const ofPayment = `/payments/${encodeURIComponent(paymentId)}`
       const list = await ask(`${ofPayment}/refunds?count=${REFUNDS_PER_PAGE}`)
       const items = list === undefined ? [] : shape.list(list, 'items')
-      const item = items.find(one => shape.maybe(one, 'id') === id)
+      const item = items.find(one => idOf(one) === id)
       if (item === undefined) return undefined
       const payment = await ask(ofPayment)
       return at(payment, 'captured') === false ? { item, payment } : { item }
@@ -33,9 +34,12 @@ export function reversalsOfA(
     const byId = new Map<string, unknown>()
     let pages = 0
     for await (const items of disputes()) {
-      for (const item of items) byId.set(shape.text(item, 'id'), item)
+      for (const item of items) byId.set(idOf(item) ?? '', item)
       if (++pages === MAX_DISPUTE_PAGES) break
     }
     return byId
   }
 }
+
+/** Null for another item in the list, which is not asked for. */
+const idOf = (item: unknown) => ifReadable(() => shape.text(item, 'id'))

@@ -54,20 +54,40 @@ export type Fetched = {
   payment?: unknown
 }
 
+/** An item of a list in which something that is needed cannot be read. */
+export type Unreadable = {
+  kind: 'payment' | 'refund' | 'dispute' | 'settlement'
+  item: unknown
+  /** For people; without the item's values. */
+  reason: string
+  /** The same each time the item is listed. */
+  key: string
+  /** For people. */
+  id: string | null
+  paymentId: string | null
+  /** Whether it may stand for money that came or was returned. */
+  mayBeMoney: boolean
+  /** Its time, or, if that cannot be read, those that were asked for. */
+  times: Window
+}
+
 export type ApiPage = {
   payments: ApiPayment[]
   reversals: ApiReversal[]
+  unreadable: Unreadable[]
 }
+
+export type SettlementPage = Pick<ApiPage, 'unreadable'> & { settlements: ApiSettlement[] }
 
 /** One gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
 export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
   /** The refunds of a payment, whenever they were made; none where its payments do not say that they were refunded. */
-  refundsOf(payment: ApiPayment): Promise<ApiReversal[]>
+  refundsOf(payment: ApiPayment): Promise<Omit<ApiPage, 'payments'>>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>
-  settled(window: Window): AsyncGenerator<ApiSettlement[]>
+  settled(window: Window): AsyncGenerator<SettlementPage>
   close(): Promise<void>
 }

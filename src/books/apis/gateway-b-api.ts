@@ -3,6 +3,7 @@ import { at } from './exact-json.ts'
 import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
 import { reversalsIn } from './gateway-b-reversals.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
+import { describeRowOfB } from './gateway-b-unreadable.ts'
 import {
   type Follower,
   type GatewayCaller,
@@ -11,6 +12,7 @@ import {
   type Patience,
   UnexpectedAnswer,
 } from './gateway-call.ts'
+import { ifReadable, readEach, UnreadableItem } from './read-each.ts'
 import { namesLoan, shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -44,14 +46,19 @@ export function openGatewayB(
     const list = await found(get(path))
     return list === undefined
       ? undefined
-      : shape.list(list).find(item => shape.maybe(item, name) === id)
+      : shape.list(list).find(item => ifReadable(() => shape.text(item, name)) === id)
   }
 
   return {
     async *pages(window) {
       for await (const rows of recon(caller, '/recon', window)) {
-        const reversals = await reversalsIn(rows, path => found(get(path)))
-        yield { payments: rows.filter(isPayment).map(paymentOf), reversals }
+        const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
+        const { reversals, unreadable } = await reversalsIn(rows, window, path => found(get(path)))
+        yield {
+          payments: paid.read,
+          reversals,
+          unreadable: [...paid.unreadable, ...unreadable],
+        }
       }
     },
     async payment(id, orderId) {
@@ -61,7 +68,7 @@ export function openGatewayB(
       const item = await found(get(path))
       return item === undefined ? undefined : entityOf(item)
     },
-    refundsOf: async () => [],
+    refundsOf: async () => ({ reversals: [], unreadable: [] }),
     async refund(id, _, orderId) {
       if (orderId === null) return undefined
       const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)
@@ -71,8 +78,14 @@ export function openGatewayB(
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => found(get(orderPath(orderId))),
     async *settled(window) {
-      for await (const rows of recon(caller, '/settlement/recon', window))
-        yield rows.flatMap(settlementOf)
+      for await (const rows of recon(caller, '/settlement/recon', window)) {
+        const { read, unreadable } = readEach(
+          rows,
+          settlementOf,
+          describeRowOfB('settlement', window),
+        )
+        yield { settlements: read, unreadable }
+      }
     },
     close: caller.close,
   }
@@ -107,7 +120,10 @@ async function found(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
-const isPayment = (row: unknown) => at(eventOf(row), 'event_type') === 'PAYMENT'
+/** Every row says what it is about. */
+function paymentIn(row: unknown): ApiPayment[] {
+  return shape.text(eventOf(row), 'event_type') === 'PAYMENT' ? [paymentOf(row)] : []
+}
 
 function paymentOf(row: unknown): ApiPayment {
   const event = eventOf(row)
@@ -170,8 +186,9 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const kind = KINDS[type ?? ''] ?? 'other'
   const paidOut = paidOutOf(event)
   const id = settledId(row, kind, paymentId, paidOut)
-  // The payout itself is not part of the settlement.
-  if (settlementId === null || id === null || type === 'SETTLEMENT') return []
+  // The payout itself is not part of the settlement, and the rest may not be settled yet.
+  if (settlementId === null || type === 'SETTLEMENT') return []
+  if (id === null) throw new UnreadableItem('its id is missing')
   const { fee, tax } = feesOf(row)
   return [
     {

@@ -1,6 +1,8 @@
 import { at } from './exact-json.ts'
-import type { ApiReversal } from './gateway-api.ts'
+import type { ApiPage, ApiReversal, Unreadable, Window } from './gateway-api.ts'
 import { eventOf, orderPath, part } from './gateway-b-row.ts'
+import { describeRowOfB } from './gateway-b-unreadable.ts'
+import { asUnreadable, ifReadable } from './read-each.ts'
 import { shape } from './shape.ts'
 
 const REVERSALS: Record<string, ApiReversal['kind']> = {
@@ -12,14 +14,24 @@ const REVERSALS: Record<string, ApiReversal['kind']> = {
 type Ask = (path: string) => Promise<unknown>
 
 /** Rows name neither the id that webhooks use nor the outcome: the refund's or dispute's own resource does. */
-export async function reversalsIn(rows: unknown[], ask: Ask): Promise<ApiReversal[]> {
+export async function reversalsIn(
+  rows: unknown[],
+  window: Window,
+  ask: Ask,
+): Promise<Omit<ApiPage, 'payments'>> {
   const reversals: ApiReversal[] = []
+  const unreadable: Unreadable[] = []
   for (const row of rows) {
-    const kind = REVERSALS[shape.maybe(eventOf(row), 'event_type') ?? '']
-    if (kind === 'refund') reversals.push(...(await refundIn(row, ask)))
-    if (kind === 'chargeback') reversals.push(...(await disputesIn(row, ask)))
+    const kind = REVERSALS[ifReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
+    try {
+      if (kind === 'refund') reversals.push(...(await refundIn(row, ask)))
+      if (kind === 'chargeback') reversals.push(...(await disputesIn(row, ask)))
+    } catch (error) {
+      const what = kind === 'refund' ? kind : 'dispute'
+      unreadable.push(asUnreadable(error, row, describeRowOfB(what, window)))
+    }
   }
-  return reversals
+  return { reversals, unreadable }
 }
 
 const idsIn = (row: unknown) => ({
@@ -31,7 +43,7 @@ async function refundIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
   const { orderId, paymentId } = idsIn(row)
   const refundId = shape.maybe(refundPart(row), 'refund_id')
   const refunds = orderId === null ? [] : await listAt(`${orderPath(orderId)}/refunds`, ask)
-  const refund = refunds.find(one => shape.maybe(one, 'refund_id') === refundId)
+  const refund = refunds.find(one => ifReadable(() => shape.text(one, 'refund_id')) === refundId)
   return refund === undefined ? refundOfRow(row, refundId, paymentId) : refundOf(refund)
 }
 

@@ -2,6 +2,7 @@ import { dayOfIso } from '../../day.ts'
 import { at, textOf } from './exact-json.ts'
 import type { ApiPayment } from './gateway-api.ts'
 import { UnexpectedAnswer } from './gateway-call.ts'
+import { UnreadableItem } from './read-each.ts'
 
 /** The longest id that our own tables read. */
 const MAX_CHARACTERS = 200
@@ -17,10 +18,10 @@ const YEAR_10000_SECONDS = 253_402_300_800
 export const shape = {
   text(value: unknown, path: string): string {
     const text = textOf(at(value, path))
-    if (text === undefined) throw new UnexpectedAnswer(`${path} is missing`)
+    if (text === undefined) throw new UnreadableItem(`${path} is missing`)
     // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status contains either.
     if (text.length > MAX_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
-      throw new UnexpectedAnswer(`${path} is not a short text`)
+      throw new UnreadableItem(`${path} is not a short text`)
     return text
   },
   maybe(value: unknown, path: string): string | null {
@@ -33,19 +34,18 @@ export const shape = {
   },
   amount(value: unknown, path: string): string {
     const text = shape.text(value, path)
-    if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(text))
-      throw new UnexpectedAnswer(`${path} is not an amount`)
+    if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(text)) throw new UnreadableItem(`${path} is not an amount`)
     return text
   },
   whole(value: unknown, path: string): bigint {
     const text = shape.text(value, path)
-    if (!/^-?\d{1,15}$/.test(text)) throw new UnexpectedAnswer(`${path} is not a whole number`)
+    if (!/^-?\d{1,15}$/.test(text)) throw new UnreadableItem(`${path} is not a whole number`)
     return BigInt(text)
   },
   unixTime(value: unknown, path: string): Date {
     const seconds = Number(shape.text(value, path))
     if (!(seconds > 0 && seconds < YEAR_10000_SECONDS))
-      throw new UnexpectedAnswer(`${path} is not a Unix time`)
+      throw new UnreadableItem(`${path} is not a Unix time`)
     return new Date(seconds * 1_000)
   },
   /** In ISO 8601; without a zone, India's time. */
@@ -54,7 +54,7 @@ export const shape = {
     // Date accepts more, and turns 30 February into 2 March; the base models, which read the item again, do not.
     const isRead = ISO_TIME.test(text) && dayOfIso(text.slice(0, 10)) !== undefined
     const time = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}+05:30`)
-    if (!isRead || Number.isNaN(time.getTime())) throw new UnexpectedAnswer(`${path} is not a time`)
+    if (!isRead || Number.isNaN(time.getTime())) throw new UnreadableItem(`${path} is not a time`)
     return time
   },
 }

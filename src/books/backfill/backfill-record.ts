@@ -11,7 +11,9 @@ export const GatewayState = Type.Object({
   fetched_until: nullable(Type.String()),
   behind_seconds: nullable(Type.Integer()),
   missed: Type.Integer({ description: 'captured payments that the gateway had and we did not' }),
-  last_error: nullable(Type.String()),
+  last_error: nullable(
+    Type.String({ description: 'of the last fetch; it names the items that could not be read' }),
+  ),
   is_silent: Type.Boolean({
     description:
       'nothing comes, although several events came at the same time in each of the last weeks',

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../day.ts'
-import type { ApiPage, ApiSettlement, GatewayApi, Window } from '../apis/gateway-api.ts'
+import type { ApiPage, GatewayApi, SettlementPage, Window } from '../apis/gateway-api.ts'
 import { fetchAhead } from './fetch-ahead.ts'
 
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
@@ -8,13 +8,13 @@ const DAYS_AT_ONCE = 1
 type Keeper = {
   check(): void
   pages(pages: ApiPage[], count: number): Promise<void>
-  settlements(settlements: ApiSettlement[]): Promise<void>
+  settlements(page: SettlementPage): Promise<void>
   end(part: Window, count: number): Promise<void>
 }
 
 type Step =
   | { kind: 'page'; page: ApiPage }
-  | { kind: 'settlements'; settlements: ApiSettlement[] }
+  | { kind: 'settlements'; page: SettlementPage }
   | { kind: 'end'; part: Window }
 
 /** Fetches the next day while the last one is still being stored. */
@@ -29,7 +29,7 @@ export async function fetchWindow(
     for (const group of groupsOf(steps)) {
       keep.check()
       const [first] = group
-      if (first.kind === 'settlements') await keep.settlements(first.settlements)
+      if (first.kind === 'settlements') await keep.settlements(first.page)
       else if (first.kind === 'end') await keep.end(first.part, counter.endPart())
       else {
         const pages = group.flatMap(step => (step.kind === 'page' ? step.page : []))
@@ -41,7 +41,7 @@ export async function fetchWindow(
 async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   for (const part of partsOf(window)) {
     for await (const page of api.pages(part)) yield { kind: 'page', page }
-    for await (const settlements of api.settled(part)) yield { kind: 'settlements', settlements }
+    for await (const page of api.settled(part)) yield { kind: 'settlements', page }
     yield { kind: 'end', part }
   }
 }

@@ -1,25 +1,16 @@
 import { sql } from 'kysely'
-import type { Config } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import { saveEvents } from '../../payments/save-events.ts'
-import type { ApiPage, ApiPayment, ApiReversal, Fetched, GatewayApi } from '../apis/gateway-api.ts'
+import type { ApiPage, ApiPayment, ApiReversal, Fetched } from '../apis/gateway-api.ts'
 import { isZero } from '../apis/shape.ts'
-import { type BackfillClaim, fence } from './claim-backfill.ts'
+import { fence } from './claim-backfill.ts'
+import type { Fetch } from './fetch.ts'
 import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
+import { keepUnreadable } from './keep-unreadable.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
-
-export type Fetch = {
-  db: Database
-  api: GatewayApi
-  account: GatewayAccount
-  lenders: Config['lenders']
-  claim: BackfillClaim
-  readPending(): Promise<void>
-  onMissed(count: number): void
-}
 
 /** In one transaction with its progress, so that a page that is read again finds what it stored. */
 export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
@@ -32,7 +23,10 @@ export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): 
   const { missing, unverified } = await unknownOf(fetch, captured)
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
-  reversals.push(...(await refundsBeyond(fetch, captured)))
+  const unreadable = pages.flatMap(({ unreadable }) => unreadable)
+  const beyond = await refundsBeyond(fetch, captured)
+  reversals.push(...beyond.reversals)
+  unreadable.push(...beyond.unreadable)
   for (const { kind, item } of await unreportedOf(db, account, reversals))
     others.push(event(fetch, { kind: kind === 'refund' ? 'refund' : 'dispute', item }))
 
@@ -41,6 +35,7 @@ export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): 
     const stored = await saveMissed(trx, missed)
     if (others.length > 0) await saveEvents(trx, others)
     if (payments.length > 0) await keepStatements(trx, fetch, payments)
+    await keepUnreadable(trx, fetch, unreadable)
     await sql`
       update core.backfill set fetched = ${count}, missed = missed + ${stored} where id = ${claim.id}`.execute(
       trx,

@@ -1,21 +1,24 @@
 import { sql } from 'kysely'
-import type { ApiSettlement } from '../apis/gateway-api.ts'
+import type { SettlementPage } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
-import type { Fetch } from './keep-pages.ts'
+import type { Fetch } from './fetch.ts'
+import { keepUnreadable } from './keep-unreadable.ts'
 
 export async function keepSettlements(
-  { db, account, claim }: Fetch,
-  settlements: ApiSettlement[],
+  fetch: Fetch,
+  { settlements, unreadable }: SettlementPage,
 ): Promise<void> {
+  const { db, account, claim } = fetch
   // Only the last copy of each, because a row may be listed twice.
   const said = [
     ...new Map(
       settlements.map(one => [JSON.stringify([one.settlementId, one.kind, one.id]), one]),
     ).values(),
   ]
-  if (said.length === 0) return
+  if (said.length === 0 && unreadable.length === 0) return
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
+    await keepUnreadable(trx, fetch, unreadable)
     await sql`
       insert into core.settlement_row (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax, paid_out)
       select ${account.gateway}, n."settlementId", n.kind, n.id, n."paymentId", ${claim.lender}, n."settledAt", n.utr, n.amount,

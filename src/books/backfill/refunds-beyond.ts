@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
-import type { ApiPayment, ApiReversal, GatewayApi } from '../apis/gateway-api.ts'
+import type { ApiPage, ApiPayment, GatewayApi } from '../apis/gateway-api.ts'
 import { isRefunded } from '../apis/shape.ts'
 
 type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
@@ -13,10 +13,13 @@ type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 export async function refundsBeyond(
   source: Source,
   captured: ApiPayment[],
-): Promise<ApiReversal[]> {
-  const refunds: ApiReversal[] = []
-  for (const payment of await withUnknownRefunds(source, captured))
-    refunds.push(...(await source.api.refundsOf(payment)))
+): Promise<Omit<ApiPage, 'payments'>> {
+  const refunds: Omit<ApiPage, 'payments'> = { reversals: [], unreadable: [] }
+  for (const payment of await withUnknownRefunds(source, captured)) {
+    const { reversals, unreadable } = await source.api.refundsOf(payment)
+    refunds.reversals.push(...reversals)
+    refunds.unreadable.push(...unreadable)
+  }
   return refunds
 }
 

@@ -9,8 +9,9 @@ import { releaseRun } from '../../queue/run-claim.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
+import type { Fetch } from './fetch.ts'
 import { fetchWindow } from './fetch-window.ts'
-import { type Fetch, keepPages } from './keep-pages.ts'
+import { keepPages } from './keep-pages.ts'
 import { keepSettlements } from './keep-settlements.ts'
 import { forgetPending } from './read-pending.ts'
 
@@ -36,7 +37,7 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
     await fetchWindow(context.api, window, claim.fetched, {
       check,
       pages: (pages, count) => keepPages(context, pages, count),
-      settlements: settlements => keepSettlements(context, settlements),
+      settlements: page => keepSettlements(context, page),
       end: (part, count) => endPart(context, part, count),
     })
     crashPoint('backfill.unended')
@@ -59,17 +60,19 @@ async function endPart({ db, claim }: Fetch, part: Window, counted: number): Pro
   crashPoint('backfill.part-done')
 }
 
-async function endBackfill({ db, claim, account }: Fetch): Promise<void> {
+async function endBackfill({ db, claim, account, title }: BackfillContext): Promise<void> {
+  const { gateway } = account
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
+    const range = sql`tstzrange(${claim.fetchFrom}, ${claim.fetchTo}, '[]')`
     await sql`
       update core.backfill
-         set status = 'completed', ended_at = clock_timestamp(), claimed_until = null, last_error = null
+         set status = 'completed', ended_at = clock_timestamp(), claimed_until = null,
+             last_error = ${`${title}: `}::text || core.still_aside(${claim.id}, ${gateway}, ${claim.lender}, ${range})
        where id = ${claim.id}`.execute(trx)
     await forgetPending(trx, claim.id)
     await sql`
-      select core.note_window(${account.gateway}, ${claim.lender}, 'api',
-        tstzrange(${claim.fetchFrom}, ${claim.fetchTo}, '[]'))`.execute(trx)
+      select core.note_window(${gateway}, ${claim.lender}, 'api', ${range})`.execute(trx)
   })
 }
 

@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { ApiPayment, Fetched, GatewayApi } from '../apis/gateway-api.ts'
+import { UnexpectedAnswer } from '../apis/gateway-call.ts'
 import { fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
@@ -103,8 +104,11 @@ async function lookForPayment(
 
 /** Their own webhooks may be lost, and the batch is about to post the payment. */
 async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<PaymentEvent[]> {
-  const refunds = payment === undefined ? [] : await inquiry.api.refundsOf(payment)
-  return refunds.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
+  if (payment === undefined) return []
+  const { reversals, unreadable } = await inquiry.api.refundsOf(payment)
+  // It must not be posted while nobody knows what was refunded.
+  if (unreadable[0] !== undefined) throw new UnexpectedAnswer(unreadable[0].reason)
+  return reversals.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
 }
 
 function eventOf({ account, lenders }: Inquiry, fetched: Fetched): PaymentEvent {

@@ -1,0 +1,31 @@
+import type { Unreadable, Window } from './gateway-api.ts'
+import { ifReadable, keyOf } from './read-each.ts'
+import { shape } from './shape.ts'
+
+/** No money has come, as far as they say. */
+const WITHOUT_MONEY = ['created', 'pending', 'authorized', 'failed']
+
+export const describeItemOfA =
+  (kind: Unreadable['kind'], window: Window) =>
+  (item: unknown): Omit<Unreadable, 'item' | 'reason'> => {
+    const text = (name: string) => ifReadable(() => shape.text(item, name))
+    const id = text(kind === 'settlement' ? 'entity_id' : 'id')
+    const at = ifReadable(() =>
+      shape.unixTime(item, kind === 'settlement' ? 'settled_at' : 'created_at'),
+    )
+    const isPayment = kind === 'payment' || (kind === 'settlement' && text('type') === 'payment')
+    return {
+      kind,
+      id,
+      key: `${kind} ${id ?? keyOf(item)}`,
+      paymentId: isPayment ? id : text('payment_id'),
+      mayBeMoney: {
+        payment: !WITHOUT_MONEY.includes(text('status') ?? ''),
+        refund: !['pending', 'failed'].includes(text('status') ?? ''),
+        dispute: true,
+        // The list of payments has those that name themselves.
+        settlement: isPayment && id === null,
+      }[kind],
+      times: at === null ? window : { from: at, to: at },
+    }
+  }

@@ -1,0 +1,38 @@
+import { at } from './exact-json.ts'
+import type { Unreadable, Window } from './gateway-api.ts'
+import { eventOf, part } from './gateway-b-row.ts'
+import { ifReadable, keyOf } from './read-each.ts'
+import { shape } from './shape.ts'
+
+/** No money has come, as far as they say. */
+const WITHOUT_MONEY = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID', 'PENDING', 'NOT_ATTEMPTED']
+
+export const describeRowOfB =
+  (kind: Unreadable['kind'], window: Window) =>
+  (row: unknown): Omit<Unreadable, 'item' | 'reason'> => {
+    const event = eventOf(row)
+    const payment = part(row, 'payment_details')
+    const text = (value: unknown, name: string) => ifReadable(() => shape.text(value, name))
+    const time = (value: unknown, name: string) => ifReadable(() => shape.isoTime(value, name))
+    const paymentId = text(payment, 'cf_payment_id')
+    const happenedAt = time(payment, 'payment_time') ?? time(event, 'event_time')
+    const isDone = !WITHOUT_MONEY.includes(text(event, 'event_status') ?? '')
+    const isPayment = text(event, 'event_type') === 'PAYMENT'
+    return {
+      kind,
+      id: (kind === 'payment' ? paymentId : null) ?? text(event, 'event_id'),
+      key: keyOfRow(row, paymentId),
+      paymentId,
+      // The list of payments has those of a settlement that name themselves.
+      mayBeMoney: isDone && (kind !== 'settlement' || (isPayment && paymentId === null)),
+      times: happenedAt === null ? window : { from: happenedAt, to: happenedAt },
+    }
+  }
+
+/** The same in both lists, which may both have it, with other details. An event's id alone is not unique. */
+function keyOfRow(row: unknown, paymentId: string | null): string {
+  const event = eventOf(row)
+  const names = ['event_id', 'event_type', 'event_time', 'event_amount', 'event_settlement_amount']
+  const said = names.map(name => at(event, name) ?? null)
+  return said[0] === null ? keyOf(row) : keyOf([...said, paymentId])
+}

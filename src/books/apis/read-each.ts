@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto'
+import type { Unreadable } from './gateway-api.ts'
+import { UnexpectedAnswer } from './gateway-call.ts'
+
+/** Something in one item. What is wrong with the answer around the items ends a fetch, this does not. */
+export class UnreadableItem extends UnexpectedAnswer {}
+
+type Description = Omit<Unreadable, 'item' | 'reason'>
+
+/** The other items of the list are read all the same. @param describe reads what it can, and never throws */
+export function readEach<T>(
+  items: unknown[],
+  read: (item: unknown) => T[],
+  describe: (item: unknown) => Description,
+): { read: T[]; unreadable: Unreadable[] } {
+  const unreadable: Unreadable[] = []
+  const all = items.flatMap(item => {
+    try {
+      return read(item)
+    } catch (error) {
+      unreadable.push(asUnreadable(error, item, describe))
+      return []
+    }
+  })
+  return { read: all, unreadable }
+}
+
+/** @throws the error, if it is not about the item */
+export function asUnreadable(
+  error: unknown,
+  item: unknown,
+  describe: (item: unknown) => Description,
+): Unreadable {
+  if (!(error instanceof UnreadableItem)) throw error
+  return { ...describe(item), item, reason: error.message }
+}
+
+/** Null if it cannot be read. */
+export function ifReadable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof UnreadableItem)) throw error
+    return null
+  }
+}
+
+/** For an item without an id. */
+export const keyOf = (item: unknown): string => hash('sha256', JSON.stringify(item) ?? '')

@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../database/database.ts'
+import { storableJson } from '../../database/storable.ts'
+import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
+import { saveEvents } from '../../payments/save-events.ts'
+import type { Unreadable } from '../apis/gateway-api.ts'
+import type { Fetch } from './fetch.ts'
+import { lenderInNotes } from './fetched-event.ts'
+
+const EVENT_TYPE = 'loanops.unreadable'
+
+/** Stores each once, however often it is listed, as an event that the next batch puts in suspense if it may be money. */
+export async function keepUnreadable(
+  trx: Trx,
+  fetch: Fetch,
+  unreadable: Unreadable[],
+): Promise<void> {
+  if (unreadable.length === 0) return
+  const { account, claim } = fetch
+  const known = await knownPayments(trx, fetch, unreadable)
+  const byKey = new Map(
+    unreadable.map(one => {
+      const hides = one.mayBeMoney && !known.has(one.paymentId)
+      return [`${hides ? 'money' : one.kind} ${one.key}`, { ...one, hides }]
+    }),
+  )
+  const said = [...byKey].map(([key, { kind, id, reason, mayBeMoney, times }]) => {
+    return { key, id, reason, is_payment: mayBeMoney && kind === 'payment', ...times }
+  })
+  const { rows } = await sql<{ key: string }>`
+    select key from core.set_aside(${account.gateway}, ${claim.lender}, ${claim.id}, ${storableJson(said)}::jsonb) key`.execute(
+    trx,
+  )
+  const events = rows.map(({ key }) => {
+    const one = byKey.get(key)
+    return eventOf(fetch, one as Unreadable & { hides: boolean })
+  })
+  if (events.length > 0) await saveEvents(trx, events)
+}
+
+async function knownPayments(trx: Trx, { account, claim }: Fetch, unreadable: Unreadable[]) {
+  const ids = unreadable.flatMap(({ paymentId, kind }) =>
+    paymentId === null || kind !== 'payment' ? [] : [paymentId],
+  )
+  const { rows } = await sql<{ id: string }>`
+    select payment_id as id
+      from core.unverified_payments(${claim.id}, ${account.gateway}, ${ids}::text[])`.execute(trx)
+  const unknown = new Set(rows.map(({ id }) => id))
+  return new Set<string | null>(ids.filter(id => !unknown.has(id)))
+}
+
+function eventOf(
+  { account, claim, lenders }: Fetch,
+  { item, reason, paymentId, hides }: Unreadable & { hides: boolean },
+): PaymentEvent {
+  const { gateway } = account
+  const body = {
+    event: EVENT_TYPE,
+    may_be_money: hides,
+    reason,
+    payment_id: paymentId,
+    item,
+  }
+  return {
+    gateway,
+    lender: claim.lender ?? lenderInNotes(lenders, gateway, { item }),
+    receivedAt: new Date().toISOString(),
+    eventId: null,
+    eventType: EVENT_TYPE,
+    body: Buffer.from(JSON.stringify(body)).toString('base64'),
+    headers: {},
+    address: null,
+    verifiedBy: GATEWAY_API,
+  }
+}
