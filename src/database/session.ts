@@ -1,0 +1,70 @@
+import type pg from 'pg'
+
+/** A session that holds a row or a subject's intake for longer is stuck itself. */
+const LOCK_TIMEOUT_MS = 5_000
+/**
+ * We close unused connections much sooner. One idle this long belongs to a client that vanished, and would
+ * count towards max_connections for two hours.
+ */
+const IDLE_SESSION_TIMEOUT_MS = 30_000
+/** A process that froze inside a transaction must not hold a subject's intake against the others. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
+
+/** A database or a role may have others: then times would be read as null, and texts as other ones. */
+const WHAT_OUR_READING_NEEDS = {
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  client_encoding: 'UTF8',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  extra_float_digits: '1',
+  default_transaction_isolation: 'read committed',
+}
+
+/**
+ * `synchronous_commit` is on whatever the database says, because what we acknowledge must be on disk. Not
+ * startup parameters, because PgBouncer refuses those.
+ */
+export async function setUpSession(client: pg.ClientBase, statementMs: number): Promise<void> {
+  const limits = {
+    statement_timeout: statementMs,
+    // A migration waits as long as the tables that it changes are in use.
+    lock_timeout: statementMs === 0 ? 0 : LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    idle_session_timeout: IDLE_SESSION_TIMEOUT_MS,
+  }
+  const own = Object.entries(limits)
+  const needed = Object.entries(WHAT_OUR_READING_NEEDS)
+  // Plain SET costs a tenth of a statement that PostgreSQL has to plan, and every connection pays for it.
+  await client.query(
+    [
+      ...own.map(([name, ms]) => `set ${name} = ${ms}`),
+      ...needed.map(([name, value]) => `set ${name} = '${value}'`),
+      // Where scans are avoided, PostgreSQL before 18 takes a short statement for a costly one and compiles it, in each
+      // session and for each row that a trigger sees: that takes a hundred times as long as the statement.
+      'set jit = off',
+      `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`,
+    ].join('; '),
+  )
+  const { rows } = await client.query<Kept>(
+    `select getdatabaseencoding() as encoding, array(select name || ' is still ' || value from (values
+       ${own.map(([name, ms]) => `('${name}', current_setting('${name}'), current_setting('${name}')::interval = interval '${ms} ms')`).join(',\n       ')},
+       ${needed.map(([name, value]) => `('${name}', current_setting('${name}'), current_setting('${name}') = '${value}')`).join(',\n       ')},
+       ('synchronous_commit', current_setting('synchronous_commit'), current_setting('synchronous_commit') in ('on', 'remote_apply'))
+     ) as setting (name, value, is_kept)
+     where not is_kept) as "left"`,
+  )
+  const { encoding, left } = rows[0] as Kept
+  if (left.length > 0)
+    throw new Error(
+      `PostgreSQL does not keep a session's settings (${left.join(', ')}): connect directly, or through a pooler in session mode`,
+    )
+  if (encoding !== 'UTF8')
+    throw new Error(
+      `The database’s encoding is ${encoding}: LoanOps needs one that was created with the encoding UTF8`,
+    )
+}
+
+type Kept = { encoding: string; left: string[] }
