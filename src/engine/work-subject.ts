@@ -49,7 +49,9 @@ async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): P
     const ended = await work.starts.run(lane, claim, async start => {
       work.room.announce(lane)
       const isHeld = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
-      return isHeld ? undefined : attempted(work, claim, handOver, start)
+      return isHeld
+        ? undefined
+        : attempted(work, claim, handOver, start).catch(error => brokenAttempt(work, claim, error))
     })
     if (ended !== undefined) return await work.keepResult(ended)
     crashPoint('stop.handing-back')
@@ -58,6 +60,12 @@ async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): P
   } finally {
     work.leases.release(claim)
   }
+}
+
+/** Nobody knows how far it came. */
+function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
+  log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
+  return { claim, key: '', answer: null, decision: brokenOff(claim, error, true) }
 }
 
 async function attempted(

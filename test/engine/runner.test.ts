@@ -1,0 +1,78 @@
+import t, { type Test } from 'tap'
+import { openWatch } from '../../src/database/watch.ts'
+import { watchPauses } from '../../src/engine/pause.ts'
+import { startRunner } from '../../src/engine/runner.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { openReference } from '../../src/ledger/reference.ts'
+import { openSlots } from '../../src/ledger/slots.ts'
+import { operationCatalogue } from '../../src/operations/catalogue.ts'
+import { openMetrics } from '../../src/ops/metrics.ts'
+import { openTraces } from '../../src/ops/open-traces.ts'
+import type { Traces } from '../../src/ops/traces.ts'
+import { openQueue } from '../../src/queue/queue.ts'
+import { allCounters, notifyAll } from '../../src/worker.ts'
+import { clientData } from '../support/loans.ts'
+import { listed, submit } from '../support/operations.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+t.test('an operation that is cancelled while it waits for a slot logs no error', async t => {
+  const { call, runner, slots, errors } = await startWithOwnRunner(t)
+  const busy = Promise.withResolvers<void>()
+  const others = [slots.run('live', () => busy.promise), slots.run('live', () => busy.promise)]
+  const id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+  await runner.work(['client:C-1'], 'live')
+  await until(async () => slots.waiting('live') === 1, 'it is claimed and waits')
+  const cancelled = await call('POST', `/api/ledger/operations/${encodeURIComponent(id)}/cancel`)
+  t.equal(cancelled.status, 202)
+  busy.resolve()
+  await Promise.all(others)
+  await until(async () => slots.busy('live') === 0, 'its attempt has ended')
+  t.same(errors, [])
+})
+
+t.test('an attempt that breaks before its first call shows why, and when it is next', async t => {
+  const breaking = () => {
+    throw new Error('no trace can be made')
+  }
+  const { call, runner } = await startWithOwnRunner(t, { at: breaking })
+  const id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+  await runner.work(['client:C-1'], 'live')
+  const shown = await until(async () => {
+    const operation = await listed(call, 'C-1', id)
+    return operation.last_error !== null && operation
+  })
+  t.match(shown, { last_error: 'no trace can be made', next_try_at: String })
+})
+
+/** An api, and a runner that takes only what it is given. */
+async function startWithOwnRunner(t: Test, traces: Partial<Traces> = {}) {
+  const { db, call, config } = await startTestService(t, { ROLE: 'api' })
+  const errors: object[] = []
+  const log = { error: (object: object) => void errors.push(object), warn() {} }
+  const ledger = openLedger(config)
+  const pauses = watchPauses(db, log)
+  const slots = openSlots(2)
+  const metrics = openMetrics(allCounters)
+  const boss = openQueue(config.DATABASE_URL, { name: 'test', isWorker: false, onError() {} })
+  await boss.start()
+  const runner = startRunner(db, boss, {
+    ledger,
+    pauses,
+    slots,
+    metrics,
+    log,
+    reference: openReference(ledger, config),
+    deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
+    traces: { ...(await openTraces(config, log)), ...traces },
+    watch: openWatch(),
+    catalogue: operationCatalogue(config.lenders),
+    onFinal: notifyAll(metrics),
+  })
+  t.teardown(async () => {
+    await runner.stop()
+    await pauses.stop()
+    await Promise.all([ledger.close(), boss.stop({ graceful: false })])
+  })
+  return { call, runner, slots, errors }
+}
