@@ -32,3 +32,8 @@ export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
     await audit(trx, entry)
   })
 }
+
+/** A file may hold the personal data of many. Templates, which hold none, are no export. */
+export function auditExport(db: Database, asker: Asker, file: string, filter: object) {
+  return auditAlone(db, { ...asker, action: 'list.export', subject: file, detail: filter })
+}

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { readerOf } from '../accounts/actor.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { listQuery } from '../http/list-query.ts'
 import { closed, nullable, oneOf } from '../http/schemas.ts'
+import { auditBodies } from './audit-bodies.ts'
 import { findAttempts } from './find-attempts.ts'
 import { findEvents } from './find-events.ts'
 import { findPayments, foundPayment } from './find-payments.ts'
@@ -62,9 +64,11 @@ export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
     app.get('/payments/:gateway/:gateway_payment_id', { schema: historySchema }, async request => {
       const { gateway, gateway_payment_id: paymentId } = request.params
       const { bodies, ...query } = request.query
+      const withBodies = bodies === 'true'
       const { id, payment } = await foundPayment(db, { gateway, paymentId, ...query })
+      if (withBodies) await auditBodies(db, await readerOf(request), payment)
       const [page, attempts] = await Promise.all([
-        findEvents(db, payment, { ...query, withBodies: bodies === 'true' }),
+        findEvents(db, payment, { ...query, withBodies }),
         findAttempts(db, id),
       ])
       return { payment, ...page, attempts }

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { bearer, OPERATOR } from '../support/admin.ts'
+import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
 import { startWithConsole, VIEWER } from '../support/console.ts'
 import { fillConsole } from '../support/console-data.ts'
+import { consoleRoutes } from '../support/console-routes.ts'
 import { clientData } from '../support/loans.ts'
 import { uploadCsv } from '../support/migrate.ts'
 
@@ -12,7 +13,7 @@ const REPLAY = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', state
 const PAUSE = { reason: 'close of business' }
 
 const service = await startWithConsole(t)
-const { url, db, call, operator, viewer } = service
+const { url, db, call, admin, operator, viewer } = service
 await fillConsole(url)
 const authorization = await bearer(call, OPERATOR)
 const api = (path: string, body?: object) => call('POST', `/api/${path}`, body, authorization)
@@ -113,6 +114,58 @@ t.test('requeuing jobs and reading events again are audited with their actor', a
     { actor: 'asha.rao', action: 'queue.redrive', subject: queue, detail: { jobs: 0 } },
   ])
 })
+
+t.test('whoever reads personal data in bulk, or as it came, is in the audit', async t => {
+  const payment = `${posted}?bodies=true`
+  const days = { from: '2026-02-01', to: '2026-02-28' }
+  const range = new URLSearchParams(days).toString()
+  for (const [read, entry] of [
+    [`payments.csv?gateway=gateway_a`, export_('payments.csv', { gateway: 'gateway_a' })],
+    [`books.csv?${range}`, export_('books.csv', days)],
+    [
+      payment,
+      { action: 'payment.read', subject: 'gateway_a/pay_posted', detail: { bodies: true } },
+    ],
+    ['loans/L-1001?ledger=now', { action: 'loan.read', subject: 'L-1001' }],
+    ['clients/C-1001?ledger=now', { action: 'client.read', subject: 'C-1001' }],
+  ] as const) {
+    t.equal((await viewer(`/console/${read}`)).status, 200, read)
+    t.match(await lastRead(), { actor: VIEWER.username, address: '127.0.0.1', ...entry }, read)
+  }
+  for (const [read, entry] of [
+    [
+      payment,
+      { action: 'payment.read', subject: 'gateway_a/pay_posted', detail: { bodies: true } },
+    ],
+    [`reconciliation.csv?${range}`, export_('reconciliation.csv', days)],
+  ] as const) {
+    t.equal((await call('GET', `/api/${read}`, undefined, authorization)).status, 200, read)
+    t.match(await lastRead(), { actor: OPERATOR.username, ...entry }, read)
+  }
+  await viewer(`/console/${posted}`)
+  await viewer('/console/loans/L-1001')
+  t.match(await lastRead(), { subject: 'reconciliation.csv' }, 'other pages leave no trace')
+  t.notMatch((await viewer(`/console/${posted}`)).text, /payment read/)
+})
+
+t.test('every file of the console but a template is an export in the audit', async t => {
+  for (const { url: path = '' } of await consoleRoutes()) {
+    if (!path.endsWith('.csv') || /template|errors|statement/.test(path)) continue
+    const query = path.includes('bucket') ? '?day=2026-02-05&bucket=posted' : ''
+    t.equal((await admin(path + query)).status, 200, path)
+    const subject = path.slice('/console/'.length)
+    t.match(await lastRead(), { action: 'list.export', actor: ADMIN.username, subject })
+  }
+})
+
+const export_ = (subject: string, detail: object) => ({ action: 'list.export', subject, detail })
+
+async function lastRead() {
+  const { rows } = await sql`
+    select actor, host(address) as address, action, subject, detail from ops.audit
+     where action ~ '[.](read|export)$' order by at desc, id desc limit 1`.execute(db)
+  return rows[0]
+}
 
 async function running(id: string): Promise<string> {
   await call('POST', '/api/migration/run', { migration_id: id })

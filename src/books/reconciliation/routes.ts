@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { readerOf } from '../../accounts/actor.ts'
+import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
@@ -50,8 +52,10 @@ export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsy
       return { days: found, totals: totalOf(found) }
     })
 
-    app.get('/reconciliation.csv', { schema: csvSchema }, async ({ query }, reply) => {
-      const found = await findDays(db, await withDays(db, query))
+    app.get('/reconciliation.csv', { schema: csvSchema }, async (request, reply) => {
+      const query = await withDays(db, request.query)
+      const found = await findDays(db, query)
+      await auditExport(db, await readerOf(request), 'reconciliation.csv', query)
       return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
     })
 

@@ -36,7 +36,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
   return async app => {
     app.addHook('onRequest', async request => requireRole(request.user, 'admin'))
-    await app.register(listRoutes(accountList(context)))
+    await app.register(listRoutes(context.db, accountList(context)))
 
     app.post('/accounts', { schema: registerSchema }, async (request, reply) => {
       await accounts.register(askerFor(request), request.body)

@@ -13,7 +13,9 @@ type Action = Row<'loanops.audit', 'at' | 'actor' | 'action'> & { detail: Record
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`
     select at, actor, action, detail from ops.audit
-     where subject = ${subject} order by at desc limit ${MAX_SHOWN}`.execute(db)
+     where subject = ${subject} and action not like '%.read' order by at desc limit ${MAX_SHOWN}`.execute(
+    db,
+  )
   if (rows.length === 0) return nothing
   return html`<h2>Who decided what</h2><ul>${rows.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>`
 }

@@ -24,7 +24,7 @@ type Row = {
   detail: Record<string, unknown>
 }
 
-export const auditPage = (context: PageContext) => listRoutes(auditList(context))
+export const auditPage = (context: PageContext) => listRoutes(context.db, auditList(context))
 
 export function detailOf({ note, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)

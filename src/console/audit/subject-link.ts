@@ -1,10 +1,12 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
-import { operationPath } from '../timeline/subject-path.ts'
+import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
 const PAGES: Record<string, (subject: string) => string> = {
   operation: operationPath,
   payment: subject => paymentPath(subject),
+  loan: loanPath,
+  client: clientPath,
   migration: subject => `/console/portfolio/${encodeURIComponent(subject)}`,
   batch: () => '/console/batches',
   source: () => '/console/sources',

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { auditExport } from '../../accounts/audit.ts'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
@@ -14,6 +15,7 @@ import { live, refreshLink } from '../frame/live.ts'
 import { filterForm } from '../lists/filter-form.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { bookColumns } from './book-columns.ts'
 
 const pageSchema = {
@@ -46,7 +48,9 @@ ${lost}`
 
     app.get('/books.csv', { schema: pageSchema }, async (request, reply) => {
       const { refresh: _, ...asked } = request.query
-      const days = await findDays(db, await withDays(db, asked))
+      const query = await withDays(db, asked)
+      const days = await findDays(db, query)
+      await auditExport(db, askerFor(request), 'books.csv', query)
       return csvDownload(reply, 'books.csv').send(daysCsv(days))
     })
   }

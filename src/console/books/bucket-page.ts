@@ -17,7 +17,7 @@ const filters = { day: Type.Optional(IsoDay), bucket: Type.Optional(bucketName),
 
 type Row = Awaited<ReturnType<typeof findBucket>>['payments'][number]
 
-export const bucketPage = (context: PageContext) => listRoutes(bucketList(context))
+export const bucketPage = (context: PageContext) => listRoutes(context.db, bucketList(context))
 
 function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
   return {

@@ -25,7 +25,7 @@ const filters = {
 
 type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
 
-export const callbacksPage = (context: PageContext) => listRoutes(callbackList(context))
+export const callbacksPage = (context: PageContext) => listRoutes(context.db, callbackList(context))
 
 export function callbackState(state: string): Html {
   const look = { delivered: 'good', failed: 'bad' }[state] ?? 'wait'

@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TProperties, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import { auditExport } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
@@ -12,6 +14,7 @@ import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
@@ -23,6 +26,7 @@ const FRESH_MS = 1_000
 const MAX_AGE_MS = 5_000
 
 export function listRoutes<Filters extends TProperties, Row extends object>(
+  db: Database,
   list: List<Filters, Row>,
 ): FastifyPluginAsyncTypebox {
   const schema = {
@@ -50,7 +54,9 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       const { filter } = queryOf<Filters>(request)
       const load = (range: Range) => list.load({ ...filter, ...range })
       const lines = await exportCsv(list.columns, load)
-      return csvDownload(reply, `${list.path.slice(1)}.csv`).send(Readable.from(lines))
+      const file = `${list.path.slice(1)}.csv`
+      await auditExport(db, askerFor(request), file, filter)
+      return csvDownload(reply, file).send(Readable.from(lines))
     })
   }
 }

@@ -14,7 +14,8 @@ import { operationFilters } from './operation-filters.ts'
 
 type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
 
-export const operationsPage = (context: PageContext) => listRoutes(operationList(context))
+export const operationsPage = (context: PageContext) =>
+  listRoutes(context.db, operationList(context))
 
 /** The API's own format lacks the zone. */
 export const utc = (time: string | null) => (time === null ? null : `${time}Z`)

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
+import { auditBodies } from '../../payments/audit-bodies.ts'
 import { findAttempts } from '../../payments/find-attempts.ts'
 import { findEvents } from '../../payments/find-events.ts'
 import { foundPayment } from '../../payments/find-payments.ts'
@@ -14,6 +15,7 @@ import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { capital } from '../lists/filter-form.ts'
 import { attemptsTable } from '../operations/attempts-table.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { eventList } from './event-list.ts'
 import { paymentContext } from './payment-context.ts'
 import { paymentFacts } from './payment-facts.ts'
@@ -41,6 +43,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
       const name = { gateway, paymentId, ...(kind && { kind }) }
       const { id, payment } = await foundPayment(db, name)
       const withBodies = bodies === 'true'
+      if (withBodies) await auditBodies(db, askerFor(request), payment)
       const [events, attempts, around, actions] = await Promise.all([
         findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
         findAttempts(db, id),

@@ -15,7 +15,7 @@ import { suspenseFirst } from './suspense-first.ts'
 
 export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][number]
 
-export const paymentsPage = (context: PageContext) => listRoutes(paymentList(context))
+export const paymentsPage = (context: PageContext) => listRoutes(context.db, paymentList(context))
 
 export function paymentPath({
   gateway,

@@ -15,7 +15,8 @@ const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(
 
 type Row = Awaited<ReturnType<typeof listMigrations>>['migrations'][number]
 
-export const portfolioPage = (context: PageContext) => listRoutes(migrationList(context))
+export const portfolioPage = (context: PageContext) =>
+  listRoutes(context.db, migrationList(context))
 
 function migrationList({ db, formats }: PageContext): List<typeof filters, Row> {
   const number = (name: string, title: string) => ({ name, title, isNumber: true })

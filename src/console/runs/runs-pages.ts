@@ -16,10 +16,10 @@ const lastError = { name: 'last_error', title: 'Last error', isId: true }
 export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     for (const list of [batches, readbacks])
-      await app.register(listRoutes(viewList(context.db, list(context.formats))))
+      await app.register(listRoutes(context.db, viewList(context.db, list(context.formats))))
     const fetches = viewList(context.db, backfills(context.formats))
     await app.register(
-      listRoutes({
+      listRoutes(context.db, {
         ...fetches,
         below: (_, role) => gatewayForms(context.config, role),
       }),

@@ -134,7 +134,7 @@ export async function findActions(db: Database, subject: Subject, { action }: Sh
        (select o.operation_type || '|' || o.id from loanops.operation o where ${ofSubject(subject)}
          order by o.seq desc limit ${MAX_SUBJECTS})
        ${subject.kind === 'loan' ? onPayments : sql``}))
-       and ${isBefore('at', 'id', action)}
+       and action not like '%.read' and ${isBefore('at', 'id', action)}
      order by at desc, id desc limit ${ENTRIES_PER_PAGE + 1}`.execute(db)
   return rows
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import { auditAlone } from '../../accounts/audit.ts'
 import { cursorPattern, type Shape } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
@@ -10,6 +11,7 @@ import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 import { clientOf } from './client-of.ts'
 import { PLACE, type Shown, type Subject } from './entries.ts'
 import { entryItem } from './entry-items.ts'
@@ -43,6 +45,7 @@ export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
     for (const kind of ['loan', 'client'] as const)
       app.get(`/${kind}s/:id`, { schema }, async (request, reply) => {
         const subject = { kind, id: request.params.id }
+        if (request.query.ledger === 'now') await auditLook(context, request, subject)
         const body = await timeline(context, request, subject, request.query)
         return answerPage(request, reply, { title: `${capital(kind)} ${subject.id}`, body })
       })
@@ -80,4 +83,9 @@ ${live(
   }
 ${older === null ? nothing : html`<p><a href="${path}?${new URLSearchParams(older).toString()}">Older entries</a></p>`}`,
 )}`
+}
+
+function auditLook({ db }: PageContext, request: FastifyRequest, { kind, id }: Subject) {
+  const detail = { at: 'ledger' }
+  return auditAlone(db, { ...askerFor(request), action: `${kind}.read`, subject: id, detail })
 }
