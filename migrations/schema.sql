@@ -704,6 +704,7 @@ CREATE INDEX operation_of_api ON loanops.operation USING btree (seq) WHERE (orig
 CREATE INDEX operation_of_api_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'api'::text);
 CREATE INDEX operation_of_api_failed ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'failed'::text));
 CREATE INDEX operation_of_api_processing ON loanops.operation USING btree (seq) WHERE ((origin = 'api'::text) AND (status = 'processing'::text));
+CREATE INDEX operation_of_client ON loanops.operation USING btree (waits_for, seq) WHERE (operation_type = 'LOAN_CREATE'::text);
 CREATE INDEX operation_of_migration_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'migration'::text);
 CREATE INDEX operation_of_others ON loanops.operation USING btree (origin, seq) WHERE (origin <> 'api'::text);
 CREATE INDEX operation_purgeable ON loanops.operation USING btree (processed_at) WHERE ((status <> 'processing'::text) AND (purged_at IS NULL));

@@ -1,3 +1,4 @@
+import type { Day } from '../day.ts'
 import type { Ledger, Reading, Writer } from './client.ts'
 import type { LedgerLoan } from './loan.ts'
 import { lookUp, lookUpAnswer } from './look-up.ts'
@@ -5,10 +6,29 @@ import type { LedgerTransaction } from './transaction.ts'
 
 type Reader = Pick<Ledger, 'read'>
 type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
+/** A loan has neither a summary nor a balance per instalment before it is disbursed. */
+export type LoanWithDues = LoanWithTransactions & {
+  summary?: {
+    totalRepayment: number
+    totalOutstanding: number
+    totalOverdue: number
+    overdueSinceDate?: Day
+  }
+  repaymentSchedule?: {
+    /** The first one is the disbursement, and has no number. */
+    periods: {
+      period?: number
+      dueDate: Day
+      complete?: boolean
+      totalOutstandingForPeriod: number
+    }[]
+  }
+}
 
 const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
 const WITH_CHARGES = '?associations=charges'
 const WITH_TRANSACTIONS = '?associations=transactions'
+const WITH_DUES = '?associations=transactions,repaymentSchedule'
 
 export function readLoan(ledger: Reader, externalId: string): Promise<Reading<LedgerLoan>> {
   return ledger.read(loanPath(externalId))
@@ -42,6 +62,10 @@ export function findLoanWithCharges(ledger: Reader, externalId: string) {
 
 export function findLoanWithTransactions(ledger: Reader, externalId: string) {
   return lookUp<LoanWithTransactions>(ledger, loanPath(externalId, WITH_TRANSACTIONS))
+}
+
+export function findLoanWithDues(ledger: Reader, externalId: string) {
+  return lookUp<LoanWithDues>(ledger, loanPath(externalId, WITH_DUES))
 }
 
 export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(

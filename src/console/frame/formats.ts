@@ -20,7 +20,18 @@ export function openFormats(timeZone: string) {
     minute: '2-digit',
     second: '2-digit',
   })
+  const texts = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
   return {
+    timeZone,
+    /** As `YYYY-MM-DD HH:MM:SS`; empty for null. */
+    text: (value: Date | string | null | undefined) =>
+      value === null || value === undefined ? '' : texts.format(new Date(value)),
+    /** As `YYYY-MM-DD`. */
+    day: (value: Date) => texts.format(value).slice(0, 10),
     time(value: Date | string | null | undefined): Html {
       if (value === null || value === undefined) return nothing
       const iso = new Date(value).toISOString()

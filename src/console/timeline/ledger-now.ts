@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { type Day, isoDay } from '../../day.ts'
 import { LedgerTrouble } from '../../ledger/answer.ts'
 import { findClient } from '../../ledger/client-record.ts'
-import { findLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { findLoanWithDues } from '../../ledger/loan-calls.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount } from '../frame/formats.ts'
@@ -10,6 +10,7 @@ import type { Html } from '../frame/html.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Subject } from './entries.ts'
+import { loanDues } from './loan-dues.ts'
 
 /** A page must be answered within five seconds, whatever the ledger does. */
 const PATIENCE_MS = 2_500
@@ -38,8 +39,8 @@ export async function ledgerNow(context: PageContext, subject: Subject): Promise
   }
 }
 
-async function loanNow({ ledger }: PageContext, id: string): Promise<Html> {
-  const loan = await findLoanWithTransactions(ledger, id)
+async function loanNow({ ledger, formats }: PageContext, id: string): Promise<Html> {
+  const loan = await findLoanWithDues(ledger, id)
   if (loan === undefined) return html`<p>The ledger has no loan ${id}.</p>`
   const { currency, timeline, transactions = [] } = loan
   const dayOf = (day: Day | undefined) => (day === undefined ? null : isoDay(day))
@@ -58,6 +59,7 @@ async function loanNow({ ledger }: PageContext, id: string): Promise<Html> {
     ['Submitted', dayOf(timeline.submittedOnDate)],
     ['Approved', dayOf(timeline.approvedOnDate)],
     ['Disbursed', dayOf(timeline.actualDisbursementDate)],
+    ...loanDues(loan, formats.day(new Date())),
     ['Id at the ledger', String(loan.id)],
   ])}
 ${rows.length === 0 ? html`<p>It has no transactions.</p>` : table(TRANSACTION_COLUMNS, rows, 'Transactions at the ledger')}`

@@ -17,6 +17,7 @@ import { PLACE, type Shown, type Subject } from './entries.ts'
 import { entryItem } from './entry-items.ts'
 import { findEntries } from './find-entries.ts'
 import { ledgerNow } from './ledger-now.ts'
+import { loansOfClient } from './loans-of-client.ts'
 import { clientPath, loanPath } from './subject-path.ts'
 
 const place = (shapes: readonly Shape[]) =>
@@ -63,9 +64,10 @@ async function timeline(
   const { db, formats } = context
   const path = subject.kind === 'loan' ? loanPath(subject.id) : clientPath(subject.id)
   const { ledger, refresh, ...shown } = query
-  const [{ entries, older }, client, now] = await Promise.all([
+  const [{ entries, older }, client, loans, now] = await Promise.all([
     findEntries(db, subject, shown),
     subject.kind === 'loan' ? clientOf(db, subject.id) : null,
+    subject.kind === 'client' ? loansOfClient(db, subject.id) : nothing,
     ledger === 'now' ? ledgerNow(context, subject) : nothing,
   ])
   return html`<h1>${capital(subject.kind)} ${subject.id}</h1>
@@ -76,7 +78,7 @@ ${now}
 ${live(
   request.url,
   ledger === 'now' ? { refresh: 'off' } : { refresh },
-  html`${
+  html`${loans}${
     entries.length === 0
       ? html`<p class="hint">Nothing is known of this ${subject.kind}. Its operations, payments and callbacks appear here.</p>`
       : html`<ul class="timeline">${entries.map(entry => entryItem(entry, request.user.role, formats))}</ul>`

@@ -1,0 +1,50 @@
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { clientSubject } from '../../engine/operation.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { table } from '../lists/table.ts'
+import { loanPath } from './subject-path.ts'
+
+/** Far more than a client ever has. */
+const MAX_LOANS = 100
+
+type LoanOfClient = { loan: string; lender: string; last: string | null; creation: string }
+
+/** The loans that operations created for this client, as far as LoanOps knows; the newest first. */
+export async function loansOfClient(db: Database, client: string): Promise<Html> {
+  const { rows } = await sql<LoanOfClient>`
+    select created.external_id as loan, created.data ->> 'lenderConfig' as lender, created.status as creation,
+           (select o.operation_type from loanops.operation o
+             where o.external_id = created.external_id and o.subject = created.subject and o.status = 'success'
+               and o.operation_type in ('LOAN_CREATE', 'LOAN_APPROVE', 'LOAN_DISBURSE', 'LOAN_DELETE')
+             order by o.seq desc limit 1) as last
+      from (select distinct on (external_id) external_id, seq, subject, data, status from loanops.operation
+             where waits_for = ${clientSubject(client)} and operation_type = 'LOAN_CREATE'
+             order by external_id, seq desc) created
+     order by created.seq desc limit ${MAX_LOANS}`.execute(db)
+  return rows.length === 0 ? nothing : html`<h2>Loans</h2>${table(COLUMNS, rows, 'Loans')}`
+}
+
+const STATES = new Map([
+  ['LOAN_CREATE', 'submitted'],
+  ['LOAN_APPROVE', 'approved'],
+  ['LOAN_DISBURSE', 'disbursed'],
+  ['LOAN_DELETE', 'deleted'],
+])
+
+const COLUMNS = [
+  {
+    name: 'loan',
+    title: 'Loan',
+    isId: true,
+    cell: ({ loan }: LoanOfClient) => html`<a href="${loanPath(loan)}">${loan}</a>`,
+  },
+  {
+    name: 'last',
+    title: 'State',
+    cell: ({ last, creation }: LoanOfClient) =>
+      STATES.get(last ?? '') ?? (creation === 'processing' ? 'being created' : 'not created'),
+  },
+  { name: 'lender', title: 'Lender' },
+]
