@@ -136,6 +136,21 @@ test(
 )
 
 test(
+  'a day of the books fits the screen of a laptop, however much money is in each bucket',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await page.setViewport({ width: 1280, height: 800 })
+    await go('/console/books?from=2026-02-01&to=2026-02-28')
+    const hidden = await page.evaluate(`(() => {
+      const days = document.querySelector('[aria-label=Days]')
+      for (const cell of days.querySelectorAll('td.number')) cell.textContent = '1,234: INR 1,23,45,678.00'
+      return days.scrollWidth - days.clientWidth
+    })()`)
+    t.equal(hidden, 0)
+  },
+)
+
+test(
   'without JavaScript, the pages display, and their forms work',
   operator.cookie,
   async (t, { page, go }) => {

@@ -10,8 +10,11 @@ type BookDay = Awaited<ReturnType<typeof findDays>>[number]
 
 export const bookColumns: ListColumn<BookDay>[] = [
   { name: 'day', title: 'Day' },
-  { name: 'lender', title: 'Lender' },
-  { name: 'gateway', title: 'Gateway', cell: ({ gateway }) => words(gateway) },
+  {
+    name: 'lender',
+    title: 'Lender, gateway',
+    cell: ({ lender, gateway }) => html`${lender}<br>${words(gateway)}`,
+  },
   {
     name: 'captured',
     title: 'Captured',
