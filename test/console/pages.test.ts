@@ -12,6 +12,14 @@ const figures = ({ text }: Seen) =>
     href: (href ?? '').replaceAll('&amp;', '&'),
     number: Number(n?.replaceAll(',', '')),
   }))
+const LOAN = {
+  lenderConfig: 'LENDER_02',
+  principal: 50000,
+  submittedOnDate: '10 January 2026',
+  loanTermFrequency: 12,
+  numberOfRepayments: 12,
+  interestRatePerPeriod: 18,
+}
 const rowsIn = ({ text }: Seen) => (text.match(/<tr>/g)?.length ?? 1) - 1
 const lines = ({ text }: Seen) => text.trimEnd().split('\r\n')
 
@@ -141,12 +149,46 @@ t.test(
       'payment assign',
     ])
       t.ok(text.includes(part), part)
+    const { text: now } = await operator('/console/loans/L-1001?ledger=now')
+    t.match(now, /At the ledger now.*Active.*Repayment/s)
     t.match(
-      (await operator('/console/loans/L-1001?ledger=now')).text,
-      /At the ledger now.*Active.*Repayment/s,
+      now,
+      /Payments received<\/dt><dd>INR .*Due next<\/dt><dd>INR 4,584.00 on \d.*Overdue<\/dt><dd>INR .* since 2026-0/s,
     )
   },
 )
+
+t.test('a client’s page lists its loans, each with its state and lender', async t => {
+  await operate(call, 'LOAN_CREATE', { ...LOAN, externalId: 'L-1003', clientId: 'C-1001' })
+  const { text } = await operator('/console/clients/C-1001')
+  const [list = ''] = /<h2>Loans.*?<\/table>/s.exec(text) ?? []
+  t.match(list, /\/console\/loans\/L-1003".*submitted.*LENDER_02.*L-1001<.*disbursed.*LENDER_02/s)
+  t.notMatch((await operator('/console/clients/C-9')).text, '<h2>Loans')
+})
+
+t.test('an export gives times by the ledger’s clock, and names its zone', async t => {
+  const [header, ...rows] = lines(await operator('/console/operations.csv')).map(line =>
+    line.split(','),
+  )
+  const column = header?.indexOf('accepted_at (Asia/Kolkata)') ?? -1
+  const { rows: known } = await sql<{ at: string }>`
+    select to_char(accepted_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at
+      from ops.operation where operation_type = 'CLIENT_CREATE'`.execute(db)
+  t.ok(rows.some(row => row[column] === known[0]?.at))
+  for (const list of [
+    'payments',
+    'portfolio',
+    'callbacks',
+    'audit',
+    'batches',
+    'readbacks',
+    'backfills',
+  ]) {
+    const { text } = await operator(`/console/${list}.csv`)
+    t.match(text, / \(Asia\/Kolkata\)/, list)
+    t.notMatch(text, /\dT\d\d:.*Z/, list)
+  }
+})
 
 t.test('an export has every row that matches, and only its header if none does', async t => {
   const { rows } = await sql<{ id: string }>`select id from loanops.operation`.execute(db)

@@ -13,6 +13,7 @@ import { answerPage } from '../frame/answer.ts'
 import { donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 import {
@@ -73,11 +74,10 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
           html`<a href="/console/audit?actor=${encodeURIComponent(username)}">${username}</a>`,
       },
       { name: 'role', title: 'Role' },
-      { name: 'created_at', title: 'Created', cell: row => formats.time(row.created_at) },
-      { name: 'last_login_at', title: 'Last login', cell: row => formats.time(row.last_login_at) },
+      timeColumn(formats, 'created_at', 'Created'),
+      timeColumn(formats, 'last_login_at', 'Last login'),
       {
-        name: 'disabled_at',
-        title: 'Disabled',
+        ...timeColumn(formats, 'disabled_at', 'Disabled'),
         cell: row =>
           row.disabled_at === null
             ? html`<a href="${disablePath(row.username)}">Disable…</a>`

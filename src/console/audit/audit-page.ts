@@ -6,6 +6,7 @@ import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { subjectLink } from './subject-link.ts'
 
@@ -42,7 +43,7 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
     cursor: ['uuid'],
     empty: 'No entry matches. Logins and everything that operators do appear here.',
     columns: [
-      { name: 'at', title: 'At', cell: row => formats.time(row.at) },
+      timeColumn(formats, 'at', 'At'),
       { name: 'actor', title: 'Actor' },
       { name: 'caller', title: 'Caller' },
       { name: 'action', title: 'Action' },

@@ -8,6 +8,7 @@ import type { PaymentKind } from '../../payments/payment-record.ts'
 import { amount, type Formats, words } from '../frame/formats.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { amountColumn, loanColumn } from '../payments/payment-columns.ts'
 import { paymentPath } from '../payments/payments-page.ts'
@@ -64,11 +65,14 @@ function bucketColumns(formats: Formats): ListColumn<Row>[] {
     },
     amountColumn,
     loanColumn,
-    { name: 'paid_at', title: 'Paid', cell: row => formats.time(row.paid_at) },
+    timeColumn(formats, 'paid_at', 'Paid'),
     { name: 'lender', title: 'Lender' },
     { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
-    ...['currency', 'reason', 'objection', 'ledger_transaction_id', 'posted_at', 'detail'].map(
-      name => ({ name, title: name, isExportOnly: true }),
-    ),
+    ...['currency', 'reason', 'objection', 'ledger_transaction_id', 'detail'].map(name => ({
+      name,
+      title: name,
+      isExportOnly: true,
+    })),
+    { ...timeColumn(formats, 'posted_at', 'Posted'), isExportOnly: true },
   ]
 }

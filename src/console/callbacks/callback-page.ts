@@ -10,6 +10,7 @@ import { facts } from '../frame/facts.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { table } from '../lists/table.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { callbackState } from './callbacks-page.ts'
 import { subjectOf } from './subject-of.ts'
@@ -55,11 +56,10 @@ ${
 
   function attemptsOf({ attempts }: Callback) {
     if (attempts.length === 0) return html`<p class="hint">It has not been sent yet.</p>`
-    type Attempt = Callback['attempts'][number]
     const columns = [
       { name: 'attempt', title: 'Attempt', isNumber: true },
-      { name: 'started_at', title: 'Began', cell: (row: Attempt) => formats.time(row.started_at) },
-      { name: 'ended_at', title: 'Ended', cell: (row: Attempt) => formats.time(row.ended_at) },
+      timeColumn(formats, 'started_at', 'Began'),
+      timeColumn(formats, 'ended_at', 'Ended'),
       { name: 'http_status', title: 'Status', isNumber: true },
       { name: 'error', title: 'Error', isId: true },
       { name: 'answer', title: 'Response', isId: true },

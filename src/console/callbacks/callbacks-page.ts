@@ -11,6 +11,7 @@ import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { replayForms } from './replay-forms.ts'
 import { subjectOf } from './subject-of.ts'
@@ -62,11 +63,11 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
     { name: 'subject', title: 'Subject', isId: true, cell: row => subjectOf(row.subject) },
     { name: 'state', title: 'State', cell: row => callbackState(row.state) },
     { name: 'attempts', title: 'Attempts', isNumber: true },
-    { name: 'next_try_at', title: 'Next try', cell: row => formats.time(row.next_try_at) },
+    timeColumn(formats, 'next_try_at', 'Next try'),
     { name: 'last_status', title: 'Last status', isNumber: true },
     { name: 'last_error', title: 'Last error', isId: true },
-    { name: 'created_at', title: 'Created', cell: row => formats.time(row.created_at) },
-    { name: 'delivered_at', title: 'Delivered', cell: row => formats.time(row.delivered_at) },
+    timeColumn(formats, 'created_at', 'Created'),
+    timeColumn(formats, 'delivered_at', 'Delivered'),
     { name: 'type', title: 'Type', isExportOnly: true },
   ]
 }

@@ -21,10 +21,12 @@ async function* csvOf<Row extends object>(
   load: Load<Row>,
   first: FoundRows<Row>,
 ): AsyncGenerator<string> {
-  const names = columns.map(({ name }) => name)
-  yield BOM + asCsv([names])
+  yield BOM + asCsv([columns.map(({ name, exported }) => exported?.name ?? name)])
   for (let page = first; ; page = await load({ limit: ROWS_AT_ONCE, cursor: page.next_cursor })) {
-    yield asCsv(page.rows.map(row => names.map(name => escapeFormula(cellText(row, name)))))
+    yield asCsv(page.rows.map(row => columns.map(column => escapeFormula(exportText(column, row)))))
     if (page.next_cursor === null) return
   }
 }
+
+const exportText = <Row extends object>({ name, exported }: ListColumn<Row>, row: Row) =>
+  exported?.text(row) ?? cellText(row, name)

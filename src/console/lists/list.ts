@@ -8,6 +8,8 @@ export type ListColumn<Row> = {
   title: string
   cell?(row: Row): Content
   isNumber?: boolean
+  /** Where an export has another header or text than the page. */
+  exported?: { name: string; text(row: Row): string }
   /** Too long for a page, or already shown in another column. */
   isExportOnly?: boolean
   isId?: boolean

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { table } from '../lists/table.ts'
+import { timeColumn } from '../lists/time-column.ts'
 
 type Attempt = {
   attempt: number
@@ -20,8 +21,8 @@ export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
   const columns = [
     { name: 'attempt', title: 'Attempt', isNumber: true },
     { name: 'times', title: 'Times', isNumber: true },
-    { name: 'started_at', title: 'Began', cell: (row: Attempt) => formats.time(row.started_at) },
-    { name: 'ended_at', title: 'Ended', cell: (row: Attempt) => formats.time(row.ended_at) },
+    timeColumn(formats, 'started_at', 'Began'),
+    timeColumn(formats, 'ended_at', 'Ended'),
     {
       name: 'path',
       title: 'Call',

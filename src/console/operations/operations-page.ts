@@ -7,6 +7,7 @@ import type { Html } from '../frame/html.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { operationPath, subjectPath } from '../timeline/subject-path.ts'
 import { failuresByReason } from './failures.ts'
@@ -69,7 +70,7 @@ function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[]
     },
     { name: 'status', title: 'Status', cell: row => statusOf(row) },
     { name: 'attempts', title: 'Attempts', isNumber: true },
-    { name: 'next_try_at', title: 'Next try', cell: row => formats.time(row.next_try_at) },
+    timeColumn(formats, 'next_try_at', 'Next try'),
     {
       name: 'error_message',
       title: 'Error',
@@ -77,8 +78,8 @@ function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[]
       cell: row => row.error_message ?? row.last_error,
     },
     { name: 'error_code', title: 'Error code', isExportOnly: true },
-    { name: 'accepted_at', title: 'Accepted', cell: row => formats.time(row.accepted_at) },
-    { name: 'processed_at', title: 'Ended', cell: row => formats.time(utc(row.processed_at)) },
+    timeColumn(formats, 'accepted_at', 'Accepted'),
+    timeColumn(formats, 'processed_at', 'Ended', row => utc(row.processed_at)),
     { name: 'actor', title: 'Actor', isExportOnly: true },
     { name: 'caller', title: 'Caller', isExportOnly: true },
     { name: 'address', title: 'Address', isExportOnly: true },

@@ -6,6 +6,7 @@ import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { amountColumn, loanColumn } from './payment-columns.ts'
 import { paymentFilters } from './payment-filters.ts'
@@ -69,21 +70,23 @@ function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
     { name: 'lender', title: 'Lender' },
     { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
     { name: 'kind', title: 'Kind' },
-    { name: 'paid_at', title: 'Paid', cell: row => formats.time(row.paid_at) },
-    { name: 'posted_at', title: 'Posted', cell: row => formats.time(row.posted_at) },
+    timeColumn(formats, 'paid_at', 'Paid'),
+    timeColumn(formats, 'posted_at', 'Posted'),
     ...[
       'currency',
       'reason',
       'objection',
       'waiting_for',
-      'next_try_at',
       'verified',
       'ledger_transaction_id',
       'of_payment_id',
-      'received_at',
       'detail',
       'raw_table',
       'raw_id',
     ].map(name => ({ name, title: name, isExportOnly: true })),
+    ...['next_try_at', 'received_at'].map(name => ({
+      ...timeColumn<PaymentItem>(formats, name, name),
+      isExportOnly: true,
+    })),
   ]
 }

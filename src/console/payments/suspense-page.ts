@@ -5,6 +5,7 @@ import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amount, words } from '../frame/formats.ts'
 import { table } from '../lists/table.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { paymentPath } from './payments-page.ts'
 
@@ -30,7 +31,7 @@ export function suspensePage({ db, formats }: PageContext): FastifyPluginAsyncTy
       isId: true,
       cell: (row: Row) => html`<a href="${paymentPath(row)}">${row.gateway_payment_id}</a>`,
     },
-    { name: 'since', title: 'Since', cell: (row: Row) => formats.time(row.since) },
+    timeColumn(formats, 'since', 'Since'),
     { name: 'reason', title: 'Reason', cell: (row: Row) => words(row.reason) },
     {
       name: 'amount',

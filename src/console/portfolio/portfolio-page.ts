@@ -9,6 +9,7 @@ import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
@@ -45,10 +46,10 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
       number('done', 'Done'),
       number('failed', 'Failed'),
       number('stopped', 'Stopped'),
-      { name: 'started_at', title: 'Began', cell: row => formats.time(row.started_at) },
-      { name: 'ended_at', title: 'Ended', cell: row => formats.time(row.ended_at) },
+      timeColumn(formats, 'started_at', 'Began'),
+      timeColumn(formats, 'ended_at', 'Ended'),
       { name: 'type', title: 'Type', isExportOnly: true },
-      { name: 'uploaded_at', title: 'Uploaded', isExportOnly: true },
+      { ...timeColumn(formats, 'uploaded_at', 'Uploaded'), isExportOnly: true },
     ],
     async load(query) {
       const { migrations, next_cursor } = await listMigrations(db, query)

@@ -1,16 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Formats } from '../frame/formats.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
 import { viewList } from '../lists/view-list.ts'
 import type { PageContext } from '../page-context.ts'
 import { gatewayForms } from './gateway-forms.ts'
 
 const number = (name: string, title: string) => ({ name, title, isNumber: true })
-const time = (formats: Formats, name: string, title: string) => ({
-  name,
-  title,
-  cell: (row: Record<string, unknown>) => formats.time(row[name] as Date | null),
-})
 const lastError = { name: 'last_error', title: 'Last error', isId: true }
 
 export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
@@ -34,8 +30,8 @@ const batches = (formats: Formats) => ({
   key: 'batch_id',
   empty: 'Batches that post payments appear here.',
   columns: [
-    time(formats, 'started_at', 'Began'),
-    time(formats, 'ended_at', 'Ended'),
+    timeColumn(formats, 'started_at', 'Began'),
+    timeColumn(formats, 'ended_at', 'Ended'),
     { name: 'status', title: 'Status' },
     { name: 'trigger', title: 'Started by' },
     number('discovered', 'Sources found'),
@@ -55,8 +51,8 @@ const readbacks = (formats: Formats) => ({
   key: 'run_id',
   empty: 'Comparisons of posted payments with the ledger appear here.',
   columns: [
-    time(formats, 'started_at', 'Began'),
-    time(formats, 'ended_at', 'Ended'),
+    timeColumn(formats, 'started_at', 'Began'),
+    timeColumn(formats, 'ended_at', 'Ended'),
     { name: 'status', title: 'Status' },
     number('loans', 'Loans'),
     number('payments', 'Payments'),
@@ -77,12 +73,12 @@ const backfills = (formats: Formats) => ({
   columns: [
     { name: 'gateway', title: 'Gateway' },
     { name: 'lender', title: 'Lender' },
-    time(formats, 'from', 'From'),
-    time(formats, 'to', 'To'),
+    timeColumn(formats, 'from', 'From'),
+    timeColumn(formats, 'to', 'To'),
     { name: 'status', title: 'Status' },
     number('fetched', 'Fetched'),
     number('missed', 'Missed'),
-    time(formats, 'ended_at', 'Ended'),
+    timeColumn(formats, 'ended_at', 'Ended'),
     lastError,
   ],
 })
