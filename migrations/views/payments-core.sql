@@ -198,6 +198,12 @@ declare
 begin
   perform core.lock_settling();
   ids := core.with_relatives(wanted_gateway, changed);
+  -- Batches and results change payments without the lock for settling. What follows must not decide on a row whose change
+  -- has not been committed yet. In the order in which results lock them.
+  known := array(select held.gateway_payment_id
+                   from (select t.gateway_payment_id from core.transaction t
+                          where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
+                          order by t.gateway_payment_id, t.kind for no key update) held);
   has_networks := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
   if has_networks then
     perform core.judge_senders(wanted_gateway, ids);
@@ -207,8 +213,6 @@ begin
     perform core.judge_proofs(wanted_gateway, ids);
     perform core.note_questions(wanted_gateway, ids, case when has_news then changed else '{}' end);
   end if;
-  known := array(select t.gateway_payment_id from core.transaction t
-                  where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway);
   crowded := core.record_summaries(wanted_gateway, ids, has_news);
   if crowded is not null then
     perform core.set_aside_events(wanted_gateway, crowded);
