@@ -203,6 +203,7 @@ create table core.pending_event (
   source text not null,
   raw_id uuid not null,
   received_at timestamp with time zone not null,
+  again boolean default false not null,
   constraint pending_event_pkey PRIMARY KEY (source, raw_id)
 );
 

@@ -36,17 +36,19 @@ create or replace function core.count_types(wanted_source text, counts jsonb) re
                       then t.taken else excluded.taken end
 $$;
 
-create or replace function core.count_row(wanted_source text, row_id uuid) returns void language plpgsql volatile as $$
+-- Counts rows whose facts are known: weight is as above.
+create or replace function core.count_rows(wanted_source text, ids uuid[], weight integer) returns void
+  language plpgsql volatile as $$
 declare
   counts jsonb;
 begin
-  execute format('select jsonb_agg(jsonb_build_object(''event_type'', event_type, ''events'', 1, ''last_at'', received_at, ''weight'', 1))
-                    from raw.%I where id = $1', wanted_source) using row_id into counts;
-  perform core.count_types(wanted_source, counts);
+  execute format('select jsonb_agg(jsonb_build_object(''event_type'', event_type, ''events'', 1, ''last_at'', received_at,
+                    ''weight'', $2)) from raw.%I where id = any($1)', wanted_source) using ids, weight into counts;
+  perform core.count_types(wanted_source, coalesce(counts, '[]'));
 end
 $$;
 
--- Uncounts events that will be read again.
+-- Uncounts events that will be read again. In the order in which types are counted.
 create or replace function core.uncount_rows(wanted_source text, ids uuid[]) returns void language plpgsql volatile as $$
 begin
   execute format($sql$
@@ -56,9 +58,12 @@ begin
       select coalesce(t.event_type, '(other)') as name, sum(g.events) as events
         from given g left join core.event_type t on t.source = $1 and t.event_type = g.name
        group by 1
+    ), held as materialized (
+      select t.event_type from core.event_type t join named n on t.source = $1 and t.event_type = n.name
+       order by t.event_type for no key update of t
     )
     update core.event_type t set events = greatest(0, t.events - n.events)
-      from named n
+      from named n join held h on h.event_type = n.name
      where t.source = $1 and t.event_type = n.name$sql$, wanted_source) using wanted_source, ids;
 end
 $$;
@@ -115,3 +120,6 @@ create or replace function core.is_unread(e core.event) returns boolean language
                         and (e.problem = 'unreadable' or t.problem = 'unknown_event')
                         and (t.assigned_loan_id is not null or t.operation_id is not null or t.decision is not null))
 $$;
+
+-- No longer called, now that the functions above are replaced.
+drop function if exists core.count_row(text, uuid);

@@ -73,10 +73,10 @@ comment on view ops.suspense is 'Payments that cannot be posted as they are, eac
 
 create or replace view ops.source as
 select s.name as source, s.lender, s.gateway, s.registered_at,
-       s.events + p.behind as events, p.behind as events_behind,
+       s.events + p.new as events, p.behind as events_behind,
        greatest(s.last_event_at, p.last_event_at) as last_event_at, null::text as problem
   from core.source s
- cross join lateral (select count(*) as behind, max(received_at) as last_event_at
+ cross join lateral (select count(*) as behind, count(*) filter (where not again) as new, max(received_at) as last_event_at
                        from core.pending_event where source = s.name) p
 union all
 select store, null, null, null, 0, 0, null, problem from raw.misfits();
@@ -92,45 +92,30 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
 
--- Events that could be read stay as they are: if a corrected view gave them another id, the same money would be posted
--- twice.
+-- The batch that takes these events forgets what they said before, holding the lock for settling, and only if nobody has
+-- decided about them by then.
 create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
 declare
-  again uuid[];
+  noted uuid[];
 begin
-  -- Without the lock for settling: a large table takes long, and unreadable events are not settled with any others.
   if not exists (select from core.source where name = $1) then
     raise exception 'there is no source %', source using errcode = 'invalid_parameter_value';
   end if;
   execute format($sql$
-    with again as (
-      insert into core.pending_event (source, raw_id, received_at)
-      select $1, r.id, r.received_at
+    with noted as (
+      insert into core.pending_event (source, raw_id, received_at, again)
+      select $1, r.id, r.received_at, true
         from raw.%I r
        where r.received_at >= $2
          and (not exists (select from core.event e where e.source = $1 and e.raw_id = r.id)
               or exists (select from core.event e where e.source = $1 and e.raw_id = r.id and core.is_unread(e)))
       on conflict do nothing
       returning raw_id
-    ), forgotten as (
-      delete from core.event e using again
-       where e.source = $1 and e.raw_id = again.raw_id and core.is_unread(e)
-      returning e.gateway, e.kind, e.gateway_payment_id, e.problem
-    ), undone as (
-      delete from core.transaction t using forgotten f
-       where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
-         and (f.problem = 'unreadable' or t.problem = 'unknown_event')
-         -- It may have another, older event.
-         and not exists (select from core.event e
-                          where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
-                            and (e.source, e.raw_id) not in (select $1, raw_id from again))
-    ), uncounted as (
-      -- They are counted again when they are transformed.
-      update core.source s set events = s.events - (select count(*) from again) where s.name = $1
     )
-    select array_agg(raw_id) from again$sql$, source) using source, since into again;
-  perform core.uncount_rows(source, again);
-  return coalesce(cardinality(again), 0);
+    select array_agg(raw_id) from noted$sql$, source) using source, since into noted;
+  -- They are counted again when they are transformed.
+  perform core.uncount_rows(source, noted);
+  return coalesce(cardinality(noted), 0);
 end
 $$;
 comment on function ops.reread is 'Makes the next batch reprocess the events of a source that its base view could not read or did not know; returns their number';

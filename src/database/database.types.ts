@@ -207,6 +207,7 @@ export interface CorePaymentHere {
 }
 
 export interface CorePendingEvent {
+  again: Generated<boolean>;
   raw_id: string;
   received_at: Timestamp;
   source: string;

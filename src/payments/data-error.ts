@@ -1,4 +1,15 @@
-/** Locks, time-outs and an unavailable database are not the data's fault. */
+type DatabaseError = { code?: string; schema?: string; table?: string }
+
+/**
+ * Whether the event's own data is at fault. Locks, time-outs and an unavailable database are not the data's fault, and a
+ * constraint that fails on any other table than the events' is ours.
+ */
 export function isDataError(error: unknown): boolean {
-  return /^(22|23|54|P0001)/.test((error as { code?: string }).code ?? '')
+  const { code = '', schema, table } = error as DatabaseError
+  if (isConstraint(error)) return schema === 'raw' || (schema === 'core' && table === 'event')
+  return /^(22|54|P0001)/.test(code)
+}
+
+export function isConstraint(error: unknown): boolean {
+  return /^23/.test((error as DatabaseError).code ?? '')
 }

@@ -5,11 +5,16 @@ import { isTransient } from '../database/transient.ts'
 import { publicError } from '../public-error.ts'
 import { RunLeft } from '../queue/hold-run.ts'
 import type { Batch } from './batch.ts'
-import { isDataError } from './data-error.ts'
+import { isConstraint, isDataError } from './data-error.ts'
 import { noteError } from './note-error.ts'
 
 /** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000
+/** More rows that break constraints of ours mean that something else than these rows is wrong. */
+const MAX_STUCK = 10
+
+/** `stuck`: the rows that break a constraint of ours, which wait for the next batch and delay no other row. */
+type Source = { name: string; stuck: string[] }
 
 /** Rows that arrive meanwhile are left: a source that never stops must not delay posting. */
 export async function transform(batch: Batch): Promise<void> {
@@ -17,9 +22,10 @@ export async function transform(batch: Batch): Promise<void> {
     Row<'core.source', 'name'>
   >`select name from core.source order by name`.execute(batch.db)
   for (const { name } of rows) {
+    const source: Source = { name, stuck: [] }
     try {
       for (let left = await countPending(batch, name); left > 0; batch.check()) {
-        const taken = await transformChunk(batch, name, Math.min(left, ROWS_AT_ONCE))
+        const taken = await transformChunk(batch, source, Math.min(left, ROWS_AT_ONCE))
         left = taken > 0 ? left - taken : 0
       }
     } catch (error) {
@@ -37,12 +43,15 @@ async function countPending({ db }: Batch, source: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-async function transformChunk(batch: Batch, source: string, max: number): Promise<number> {
+async function transformChunk(batch: Batch, source: Source, max: number): Promise<number> {
   if (max === 1) return transformOldest(batch, source)
   try {
-    return await counted(batch, sql`core.transform(${source}, ${max})`)
+    return await counted(
+      batch,
+      sql`core.transform(${source.name}, ${max}, ${source.stuck}::uuid[])`,
+    )
   } catch (error) {
-    if (!isDataError(error)) throw error
+    if (!isDataError(error) && !isConstraint(error)) throw error
     // An operator's own view may raise an error on one row: that row becomes unreadable, and the others continue.
     const half = Math.ceil(max / 2)
     const first = await transformChunk(batch, source, half)
@@ -51,21 +60,26 @@ async function transformChunk(batch: Batch, source: string, max: number): Promis
 }
 
 /** Chooses the row once: after an error of its view, an older row may have been committed. */
-async function transformOldest(batch: Batch, source: string): Promise<number> {
+async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<number> {
   const { rows } = await sql<{ id: string }>`
-    select raw_id as id from core.pending_event where source = ${source} order by raw_id limit 1`.execute(
-    batch.db,
-  )
+    select raw_id as id from core.pending_event
+     where source = ${name} and raw_id <> all(${stuck}::uuid[])
+     order by raw_id limit 1`.execute(batch.db)
   const id = rows[0]?.id
   if (id === undefined) return 0
   try {
-    return await counted(batch, sql`core.take(${source}, array[${id}::uuid])`)
+    return await counted(batch, sql`core.take(${name}, array[${id}::uuid])`)
   } catch (error) {
-    if (!isDataError(error)) throw error
-    return counted(
-      batch,
-      sql`core.put_aside(${source}, ${id}, ${publicError(error as Error).message})`,
-    )
+    if (isDataError(error))
+      return counted(
+        batch,
+        sql`core.put_aside(${name}, ${id}, ${publicError(error as Error).message})`,
+      )
+    if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
+    batch.log.error({ err: error, source: name, rawId: id }, 'event breaks a constraint of ours')
+    await noteError(batch.db, batch.claim, name, error)
+    stuck.push(id)
+    return 1
   }
 }
 

@@ -56,3 +56,16 @@ t.test('the row that a view fails on becomes unreadable, not one that arrived si
   const { body } = await service.call('GET', '/api/payments?state=suspense')
   matchEach(t, body.payments, [{ reason: 'unreadable', hints: { error: 'thirteen' } }])
 })
+
+t.test('an event that breaks a constraint of ours is tried again, and delays no other', async t => {
+  const service = await serviceWithSource(t)
+  await sql`
+    alter table core.transaction add constraint ours check (gateway_payment_id <> 'pay_2')`.execute(
+    service.db,
+  )
+  for (const id of ['pay_1', 'pay_2', 'pay_3'])
+    await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), LENDER)
+  t.match(await service.batch(), { transformed: 2, posted: 2, suspended: 0, last_error: /"ours"/ })
+  await sql`alter table core.transaction drop constraint ours`.execute(service.db)
+  t.match(await service.batch(), { transformed: 1, posted: 1, last_error: null })
+})
