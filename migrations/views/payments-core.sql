@@ -231,5 +231,30 @@ begin
 end
 $$;
 
+-- How many of the next events count towards a payment, refund or chargeback that has no row, which never happens; and the
+-- last of these events, null if no more follow.
+create or replace function core.unrecorded(after_source text, after_id uuid, most integer,
+  out events bigint, out last_source text, out last_id uuid) language sql stable
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+  with page as materialized (
+    select e.source, e.raw_id, e.gateway, e.kind, e.gateway_payment_id, e.set_aside
+      from core.event e
+     where (e.source, e.raw_id) > (after_source, after_id)
+     order by e.source, e.raw_id
+     fetch first most rows with ties
+  )
+  select (select count(*)
+            from page e
+           where e.set_aside is null
+             and not exists (select from core.transaction t
+                              where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind)
+             -- A refund that was never made has none.
+             and exists (select from core.summarize(e.gateway, array[e.gateway_payment_id]) s
+                          where s.kind = e.kind and s.was_made)),
+         case when count(*) >= most then max(source) end,
+         case when count(*) >= most then (array_agg(raw_id order by source desc, raw_id desc))[1] end
+    from page
+$$;
+
 -- No longer called, now that the functions above are replaced.
 drop function if exists core.is_booked_unread(text, text);

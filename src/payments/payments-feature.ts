@@ -5,10 +5,14 @@ import { paymentGauges } from './payment-gauges.ts'
 import { purgeEvents } from './purge-events.ts'
 import { recordPostings } from './record-postings.ts'
 import { repayment } from './repayment.ts'
+import { unrecordedGauge } from './unrecorded-gauge.ts'
 
 export const paymentsFeature: Feature = {
   operations: (db, config) => [repayment(db, config)],
-  gauges: [({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log)],
+  gauges: [
+    ({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log),
+    ({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log),
+  ],
   counters: paymentCounters,
   crashPoints: PAYMENT_CRASH_POINTS,
   async onPurge(db, { RAW_RETENTION_DAYS: days }) {

@@ -24,6 +24,8 @@ export type PaymentVerdict = {
     unposted: number
     /** Still in progress, although everything has ended. */
     unfinished: number
+    /** Events that count towards a payment, refund or chargeback without a row. */
+    unrecorded: number
   }
 }
 
@@ -77,8 +79,16 @@ export async function judgePayments(
       posted: count(row => row.state === 'posted' && !isRight(row)),
       unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),
       unfinished: count(({ state }) => state === 'posting' || state === 'waiting'),
+      unrecorded: await unrecorded(db),
     },
   }
+}
+
+async function unrecorded(db: Database): Promise<number> {
+  const { rows } = await sql<{ events: number }>`
+    select events::integer as events
+      from core.unrecorded('', '00000000-0000-0000-0000-000000000000', 1000000000)`.execute(db)
+  return rows[0]?.events as number
 }
 
 const paiseOf = (rupees: string) => Math.round(Number(rupees) * 100)

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
-import { capturedA } from '../support/gateway-events.ts'
+import { unrecordedGauge } from '../../src/payments/unrecorded-gauge.ts'
+import { capturedA, refundA } from '../support/gateway-events.ts'
 import { allSaved, paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
 
@@ -35,3 +36,25 @@ t.test(
     await sql`alter schema elsewhere rename to core`.execute(service.db)
   },
 )
+
+t.test('an event whose payment has no row is counted, until the payment is recorded', async t => {
+  const service = await paymentService(t)
+  const LENDER = { lender: 'LENDER_02' }
+  await service.webhook('gateway_a', capturedA(), LENDER)
+  // Neither of these has a row.
+  await service.webhook('gateway_a', capturedA({ id: 'pay_0', amount: 0 }), LENDER)
+  await service.webhook('gateway_a', refundA({ status: 'failed', of: 'pay_2' }), LENDER)
+  await service.batch()
+  await sql`delete from core.transaction where gateway_payment_id = 'pay_1'`.execute(service.db)
+  const registry = new Registry()
+  const gauge = unrecordedGauge(registry, service.db, { warn: () => undefined }, 20)
+  t.teardown(() => gauge.stop())
+  const shows = (count: number) =>
+    until(async () => {
+      const line = new RegExp(`loanops_payment_events_without_row ${count}\n`)
+      return line.test(await registry.metrics()) ? true : undefined
+    }, `the gauge shows ${count}`)
+  await shows(1)
+  await sql`select core.settle('gateway_a', array['pay_1'], true)`.execute(service.db)
+  await shows(0)
+})
