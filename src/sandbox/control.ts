@@ -4,6 +4,7 @@ import { booksView } from './books-view.ts'
 import { ruleOf } from './faults/rule.ts'
 import type { Service } from './http/handle.ts'
 import type { Rounding } from './money.ts'
+import { productById } from './reference/products.ts'
 import { emptyLedger } from './storage/ledger.ts'
 
 export const CONTROL = '/control'
@@ -69,7 +70,8 @@ const calls: Record<string, ControlCall> = {
   // {product: 3, decimalPlaces: 0, inMultiplesOf: 0} sets the rounding for new loans of that product.
   'PUT /rounding': ({ ledger }, sent) => {
     const { product, decimalPlaces, inMultiplesOf } = sent as { product: number } & Rounding
-    ledger.roundings.set(product, { decimalPlaces, inMultiplesOf })
+    const found = productById(ledger, product)
+    ledger.books.define('products', { ...found, rounding: { decimalPlaces, inMultiplesOf } })
     return sent
   },
   'POST /reset': ({ ledger, faults, traffic }) => {

@@ -1,5 +1,8 @@
 import { Decimal } from 'decimal.js'
 
+/** Fineract calculates with 19 digits: 20 % a year, truncated to a monthly rate, is not exactly one sixtieth. */
+export const LedgerDecimal = Decimal.clone({ precision: 19, rounding: Decimal.ROUND_HALF_EVEN })
+
 export const Exact = Decimal.clone({ precision: 34, rounding: Decimal.ROUND_HALF_EVEN })
 
 /** Exact up to 90 trillion rupees. */

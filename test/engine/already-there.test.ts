@@ -6,6 +6,7 @@ import {
   control,
   DAY,
   disbursal,
+  givenCharge,
   LATER_DAY,
   ledgerLoan,
   ledgerLoanBody,
@@ -146,12 +147,7 @@ t.test('an operation whose answer was lost is found at the ledger and not repeat
 
 t.test('a result found by reading has the fields of the ledger’s own answer', async t => {
   const service = await startTestService(t)
-  const { resourceId: chargeId } = await atLedger(service, 'POST', '/charges', {
-    name: 'Processing',
-    amount: 500,
-    chargeTimeType: 2,
-    chargeCalculationType: 1,
-  })
+  const chargeId = await givenCharge(service, { amount: 500 })
   const charges = [{ chargeId, amount: 500, dueDate: LATER_DAY }]
   const client = async () => {
     const subject = newName('C')

@@ -4,6 +4,7 @@ import {
   atLedger,
   clientData,
   disbursal,
+  givenCharge,
   LATER_DAY,
   ledgerLoanBody,
   loanData,
@@ -126,12 +127,7 @@ t.test('an update keeps the charges of the loan', async t => {
   const loan = newName('L')
   await operate(service.call, 'CLIENT_CREATE', clientData(client))
   const { id: clientId } = await atLedger(service, 'GET', `/clients/external-id/${client}`)
-  const { resourceId: chargeId } = await atLedger(service, 'POST', '/charges', {
-    name: 'Processing',
-    amount: 500,
-    chargeTimeType: 2,
-    chargeCalculationType: 1,
-  })
+  const chargeId = await givenCharge(service, { amount: 500 })
   await atLedger(service, 'POST', '/loans', {
     ...ledgerLoanBody(loan, clientId),
     charges: [{ chargeId, amount: 500, dueDate: LATER_DAY }],

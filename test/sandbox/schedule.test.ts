@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LoanTerms } from '../../src/sandbox/loans/loan.ts'
-import { makeSchedule } from '../../src/sandbox/loans/schedule.ts'
+import { duesOf as duesOfLoan } from '../../src/sandbox/loans/schedule.ts'
 
 const TERMS: LoanTerms = {
   loanTermFrequency: 12,
@@ -16,7 +16,14 @@ const TERMS: LoanTerms = {
 }
 
 const duesOf = (paise: number, terms: Partial<LoanTerms>) =>
-  makeSchedule({ ...TERMS, ...terms }, paise, '2024-01-15', [])
+  duesOfLoan({
+    terms: { ...TERMS, ...terms },
+    scheduled: {
+      principal: paise,
+      interestRatePerPeriod: terms.interestRatePerPeriod ?? TERMS.interestRatePerPeriod,
+      from: '2024-01-15',
+    },
+  })
 
 t.test('with flat interest, the last instalment takes the rounding difference', async t => {
   const interest = (paise: number, interestRatePerPeriod: string) =>

@@ -138,3 +138,19 @@ export const ledgerLoanBody = (externalId: string, clientId: number) => ({
   submittedOnDate: DAY,
   expectedDisbursementDate: DAY,
 })
+
+/** Defines a charge at the ledger, by default a fixed amount on a day that the loan names. @returns its number */
+export async function givenCharge(service: TestService, charge: object): Promise<number> {
+  const { resourceId } = await atLedger(service, 'POST', '/charges', {
+    name: newName('Charge'),
+    chargeAppliesTo: 1,
+    currencyCode: 'INR',
+    chargeTimeType: 2,
+    chargeCalculationType: 1,
+    chargePaymentMode: 0,
+    active: true,
+    locale: 'en',
+    ...charge,
+  })
+  return resourceId
+}

@@ -97,5 +97,5 @@ function clientToRead(ledger: Ledger, caller: Caller, id: number): Client {
 function accounts(ledger: Ledger, client: Client) {
   const ids = [...(ledger.books.loansOfClient.get(client.id) ?? [])]
   const loans = ids.map(id => ledger.books.loans.get(id)).filter(loan => loan !== undefined)
-  return loans.length > 0 ? { loanAccounts: loans.map(loanAccountView) } : {}
+  return loans.length > 0 ? { loanAccounts: loans.map(loan => loanAccountView(ledger, loan)) } : {}
 }

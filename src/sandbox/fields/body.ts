@@ -1,4 +1,4 @@
-import { containerError, fieldError, invalid, Refusal } from '../http/refusal.ts'
+import { containerError, type FieldError, fieldError, invalid, Refusal } from '../http/refusal.ts'
 
 export type Body = Record<string, unknown>
 
@@ -29,13 +29,17 @@ export function readList(text: string): Body[] {
 }
 
 export function refuseUnknownKeys(body: Body, allowed: ReadonlySet<string>): void {
-  const errors = Object.keys(body)
+  const errors = unknownKeys(body, allowed)
+  if (errors.length > 0) throw invalid(errors)
+}
+
+export function unknownKeys(body: Body, allowed: ReadonlySet<string>): FieldError[] {
+  return Object.keys(body)
     .filter(key => !allowed.has(key))
     .map(key => {
       const message = `The parameter ${key} is not supported.`
       return fieldError('error.msg.parameter.unsupported', key, message, key)
     })
-  if (errors.length > 0) throw invalid(errors)
 }
 
 /** JSON.parse silently takes the last of two equal keys; Fineract refuses the body. */

@@ -12,7 +12,8 @@ import { refuseInactiveClient } from './active-client.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
-import { makeSchedule } from './schedule.ts'
+import { netOf } from './net-of.ts'
+import { scheduledAnew, withSchedule } from './schedule.ts'
 import { APPROVED, SUBMITTED, statusView } from './status.ts'
 
 const KEYS = new Set(
@@ -91,21 +92,16 @@ function approvedLoan(loan: Loan, approval: Approval & { approvedOn: string }): 
   const { amount = loan.principal, approvedOn, expectedOn } = approval
   const expectedDisbursementDate = expectedOn ?? loan.expectedDisbursementDate
   const made = amount !== loan.principal || expectedOn !== undefined
-  const { interestRatePerPeriod } = loan.terms
-  const scheduled = made
-    ? { principal: amount, interestRatePerPeriod, from: expectedDisbursementDate }
-    : loan.scheduled
-  const dues = makeSchedule(loan.terms, amount, expectedDisbursementDate, loan.charges)
+  const scheduled = scheduledAnew(loan, amount, expectedDisbursementDate)
+  const before = made ? withSchedule(loan, scheduled) : loan
   return {
-    ...loan,
+    ...before,
     status: APPROVED,
     principal: amount,
     approvedPrincipal: amount,
-    netDisbursalAmount: amount,
+    netDisbursalAmount: netOf(before),
     approvedOn,
     expectedDisbursementDate,
-    scheduled,
-    expectedMaturityDate: made ? dues.at(-1)?.due : loan.expectedMaturityDate,
   }
 }
 

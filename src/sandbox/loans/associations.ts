@@ -1,10 +1,21 @@
-import { amount, day } from '../http/wire.ts'
+import { amount, day, rate } from '../http/wire.ts'
+import type { Paise } from '../money.ts'
+import {
+  AT_DISBURSEMENT,
+  chargeCalculationType,
+  chargePaymentMode,
+  chargeTimeType,
+  FLAT,
+} from '../reference/charge.ts'
 import { INR } from '../reference/currency.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Account } from '../transactions/account.ts'
 import { transactionView } from '../transactions/transaction-view.ts'
+import { totalOf } from './fees.ts'
 import type { Loan, LoanCharge } from './loan.ts'
+import { duesOf } from './schedule.ts'
 import { scheduleView } from './schedule-view.ts'
+import { isDisbursed } from './status.ts'
 
 /** Schedule, transactions and charges are returned only if `associations` asks for them. */
 export function associationsOf(ledger: Ledger, loan: Loan, query: URLSearchParams) {
@@ -35,40 +46,43 @@ function schedule(ledger: Ledger, loan: Loan) {
   return scheduleView({ account, principal, from: scheduled.from, today: today(ledger) })
 }
 
+/** The disbursal pays those at disbursement; what else was paid is for the others, in their order. */
 function chargesView(loan: Loan, account: Account) {
+  const dues = duesOf(loan)
   let paid = account.feesPaid
+  if (isDisbursed(loan.status)) paid -= account.feesAtDisbursement
   return loan.charges.map(charge => {
-    const ofThis = Math.min(paid, charge.amount)
-    paid -= ofThis
-    return chargeView(loan, charge, ofThis)
+    const total = totalOf(charge, dues)
+    const isAtDisbursement = charge.time === AT_DISBURSEMENT
+    const ofThis = isAtDisbursement ? (isDisbursed(loan.status) ? total : 0) : Math.min(paid, total)
+    if (!isAtDisbursement) paid -= ofThis
+    return chargeView(loan, charge, total, ofThis)
   })
 }
 
-function chargeView(loan: Loan, charge: LoanCharge, paid: number) {
+function chargeView(loan: Loan, charge: LoanCharge, total: Paise, paid: Paise) {
+  const isPercentage = charge.calculation !== FLAT
   return {
     id: charge.id,
     chargeId: charge.chargeId,
     name: charge.name,
-    chargeTimeType: {
-      id: 2,
-      code: 'chargeTimeType.specifiedDueDate',
-      value: 'Specified due date',
-    },
+    chargeTimeType: chargeTimeType(charge.time),
     submittedOnDate: day(loan.submittedOn),
     dueDate: day(charge.dueDate),
-    chargeCalculationType: { id: 1, code: 'chargeCalculationType.flat', value: 'Flat' },
-    percentage: amount(0),
-    amountPercentageAppliedTo: amount(0),
+    chargeCalculationType: chargeCalculationType(charge.calculation),
+    percentage: isPercentage ? rate(charge.amount) : amount(0),
+    amountPercentageAppliedTo: amount(isPercentage ? loan.scheduled.principal : 0),
     currency: INR,
-    amount: amount(charge.amount),
+    amount: amount(total),
     amountPaid: amount(paid),
     amountWaived: amount(0),
     amountWrittenOff: amount(0),
-    amountOutstanding: amount(charge.amount - paid),
-    amountOrPercentage: amount(charge.amount),
-    penalty: false,
-    chargePaymentMode: { id: 0, code: 'chargepaymentmode.regular', value: 'Regular' },
-    paid: paid === charge.amount,
+    amountOutstanding: amount(total - paid),
+    amountOrPercentage: rate(charge.amount),
+    penalty: charge.penalty,
+    chargePaymentMode: chargePaymentMode(charge.paymentMode),
+    externalId: charge.externalId,
+    paid: paid === total,
     waived: false,
     chargePayable: false,
     loanId: loan.id,

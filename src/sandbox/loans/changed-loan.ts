@@ -2,12 +2,13 @@ import type { Body } from '../fields/body.ts'
 import { isSent, textOf } from '../fields/text.ts'
 import { unknownIntegrityIssue } from '../http/refusal.ts'
 import { type Paise, paise, rupees } from '../money.ts'
+import type { Product } from '../reference/product.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { type Changes, changedTerms, SCHEDULE_TERMS } from './changed-terms.ts'
 import type { Loan, LoanCharge } from './loan.ts'
 import { chargesAsChanges, differ, readLoanCharges } from './loan-charges.ts'
 import type { LoanRequest } from './loan-request.ts'
-import { scheduleOf } from './schedule.ts'
+import { withSchedule } from './schedule.ts'
 
 /** If one of these changes, the charges are written again too. */
 const SCHEDULE = [
@@ -20,23 +21,32 @@ const REBUILDING = ['charges', 'expectedDisbursementDate', 'productId']
 const MONTHS = 2
 
 /** If a change affects the schedule, it is rebuilt from the request alone; a monthly schedule is always rebuilt. */
-export function changedLoan(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body) {
+export function changedLoan(
+  ledger: Ledger,
+  loan: Loan,
+  product: Product,
+  request: LoanRequest,
+  body: Body,
+) {
   const changes: Changes = {}
   const terms = changedTerms(loan.terms, request, body, changes)
   const principal = changedPrincipal(loan, request, changes)
   const dates = changedDates(loan, request, body, changes)
   const ids = changedIds(ledger, loan, request, body, changes)
-  const charges = readLoanCharges(ledger, body, loan.charges)
+  const { expectedDisbursementDate } = dates
+  const charges = readLoanCharges(ledger, product, body, expectedDisbursementDate, loan.charges)
   const byMonths = loan.terms.repaymentFrequencyType === MONTHS
   if (byMonths || SCHEDULE.some(name => name in changes) || differ(charges, loan.charges)) {
-    changes.charges = chargesAsChanges(charges)
+    changes.charges = []
     changes.locale = textOf(body, 'locale')
   }
   const changed = { ...loan, ...ids, ...dates, terms, ...amounts(principal) }
   const isRebuilt = REBUILDING.some(name => name in changes)
   if (!isRebuilt) return { changed, changes, isRebuilt }
   const kept = 'charges' in changes ? charges : loan.charges
-  return { changed: { ...changed, ...schedule(changed, request, kept) }, changes, isRebuilt }
+  const made = schedule(changed, request, kept)
+  if ('charges' in changes) changes.charges = chargesAsChanges(made, charges)
+  return { changed: made, changes, isRebuilt }
 }
 
 function amounts(principal: Paise) {
@@ -44,19 +54,20 @@ function amounts(principal: Paise) {
     principal,
     proposedPrincipal: principal,
     approvedPrincipal: principal,
-    netDisbursalAmount: principal,
   }
 }
 
-function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]) {
+/** From the request alone. */
+function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]): Loan {
   const scheduled = {
     principal: request.principal === undefined ? 0 : changed.principal,
     interestRatePerPeriod: request.interestRatePerPeriod?.toDecimalPlaces(6).toFixed() ?? '0',
     from: changed.expectedDisbursementDate,
+    shape: request.shape,
   }
-  const dues = scheduleOf({ ...changed, scheduled, charges })
-  const expectedMaturityDate = dues.at(-1)?.due ?? changed.expectedMaturityDate
-  return { scheduled, expectedMaturityDate, charges }
+  const made = withSchedule({ ...changed, charges }, scheduled)
+  const { expectedMaturityDate = changed.expectedMaturityDate } = made
+  return { ...made, expectedMaturityDate }
 }
 
 function changedPrincipal(loan: Loan, request: LoanRequest, changes: Changes): number {

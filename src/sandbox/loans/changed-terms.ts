@@ -3,6 +3,7 @@ import { plainIntegerOf } from '../fields/number.ts'
 import { PER_YEAR } from '../reference/options.ts'
 import type { LoanTerms } from './loan.ts'
 import type { LoanRequest } from './loan-request.ts'
+import { keptShape, shapeAsChanges } from './shape.ts'
 
 export type Changes = Record<string, unknown>
 
@@ -34,6 +35,8 @@ export function changedTerms(
     changes[name] = request[name]
     Object.assign(terms, { [name]: request[name] })
   }
+  terms.shape = keptShape(before.shape ?? {}, request.shape)
+  Object.assign(changes, shapeAsChanges(before.shape ?? {}, request.shape, body))
   const rate = request.interestRatePerPeriod
   if (rate !== undefined && !rate.eq(before.interestRatePerPeriod)) {
     changes.interestRatePerPeriod = rate.toNumber()

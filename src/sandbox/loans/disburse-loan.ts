@@ -19,6 +19,7 @@ import { refuseInactiveClient } from './active-client.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
+import { netOf } from './net-of.ts'
 import { rescheduled } from './rescheduled.ts'
 import { ACTIVE, APPROVED, statusView } from './status.ts'
 
@@ -121,12 +122,6 @@ function refuseExternalId(ledger: Ledger, externalId: string | undefined): void 
 }
 
 function disbursedLoan(loan: Loan, principal: number, disbursedOn: string): Loan {
-  return {
-    ...loan,
-    status: ACTIVE,
-    principal,
-    netDisbursalAmount: principal,
-    disbursedOn,
-    ...rescheduled(loan, principal, disbursedOn),
-  }
+  const made = rescheduled(loan, principal, disbursedOn)
+  return { ...made, status: ACTIVE, principal, netDisbursalAmount: netOf(made), disbursedOn }
 }

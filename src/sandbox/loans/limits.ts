@@ -2,29 +2,25 @@ import { Decimal } from 'decimal.js'
 import type { Body } from '../fields/body.ts'
 import type { Checks } from '../fields/checks.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
-import { LIMITS } from '../reference/product-limits.ts'
+import type { Product, Range } from '../reference/product.ts'
 import { amountText } from './amount-text.ts'
 import type { LoanRequest } from './loan-request.ts'
 
 /** A missing principal passes. */
-export function checkLimits(check: Checks, request: LoanRequest, body: Body): void {
+export function checkLimits(
+  check: Checks,
+  product: Product,
+  request: LoanRequest,
+  body: Body,
+): void {
   const { principal, numberOfRepayments, interestRatePerPeriod } = request
-  const [least, most] = LIMITS.numberOfRepayments
-  between(check, 'principal', principal, body.principal, LIMITS.principal)
+  const { least = 1, most = Number.MAX_SAFE_INTEGER } = product.numberOfRepayments
+  const money = (limit: string) => new Decimal(limit).toFixed(2)
+  between(check, 'principal', principal, body.principal, product.principal, money)
   check.within('numberOfRepayments', numberOfRepayments, least, most)
   const rate = body.interestRatePerPeriod
-  between(check, 'interestRatePerPeriod', interestRatePerPeriod, rate, LIMITS.interestRate)
-}
-
-/** Fineract checks the grace against the number of repayments even if no grace was requested. */
-export function checkGrace(check: Checks, numberOfRepayments: number | undefined): void {
-  if (numberOfRepayments === undefined || numberOfRepayments > 0) return
-  const graces = ['graceOnPrincipalPayment', 'graceOnInterestPayment']
-  if (numberOfRepayments < 0) graces.push('graceOnInterestCharged')
-  for (const name of graces) {
-    const message = 'Failed data validation due to: mustBeLessThan.numberOfRepayments.'
-    check.fail(name, 'mustBeLessThan.numberOfRepayments', message, null)
-  }
+  const limits = product.interestRatePerPeriod
+  between(check, 'interestRatePerPeriod', interestRatePerPeriod, rate, limits, asDouble)
 }
 
 type Term = {
@@ -69,15 +65,21 @@ export function refuseTerm(term: Term): void {
   ])
 }
 
+/** As Java prints a double. */
+function asDouble(limit: string): string {
+  return amountText(Number(limit))
+}
+
 function between(
   check: Checks,
   name: string,
   value: Decimal | undefined,
   sent: unknown,
-  [least, most]: readonly [string, string],
+  { least = '0', most = '1e30' }: Range<string>,
+  show: (limit: string) => string,
 ): void {
   if (value === undefined || (value.gte(least) && value.lte(most))) return
-  const message = `The parameter \`${name}\` amount ${amountText(sent)} must be between ${least} and ${most} .`
+  const message = `The parameter \`${name}\` amount ${amountText(sent)} must be between ${show(least)} and ${show(most)} .`
   const limits = [new Decimal(least).toNumber(), new Decimal(most).toNumber()]
   check.fail(name, 'amount.is.not.within.min.max.range', message, value.toNumber(), ...limits)
 }

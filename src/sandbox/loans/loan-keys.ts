@@ -26,7 +26,5 @@ export const CREATE_KEYS = new Set([
 
 /** These change the schedule in ways that no lender's product uses. */
 export const NOT_SUPPORTED_KEYS = `groupId isFloatingInterestRate interestRateDifferential
-  repaymentFrequencyNthDayType repaymentFrequencyDayOfWeekType repaymentsStartingFromDate
-  graceOnPrincipalPayment graceOnInterestPayment graceOnInterestCharged interestChargedFromDate
-  disbursementData fixedEmiAmount isTopup isEqualAmortization rates collateral
-  fixedPrincipalPercentagePerInstallment enableDownPayment fixedLength`.split(/\s+/)
+  repaymentFrequencyNthDayType repaymentFrequencyDayOfWeekType disbursementData isTopup rates
+  collateral fixedPrincipalPercentagePerInstallment enableDownPayment fixedLength`.split(/\s+/)

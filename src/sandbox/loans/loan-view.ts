@@ -2,22 +2,24 @@ import { displayName } from '../clients/client.ts'
 import { accountNo } from '../clients/client-view.ts'
 import { clientById } from '../clients/find-client.ts'
 import { amount, day, rate } from '../http/wire.ts'
-import { Exact } from '../money.ts'
 import { rupee } from '../reference/currency.ts'
 import {
   amortization,
   frequency,
+  interestCalculation,
   interestMethod,
   PER_YEAR,
   rateFrequency,
-  SAME_AS_REPAYMENT,
 } from '../reference/options.ts'
-import { productDescription, productName } from '../reference/products.ts'
+import { productById } from '../reference/products.ts'
+import { annualRate } from '../reference/rates.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { associationsOf } from './associations.ts'
+import { atDisbursement } from './fees.ts'
 import type { Loan } from './loan.ts'
 import { SAME_FOR_ALL } from './same-for-all.ts'
-import { periodsAYear } from './schedule.ts'
+import { duesOf } from './schedule.ts'
+import { shapeView } from './shape.ts'
 import { isDisbursed, statusView } from './status.ts'
 import { strategyName } from './strategy.ts'
 import { overdueInstalments, summaryView } from './summary-view.ts'
@@ -33,6 +35,9 @@ export function loanView(ledger: Ledger, loan: Loan, query: URLSearchParams) {
     ...termsView(loan),
     timeline: timelineView(loan),
     ...SAME_FOR_ALL,
+    ...shapeView(loan.terms.shape ?? {}),
+    feeChargesAtDisbursementCharged: amount(atDisbursement(loan.charges, duesOf(loan))),
+    isInterestRecalculationEnabled: loan.terms.recalculates ?? false,
     ...moneyView(ledger, loan),
     ...associationsOf(ledger, loan, query),
   }
@@ -40,6 +45,7 @@ export function loanView(ledger: Ledger, loan: Loan, query: URLSearchParams) {
 
 function ownersView(ledger: Ledger, loan: Loan) {
   const client = clientById(ledger, loan.clientId)
+  const product = productById(ledger, loan.productId)
   return {
     clientId: client.id,
     clientAccountNo: accountNo(client.id),
@@ -47,8 +53,8 @@ function ownersView(ledger: Ledger, loan: Loan) {
     clientExternalId: client.externalId,
     clientOfficeId: client.officeId,
     loanProductId: loan.productId,
-    loanProductName: productName(loan.productId),
-    loanProductDescription: productDescription(loan.productId),
+    loanProductName: product.name,
+    loanProductDescription: product.description,
     isLoanProductLinkedToFloatingRate: false,
     loanType: { id: 1, code: 'accountType.individual', value: 'Individual' },
   }
@@ -56,8 +62,8 @@ function ownersView(ledger: Ledger, loan: Loan) {
 
 function termsView(loan: Loan) {
   const { terms } = loan
-  const rateFrequencyId = terms.interestRateFrequencyType ?? PER_YEAR.id
-  const annualRate = new Exact(terms.interestRatePerPeriod).times(periodsAYear(rateFrequencyId))
+  const { productRateFrequency = PER_YEAR.id } = terms
+  const rateFrequencyId = terms.interestRateFrequencyType ?? productRateFrequency
   return {
     currency: rupee(loan.terms.rounding),
     principal: amount(loan.principal),
@@ -71,11 +77,11 @@ function termsView(loan: Loan) {
     repaymentFrequencyType: frequency('repaymentFrequency', terms.repaymentFrequencyType),
     interestRatePerPeriod: rate(terms.interestRatePerPeriod),
     interestRateFrequencyType: rateFrequency(rateFrequencyId),
-    annualInterestRate: rate(annualRate.toFixed()),
+    annualInterestRate: annualRate(terms.interestRatePerPeriod, rateFrequencyId),
     isFloatingInterestRate: false,
     amortizationType: amortization(terms.amortizationType),
     interestType: interestMethod(terms.interestType),
-    interestCalculationPeriodType: SAME_AS_REPAYMENT,
+    interestCalculationPeriodType: interestCalculation(terms.interestCalculationPeriodType),
     allowPartialPeriodInterestCalculation: false,
     transactionProcessingStrategyCode: terms.transactionProcessingStrategyCode,
     transactionProcessingStrategyName: strategyName(terms.transactionProcessingStrategyCode),
@@ -94,13 +100,13 @@ function moneyView(ledger: Ledger, loan: Loan) {
 }
 
 /** A loan in `GET /clients/{id}/accounts`. */
-export function loanAccountView(loan: Loan) {
+export function loanAccountView(ledger: Ledger, loan: Loan) {
   return {
     id: loan.id,
     accountNo: accountNo(loan.id),
     externalId: loan.externalId,
     productId: loan.productId,
-    productName: productName(loan.productId),
+    productName: productById(ledger, loan.productId).name,
     status: statusView(loan.status),
     loanType: { id: 1, code: 'accountType.individual', value: 'Individual' },
     timeline: { submittedOnDate: day(loan.submittedOn) },

@@ -1,4 +1,5 @@
 import type { Paise, Rounding } from '../money.ts'
+import type { Shape } from './shape.ts'
 
 export type LoanTerms = {
   // Set if the product's currency is not rounded to paise.
@@ -11,18 +12,36 @@ export type LoanTerms = {
   interestRatePerPeriod: string
   // Set only by an update, and it affects only the loan's own view.
   interestRateFrequencyType?: number | undefined
+  // What the schedule is calculated with; a year unless the product says otherwise.
+  productRateFrequency?: number | undefined
   interestType: number
   interestCalculationPeriodType: number
   amortizationType: number
   transactionProcessingStrategyCode: string
+  shape?: Shape | undefined
+  recalculates?: boolean | undefined
 }
 
 export type LoanCharge = {
   id: number
   chargeId: number
   name: string
-  amount: Paise
+  // A number of rupees, or a percentage.
+  amount: string
+  time: number
+  calculation: number
+  penalty: boolean
+  paymentMode: number
   dueDate?: string | undefined
+  externalId?: string | undefined
+}
+
+/** What the schedule was last built from: an update may have left out anything of it. */
+export type Scheduled = {
+  principal: Paise
+  interestRatePerPeriod: string
+  from: string
+  shape?: Shape | undefined
 }
 
 export type Loan = {
@@ -36,8 +55,7 @@ export type Loan = {
   approvedPrincipal: Paise
   netDisbursalAmount: Paise
   terms: LoanTerms
-  // What the schedule was last built from: an update may have left out principal or rate.
-  scheduled: { principal: Paise; interestRatePerPeriod: string; from: string }
+  scheduled: Scheduled
   expectedMaturityDate?: string | undefined
   submittedOn: string
   expectedDisbursementDate: string

@@ -1,17 +1,21 @@
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
-import { checks } from '../fields/checks.ts'
+import { type Checks, checks } from '../fields/checks.ts'
 import { idOf } from '../fields/number.ts'
 import { domainRule, fieldError, invalid, notSupported } from '../http/refusal.ts'
 import { paise } from '../money.ts'
-import { refuseUnknownProduct } from '../reference/products.ts'
+import { checkOwnTerms } from '../reference/own-terms.ts'
+import type { Product } from '../reference/product.ts'
+import { productById, refuseClosedProduct } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { refuseInactiveClient } from './active-client.ts'
-import { checkGrace, checkLimits, refuseTerm } from './limits.ts'
+import { checkLimits, refuseTerm } from './limits.ts'
 import type { Loan, LoanTerms } from './loan.ts'
-import { readLoanCharges } from './loan-charges.ts'
+import { checkLoanCharges, readLoanCharges } from './loan-charges.ts'
 import { CREATE_KEYS } from './loan-keys.ts'
-import { LOAN_TYPES, type LoanRequest, readLoanRequest } from './loan-request.ts'
-import { makeSchedule } from './schedule.ts'
+import { LOAN_TYPES, type LoanRequest, readLoanRequest, requestFor } from './loan-request.ts'
+import { netOf } from './net-of.ts'
+import { withSchedule } from './schedule.ts'
+import { checkGrace, refuseFixedEmi } from './shape.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
@@ -21,21 +25,28 @@ export function newLoan(ledger: Ledger, body: Body): Loan {
   refuseUnknownKeys(body, CREATE_KEYS)
   const productId = idOf(body, 'productId')
   if (productId === undefined) throw withoutProduct()
-  refuseUnknownProduct(productId)
+  const product = productById(ledger, productId)
+  refuseFixedEmi(product, body)
   const clientId = idOf(body, 'clientId')
   const client = clientId === undefined ? undefined : refuseInactiveClient(ledger, clientId)
-  const request = readLoanRequest(body)
-  const check = checkFields(request)
+  const sent = readLoanRequest(body)
+  const check = checkFields(sent)
+  checkFloatingRate(check, body)
+  checkOwnTerms(check, sent.shape)
+  checkLoanCharges(check, body)
+  const request = requestFor(product, sent)
   if (request.transactionProcessingStrategyCode !== undefined) {
     refuseStrategy(request.transactionProcessingStrategyCode)
   }
   refuseTakenExternalId(ledger, request.externalId)
   const { submittedOnDate, expectedDisbursementDate } = request
   refuseSubmission(submittedOnDate, expectedDisbursementDate, client, today(ledger))
-  checkLimits(check, request, body)
-  checkGrace(check, request.numberOfRepayments)
+  refuseClosedProduct(product, submittedOnDate)
+  checkLimits(check, product, request, body)
+  checkGrace(check, request.shape, request.numberOfRepayments)
   check.throwIfAny()
-  return assemble(ledger, request as Complete, body)
+  refuseFirstRepayment(request)
+  return assemble(ledger, product, request as Complete, body)
 }
 
 type Complete = { [Name in keyof LoanRequest]: NonNullable<LoanRequest[Name]> }
@@ -77,10 +88,10 @@ function checkFields(request: LoanRequest) {
   return check
 }
 
-function assemble(ledger: Ledger, request: Complete, body: Body): Loan {
+function assemble(ledger: Ledger, product: Product, request: Complete, body: Body): Loan {
   if (request.loanType !== 'individual') throw notSupported(`${request.loanType} loans`)
   refuseTerm(request)
-  const rounding = ledger.roundings.get(request.productId)
+  const { rounding } = product
   const principal = request.principal === undefined ? 0 : paise(request.principal, rounding)
   const interestRatePerPeriod = request.interestRatePerPeriod.toDecimalPlaces(6).toFixed()
   const terms: LoanTerms = {
@@ -95,10 +106,13 @@ function assemble(ledger: Ledger, request: Complete, body: Body): Loan {
     interestCalculationPeriodType: request.interestCalculationPeriodType,
     amortizationType: request.amortizationType,
     transactionProcessingStrategyCode: request.transactionProcessingStrategyCode,
+    productRateFrequency: product.interestRateFrequencyType,
+    shape: request.shape,
+    recalculates: product.recalculation !== undefined,
   }
-  const charges = readLoanCharges(ledger, body, [])
   const from = request.expectedDisbursementDate
-  return {
+  const charges = readLoanCharges(ledger, product, body, from, [])
+  const loan: Loan = {
     id: 0,
     externalId: request.externalId,
     clientId: request.clientId,
@@ -109,13 +123,30 @@ function assemble(ledger: Ledger, request: Complete, body: Body): Loan {
     approvedPrincipal: principal,
     netDisbursalAmount: principal,
     terms,
-    scheduled: { principal, interestRatePerPeriod, from },
-    expectedMaturityDate: makeSchedule(terms, principal, from, charges).at(-1)?.due,
+    scheduled: { principal, interestRatePerPeriod, from, shape: request.shape },
     submittedOn: request.submittedOnDate,
     expectedDisbursementDate: from,
     charges,
     notes: request.submittedOnNote ? [{ id: 0, note: request.submittedOnNote }] : [],
   }
+  return { ...withSchedule(loan, loan.scheduled), netDisbursalAmount: netOf(loan) }
+}
+
+function checkFloatingRate(check: Checks, body: Body): void {
+  for (const name of ['isFloatingInterestRate', 'interestRateDifferential']) {
+    if (body[name] === undefined) continue
+    const suffix = 'not.supported.loanproduct.not.linked.to.floating.rate'
+    check.fail(name, suffix, `Failed data validation due to: ${suffix}.`, null)
+  }
+}
+
+export function refuseFirstRepayment({ shape, expectedDisbursementDate }: LoanRequest): void {
+  const first = shape.repaymentsStartingFromDate
+  if (first === undefined || expectedDisbursementDate === undefined) return
+  if (first >= expectedDisbursementDate) return
+  const message = `Number of days between loan disbursal  (${expectedDisbursementDate}) and first repayment (${first}) can't be less than (0).`
+  const code = 'days.between.first.repayment.and.disbursal.are.less.than.minimum.allowed'
+  throw domainRule(`error.msg.loan.${code}`, message, expectedDisbursementDate, first)
 }
 
 function refuseTakenExternalId(ledger: Ledger, externalId: string | undefined): void {

@@ -58,18 +58,19 @@ function totalsView(account: Account, principal: Paise, from: string) {
 
 function periodsView(account: Account, principal: Paise, from: string, today: string) {
   const periods = account.instalments.map(instalment => period(instalment, today))
-  return [disbursementPeriod(principal, from), ...periods]
+  return [disbursementPeriod(account, principal, from), ...periods]
 }
 
-function disbursementPeriod(principal: Paise, from: string) {
+function disbursementPeriod({ feesAtDisbursement }: Account, principal: Paise, from: string) {
+  const fees = amount(feesAtDisbursement)
   return {
     dueDate: day(from),
     principalDisbursed: amount(principal),
     principalLoanBalanceOutstanding: amount(principal),
-    feeChargesDue: NIL,
+    feeChargesDue: fees,
     feeChargesOutstanding: NIL,
-    totalOriginalDueForPeriod: NIL,
-    totalDueForPeriod: NIL,
+    totalOriginalDueForPeriod: fees,
+    totalDueForPeriod: fees,
     totalPaidForPeriod: NIL,
     totalOverdue: NIL,
     totalActualCostOfLoanForPeriod: NIL,

@@ -1,110 +1,129 @@
-import { Decimal } from 'decimal.js'
-import { addDays, addMonths } from '../calendar.ts'
-import { Exact, type Paise, paise, rupees, sum } from '../money.ts'
-import type { Loan, LoanCharge, LoanTerms } from './loan.ts'
+import type { Decimal } from 'decimal.js'
+import { domainRule } from '../http/refusal.ts'
+import { Exact, LedgerDecimal, type Paise, paise, rupees, sum } from '../money.ts'
+import type { Due } from './due.ts'
+import { withFees } from './fees.ts'
+import type { Loan, LoanTerms, Scheduled } from './loan.ts'
+import { type Period, partOfBalance, periodsOf } from './periods.ts'
 
-export type Due = {
-  number: number
-  from: string
-  due: string
-  principal: Paise
-  interest: Paise
-  fees: Paise
-  balance: Paise
-}
-
-/** Fineract's period types; the remaining one is years. */
-const DAYS = 0
-const WEEKS = 1
-const MONTHS = 2
-const PERIODS_A_YEAR = [365, 52, 12, 1]
-/** Fineract calculates with 19 digits: 20 % a year, truncated to a monthly rate, is not exactly one sixtieth. */
-const LedgerDecimal = Decimal.clone({ precision: 19, rounding: Decimal.ROUND_HALF_EVEN })
 const EQUAL_PRINCIPAL = 0
 const FLAT = 1
 
 export function scheduleOf(loan: Loan): Due[] {
-  const { principal, interestRatePerPeriod, from } = loan.scheduled
-  return makeSchedule({ ...loan.terms, interestRatePerPeriod }, principal, from, loan.charges)
+  return withFees(duesOf(loan), loan.charges)
 }
 
-export function periodsAYear(frequencyType: number): number {
-  return PERIODS_A_YEAR[frequencyType] ?? 12
-}
-
-export function makeSchedule(
-  terms: LoanTerms,
-  principal: Paise,
-  start: string,
-  charges: LoanCharge[],
-): Due[] {
+/** Without fees, from which a percentage is worked out. */
+export function duesOf({ terms, scheduled }: Pick<Loan, 'terms' | 'scheduled'>): Due[] {
+  const { principal, interestRatePerPeriod } = scheduled
   if (principal <= 0) return []
-  const n = terms.numberOfRepayments
-  const part = partOfBalance(terms)
-  const flat = terms.interestType === FLAT
-  const wholeInterest = flat ? shareOf(principal, part.times(n), terms) : 0
-  const flatInterest = round(new LedgerDecimal(wholeInterest).dividedBy(n), terms)
-  const equalPrincipal = flat || terms.amortizationType === EQUAL_PRINCIPAL
-  const instalment = equalPrincipal
-    ? round(new LedgerDecimal(principal).dividedBy(n), terms)
-    : equalInstalment(principal, part, terms)
+  const asked = { ...terms, interestRatePerPeriod }
+  return terms.interestType === FLAT ? flat(asked, scheduled) : declining(asked, scheduled)
+}
+
+export function withSchedule(loan: Loan, scheduled: Scheduled): Loan {
+  const made = { ...loan, scheduled }
+  return { ...made, expectedMaturityDate: duesOf(made).at(-1)?.due }
+}
+
+/** As the loan's own terms have it, whatever an update left out of its request. */
+export function scheduledAnew({ terms }: Loan, principal: Paise, from: string): Scheduled {
+  const { interestRatePerPeriod, shape = {} } = terms
+  return { principal, interestRatePerPeriod, from, shape }
+}
+
+function declining(terms: LoanTerms, { principal, from, shape = {} }: Scheduled): Due[] {
+  const graces = shape.graceOnPrincipalPayment ?? 0
+  const instalments = terms.numberOfRepayments - graces
+  const isEqualPrincipal = terms.amortizationType === EQUAL_PRINCIPAL
+  const instalment = isEqualPrincipal
+    ? round(new LedgerDecimal(principal).dividedBy(instalments), terms)
+    : (fixed(shape.fixedEmiAmount) ?? equalInstalment(principal, instalments, terms))
   const dues: Due[] = []
   let balance = principal
-  let from = start
-  for (let number = 1; number <= n; number++) {
-    const due = dueDate(terms, start, from, number)
-    const isLast = number === n
-    const ofFlat = isLast ? wholeInterest - flatInterest * (n - 1) : flatInterest
-    const interest = flat ? ofFlat : shareOf(balance, part, terms)
-    const planned = equalPrincipal ? instalment : instalment - interest
-    const paid = isLast ? balance : Math.min(planned, balance)
-    balance -= paid
-    dues.push({ number, from, due, principal: paid, interest, fees: 0, balance })
-    from = due
+  let owed = 0
+  for (const period of periodsOf(terms, from, shape)) {
+    const { number, part } = period
+    const interest = shareOf(balance, part, terms)
+    if (!isEqualPrincipal) refuseTooSmall(instalment, interest, shape.fixedEmiAmount)
+    const planned = isEqualPrincipal ? instalment : instalment - interest
+    const isLast = number === terms.numberOfRepayments
+    const due = number <= graces ? 0 : isLast ? balance : Math.min(planned, balance)
+    // What grace puts off falls due with the first interest after it.
+    owed += interest
+    const isPutOff = number <= (shape.graceOnInterestPayment ?? 0)
+    balance -= due
+    dues.push(dueOf(period, due, isPutOff ? 0 : owed, balance))
+    if (!isPutOff) owed = 0
   }
-  return withFees(dues, charges)
+  return shape.isEqualAmortization ? averaged(dues, principal, terms) : dues
 }
 
-function partOfBalance(terms: LoanTerms): Decimal {
-  const periods = periodsAYear(terms.repaymentFrequencyType)
-  const rate = new LedgerDecimal(terms.interestRatePerPeriod).dividedBy(periods).dividedBy(100)
-  return new Exact(rate).times(terms.repaymentEvery)
+function flat(terms: LoanTerms, { principal, from, shape = {} }: Scheduled): Due[] {
+  const n = terms.numberOfRepayments
+  const { graceOnInterestCharged = 0, graceOnInterestPayment = 0 } = shape
+  const graces = shape.graceOnPrincipalPayment ?? 0
+  const charged = n - graceOnInterestCharged
+  const whole = shareOf(principal, partOfBalance(terms).times(charged), terms)
+  const unpaid = Math.max(graceOnInterestCharged, graceOnInterestPayment)
+  const interest = round(new LedgerDecimal(whole).dividedBy(Math.max(1, n - unpaid)), terms)
+  const instalment = round(new LedgerDecimal(principal).dividedBy(n - graces), terms)
+  let balance = principal
+  let left = whole
+  return periodsOf(terms, from, shape).map(period => {
+    const isLast = period.number === n
+    const due = period.number <= graces ? 0 : isLast ? balance : Math.min(instalment, balance)
+    const ofPeriod = period.number <= unpaid ? 0 : isLast ? left : interest
+    balance -= due
+    left -= ofPeriod
+    return dueOf(period, due, ofPeriod, balance)
+  })
+}
+
+/** The same principal and the same interest in each instalment. */
+function averaged(dues: Due[], principal: Paise, terms: LoanTerms): Due[] {
+  const whole = sum(dues.map(due => due.interest))
+  const each = (amount: Paise) => round(new LedgerDecimal(amount).dividedBy(dues.length), terms)
+  let balance = principal
+  let left = whole
+  return dues.map((due, i) => {
+    const isLast = i === dues.length - 1
+    const ofPrincipal = isLast ? balance : each(principal)
+    const interest = isLast ? left : each(whole)
+    balance -= ofPrincipal
+    left -= interest
+    return { ...due, principal: ofPrincipal, interest, balance }
+  })
+}
+
+function dueOf({ number, from, due }: Period, principal: Paise, interest: Paise, balance: Paise) {
+  return { number, from, due, principal, interest, fees: 0, balance }
+}
+
+function refuseTooSmall(instalment: Paise, interest: Paise, fixedEmiAmount: string | undefined) {
+  if (fixedEmiAmount === undefined || instalment > interest) return
+  const message = `EMI amount must be greater than : ${rupees(interest).toFixed(2)}`
+  throw domainRule('error.msg.loanschedule.emi.amount.must.be.greter.than.interest', message)
 }
 
 function shareOf(amount: Paise, part: Decimal, terms: LoanTerms): Paise {
   return round(new LedgerDecimal(amount).times(part), terms)
 }
 
-function equalInstalment(principal: Paise, part: Decimal, terms: LoanTerms): Paise {
-  if (part.isZero()) return withoutInterest(principal, terms)
-  const discount = new Exact(1).minus(part.plus(1).pow(-terms.numberOfRepayments))
+function fixed(amount: string | undefined): Paise | undefined {
+  return amount === undefined ? undefined : paise(new Exact(amount))
+}
+
+function equalInstalment(principal: Paise, instalments: number, terms: LoanTerms): Paise {
+  const part = partOfBalance(terms)
+  if (part.isZero()) return withoutInterest(principal, instalments, terms)
+  const discount = new Exact(1).minus(part.plus(1).pow(-instalments))
   return round(part.times(principal).dividedBy(discount), terms)
 }
 
 /** Fineract divides doubles here: 100.02 / 12 is slightly less than 8.335. */
-function withoutInterest(principal: Paise, terms: LoanTerms): Paise {
-  return paise(new Exact(rupees(principal) / terms.numberOfRepayments), terms.rounding)
-}
-
-/**
- * Months count from the first day, so that 31 January leads to 29 February and then 31 March; years count
- * from the previous due date, so that a schedule from 29 February 2020 stays on the 28th.
- */
-function dueDate(terms: LoanTerms, start: string, from: string, number: number): string {
-  const every = terms.repaymentEvery
-  if (terms.repaymentFrequencyType === DAYS) return addDays(from, every)
-  if (terms.repaymentFrequencyType === WEEKS) return addDays(from, 7 * every)
-  if (terms.repaymentFrequencyType === MONTHS) return addMonths(start, every * number)
-  return addMonths(from, 12 * every)
-}
-
-function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
-  for (const charge of charges) {
-    const day = charge.dueDate ?? dues[0]?.due ?? ''
-    const instalment = dues.find(({ due }) => day <= due) ?? dues.at(-1)
-    if (instalment) instalment.fees = sum([instalment.fees, charge.amount])
-  }
-  return dues
+function withoutInterest(principal: Paise, instalments: number, terms: LoanTerms): Paise {
+  return paise(new Exact(rupees(principal) / instalments), terms.rounding)
 }
 
 function round(value: Decimal, { rounding }: LoanTerms): Paise {

@@ -30,7 +30,7 @@ export function summaryView(loan: Loan, account: Account, today: string) {
     interestOverdue: amount(late(due => due.interest - due.interestPaid)),
     feeChargesCharged: amount(account.feesCharged),
     feeAdjustments: NIL,
-    feeChargesDueAtDisbursementCharged: NIL,
+    feeChargesDueAtDisbursementCharged: amount(account.feesAtDisbursement),
     ...part('feeCharges', account.feesPaid, account.feesCharged - account.feesPaid),
     feeChargesWaived: NIL,
     feeChargesOverdue: amount(late(due => due.fees - due.feesPaid)),

@@ -7,7 +7,8 @@ import type { Ledger } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
-import { makeSchedule } from './schedule.ts'
+import { netOf } from './net-of.ts'
+import { withSchedule } from './schedule.ts'
 import { APPROVED, SUBMITTED, statusView } from './status.ts'
 
 const KEYS = new Set(['note'])
@@ -41,14 +42,11 @@ function asSubmitted(loan: Loan): Loan {
   const proposed = loan.proposedPrincipal
   const undone = { ...loan, status: SUBMITTED, approvedOn: undefined }
   if (proposed === loan.principal) return undone
-  const scheduled = { ...loan.scheduled, principal: proposed }
-  const dues = makeSchedule(loan.terms, proposed, scheduled.from, loan.charges)
+  const made = withSchedule(undone, { ...loan.scheduled, principal: proposed })
   return {
-    ...undone,
+    ...made,
     principal: proposed,
     approvedPrincipal: proposed,
-    netDisbursalAmount: proposed,
-    scheduled,
-    expectedMaturityDate: dues.at(-1)?.due,
+    netDisbursalAmount: netOf(made),
   }
 }

@@ -5,6 +5,7 @@ import { type Ledger, today } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
 import { loanResult } from './loan-result.ts'
+import { netOf } from './net-of.ts'
 import { rescheduled } from './rescheduled.ts'
 import { ACTIVE, APPROVED, statusView } from './status.ts'
 
@@ -25,13 +26,13 @@ export function undoDisbursal(ledger: Ledger, loan: Loan, body: Body) {
     books.saveTransaction({ ...transaction, reversedOn, unlisted: true })
   }
   const principal = loan.approvedPrincipal
+  const made = rescheduled(loan, principal, loan.expectedDisbursementDate)
   const approved: Loan = {
-    ...loan,
+    ...made,
     status: APPROVED,
     principal,
-    netDisbursalAmount: principal,
+    netDisbursalAmount: netOf(made),
     disbursedOn: undefined,
-    ...rescheduled(loan, principal, loan.expectedDisbursementDate),
   }
   books.saveLoan(withNote(ledger, approved, textOf(body, 'note')))
   const changes = { status: statusView(APPROVED), actualDisbursementDate: '' }

@@ -1,6 +1,6 @@
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { type Checks, checks } from '../fields/checks.ts'
-import { plainIntegerOf } from '../fields/number.ts'
+import { idOf, plainIntegerOf } from '../fields/number.ts'
 import { isSent } from '../fields/text.ts'
 import {
   containerError,
@@ -9,16 +9,20 @@ import {
   integrityIssue,
   unknownIntegrityIssue,
 } from '../http/refusal.ts'
-import { refuseUnknownProduct } from '../reference/products.ts'
+import { checkOwnTerms } from '../reference/own-terms.ts'
+import type { Product } from '../reference/product.ts'
+import { productById, refuseClosedProduct } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { refuseInactiveClient } from './active-client.ts'
 import { changedLoan } from './changed-loan.ts'
-import { checkGrace, checkLimits, refuseTerm } from './limits.ts'
+import { checkLimits, refuseTerm } from './limits.ts'
 import type { Loan } from './loan.ts'
-import { numberCharges } from './loan-charges.ts'
+import { checkLoanCharges, numberCharges } from './loan-charges.ts'
 import { UPDATE_KEYS } from './loan-keys.ts'
-import { LOAN_TYPES, type LoanRequest, readLoanRequest } from './loan-request.ts'
+import { LOAN_TYPES, type LoanRequest, readLoanRequest, requestFor } from './loan-request.ts'
 import { loanResult } from './loan-result.ts'
+import { refuseFirstRepayment } from './new-loan.ts'
+import { checkGrace, refuseFixedEmi } from './shape.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
@@ -30,26 +34,37 @@ export function updateLoan(ledger: Ledger, loan: Loan, body: Body) {
     const message = `Loan application with identifier ${loan.id} cannot be modified in its current state.`
     throw domainRule('error.msg.loan.cannot.modify.loan.in.its.present.state', message, loan.id)
   }
-  const request = readLoanRequest(body)
-  checkUpdate(ledger, loan, request, body)
-  const { changed, changes, isRebuilt } = changedLoan(ledger, loan, request, body)
+  const product = productById(ledger, idOf(body, 'productId') ?? loan.productId)
+  refuseFixedEmi(product, body)
+  const request = requestFor(product, readLoanRequest(body))
+  checkUpdate(ledger, loan, product, request, body)
+  const { changed, changes, isRebuilt } = changedLoan(ledger, loan, product, request, body)
   if (isRebuilt) refuseWithoutSchedule(request, changed)
   else refuseTerm(changed.terms)
   ledger.books.saveLoan({ ...changed, charges: numberCharges(ledger, changed.charges) })
   return loanResult(ledger, changed, { changes })
 }
 
-function checkUpdate(ledger: Ledger, loan: Loan, request: LoanRequest, body: Body): void {
-  if (request.productId !== undefined) refuseUnknownProduct(request.productId)
+function checkUpdate(
+  ledger: Ledger,
+  loan: Loan,
+  product: Product,
+  request: LoanRequest,
+  body: Body,
+): void {
   const client =
     request.clientId === undefined ? undefined : refuseInactiveClient(ledger, request.clientId)
   const check = checkFields(request, body)
+  checkOwnTerms(check, request.shape)
+  checkLoanCharges(check, body)
   const submittedOn = request.submittedOnDate ?? loan.submittedOn
   const expectedOn = request.expectedDisbursementDate ?? loan.expectedDisbursementDate
   refuseSubmission(submittedOn, expectedOn, client, today(ledger))
-  checkLimits(check, request, body)
-  checkGrace(check, request.numberOfRepayments)
+  refuseClosedProduct(product, submittedOn)
+  checkLimits(check, product, request, body)
+  checkGrace(check, request.shape, request.numberOfRepayments)
   check.throwIfAny()
+  refuseFirstRepayment(request)
 }
 
 const AT_LEAST_ONE = ['loanTermFrequency', 'numberOfRepayments', 'repaymentEvery'] as const

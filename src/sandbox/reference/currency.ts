@@ -13,6 +13,10 @@ export const INR = {
 export const rupee = (rounding?: Rounding) =>
   rounding === undefined ? INR : { ...INR, ...rounding }
 
+export function currencyByCode(code: string, rounding?: Rounding) {
+  return code === USD.code ? { ...USD, ...rounding } : rupee(rounding)
+}
+
 const USD = {
   code: 'USD',
   name: 'US Dollar',

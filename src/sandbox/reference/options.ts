@@ -41,10 +41,16 @@ export function interestMethod(id: number): Option {
   return id === 0 ? DECLINING : FLAT
 }
 
-export const SAME_AS_REPAYMENT: Option = {
+const SAME_AS_REPAYMENT: Option = {
   id: 1,
   code: 'interestCalculationPeriodType.same.as.repayment.period',
   value: 'Same as repayment period',
+}
+
+const DAILY: Option = { id: 0, code: 'interestCalculationPeriodType.daily', value: 'Daily' }
+
+export function interestCalculation(id: number): Option {
+  return id === 0 ? DAILY : SAME_AS_REPAYMENT
 }
 
 export const ACTUAL_MONTH: Option = { id: 1, code: 'DaysInMonthType.actual', value: 'Actual' }

@@ -1,7 +1,9 @@
-import { notFound } from '../http/refusal.ts'
-import { amount, rate } from '../http/wire.ts'
-import type { Ledger } from '../storage/ledger.ts'
-import { rupee } from './currency.ts'
+import { domainRule, notFound } from '../http/refusal.ts'
+import { day, rate } from '../http/wire.ts'
+import { strategyName } from '../loans/strategy.ts'
+import { type Ledger, today } from '../storage/ledger.ts'
+import { chargeById, chargeView } from './charges.ts'
+import { currencyByCode } from './currency.ts'
 import {
   ACTUAL_MONTH,
   ACTUAL_YEAR,
@@ -9,50 +11,60 @@ import {
   CUMULATIVE,
   frequency,
   HORIZONTAL,
+  interestCalculation,
   interestMethod,
-  PER_YEAR,
-  SAME_AS_REPAYMENT,
+  rateFrequency,
 } from './options.ts'
+import { ownTermsView } from './own-terms.ts'
+import type { Product } from './product.ts'
+import { annualRate, recalculationView } from './rates.ts'
 
-const LENDERS = 9
-
-const PRODUCTS = Array.from({ length: LENDERS }, (_, i) => product(i + 1))
-
-export function productsOf({ roundings }: Ledger) {
-  return PRODUCTS.map(one => ({ ...one, currency: rupee(roundings.get(one.id)) }))
+export function productsView(ledger: Ledger) {
+  return [...ledger.books.defined.products.values()].map(product => productView(ledger, product))
 }
 
-export function productById(ledger: Ledger, id: number) {
-  refuseUnknownProduct(id)
-  return { ...productsOf(ledger)[id - 1], charges: [] }
+/** A product that is read alone has its charges. */
+export function productWithCharges(ledger: Ledger, product: Product) {
+  const charges = product.chargeIds.map(id => chargeView(chargeById(ledger, id)))
+  return { ...productView(ledger, product), charges }
 }
 
-export function productName(id: number): string {
-  return `LENDER_0${id}`
-}
-
-export function productDescription(id: number): string {
-  return `Contract-test product ${productName(id)}`
-}
-
-export function refuseUnknownProduct(id: number): void {
-  if (id >= 1 && id <= LENDERS) return
+export function productById(ledger: Ledger, id: number): Product {
+  const product = ledger.books.defined.products.get(id)
+  if (product) return product
   const message = `Loan product with identifier ${id} does not exist`
   throw notFound('error.msg.loanproduct.id.invalid', message, id)
 }
 
-function product(id: number) {
+/** A loan can be submitted while its product is open. */
+export function refuseClosedProduct(product: Product, submittedOn: string | undefined): void {
+  const { startDate, closeDate } = product
+  if (submittedOn === undefined) return
+  const refusal = (when: string, what: string) =>
+    domainRule(
+      `error.msg.loan.application.submitted.on.date.cannot.be.${when}.the.loan.product.${what.toLowerCase()}.date`,
+      `submittedOnDate cannot be ${when} the loan product ${what.toLowerCase()}Date.`,
+    )
+  if (startDate !== undefined && submittedOn < startDate) throw refusal('before', 'start')
+  if (closeDate !== undefined && submittedOn > closeDate) throw refusal('after', 'close')
+}
+
+function productView(ledger: Ledger, product: Product) {
+  const { id, name, shortName, description, startDate, closeDate } = product
+  const isOpen = closeDate === undefined || closeDate >= today(ledger)
   return {
     id,
-    name: productName(id),
-    shortName: `L0${id}`,
-    description: productDescription(id),
+    name,
+    shortName,
+    description,
     includeInBorrowerCycle: false,
     useBorrowerCycle: false,
-    status: 'loanProduct.active',
-    currency: rupee(),
-    ...terms(),
-    ...methods(),
+    startDate: day(startDate),
+    closeDate: day(closeDate),
+    status: isOpen ? 'loanProduct.active' : 'loanProduct.inActive',
+    currency: currencyByCode(product.currencyCode, product.rounding),
+    ...termsView(product),
+    ...methodsView(product),
     principalVariationsForBorrowerCycle: [],
     interestRateVariationsForBorrowerCycle: [],
     numberOfRepaymentVariationsForBorrowerCycle: [],
@@ -60,7 +72,7 @@ function product(id: number) {
     canUseForTopup: false,
     isRatesEnabled: false,
     rates: [],
-    ...disbursements(),
+    ...disbursementsView(product),
     delinquencyBucketOptions: [],
     enableDownPayment: false,
     enableAutoRepaymentForDownPayment: false,
@@ -70,21 +82,23 @@ function product(id: number) {
   }
 }
 
-function terms() {
+function termsView(product: Product) {
+  const { principal, numberOfRepayments, interestRatePerPeriod } = product
   return {
-    principal: amount(50_000_00),
-    minPrincipal: amount(100_00),
-    maxPrincipal: amount(10_000_000_00),
-    numberOfRepayments: 12,
-    minNumberOfRepayments: 1,
-    maxNumberOfRepayments: 360,
-    repaymentEvery: 1,
-    repaymentFrequencyType: frequency('repaymentFrequency', 2),
-    interestRatePerPeriod: rate('18'),
-    minInterestRatePerPeriod: rate('0'),
-    maxInterestRatePerPeriod: rate('100'),
-    interestRateFrequencyType: PER_YEAR,
-    annualInterestRate: rate('18'),
+    principal: rate(principal.usual),
+    minPrincipal: principal.least && rate(principal.least),
+    maxPrincipal: principal.most && rate(principal.most),
+    numberOfRepayments: numberOfRepayments.usual,
+    minNumberOfRepayments: numberOfRepayments.least,
+    maxNumberOfRepayments: numberOfRepayments.most,
+    repaymentEvery: product.repaymentEvery,
+    repaymentFrequencyType: frequency('repaymentFrequency', product.repaymentFrequencyType),
+    interestRatePerPeriod: rate(interestRatePerPeriod.usual),
+    minInterestRatePerPeriod: interestRatePerPeriod.least && rate(interestRatePerPeriod.least),
+    maxInterestRatePerPeriod: interestRatePerPeriod.most && rate(interestRatePerPeriod.most),
+    interestRateFrequencyType: rateFrequency(product.interestRateFrequencyType),
+    annualInterestRate: annualRate(interestRatePerPeriod.usual, product.interestRateFrequencyType),
+    ...ownTermsView(product.own),
     isLinkedToFloatingInterestRates: false,
     isFloatingInterestRateCalculationAllowed: false,
     allowVariableInstallments: false,
@@ -93,20 +107,22 @@ function terms() {
   }
 }
 
-function methods() {
+function methodsView(product: Product) {
+  const { transactionProcessingStrategyCode, recalculation } = product
   return {
-    amortizationType: amortization(1),
-    interestType: interestMethod(0),
-    interestCalculationPeriodType: SAME_AS_REPAYMENT,
+    amortizationType: amortization(product.amortizationType),
+    interestType: interestMethod(product.interestType),
+    interestCalculationPeriodType: interestCalculation(product.interestCalculationPeriodType),
     allowPartialPeriodInterestCalculation: false,
-    transactionProcessingStrategyCode: 'mifos-standard-strategy',
-    transactionProcessingStrategyName: 'Penalties, Fees, Interest, Principal order',
+    transactionProcessingStrategyCode,
+    transactionProcessingStrategyName: strategyName(transactionProcessingStrategyCode),
     paymentAllocation: [],
     creditAllocation: [],
     daysInMonthType: ACTUAL_MONTH,
     daysInYearType: ACTUAL_YEAR,
-    isInterestRecalculationEnabled: false,
-    canDefineInstallmentAmount: false,
+    isInterestRecalculationEnabled: recalculation !== undefined,
+    interestRecalculationData: recalculation && recalculationView(recalculation),
+    canDefineInstallmentAmount: product.canDefineInstallmentAmount,
     repaymentStartDateType: {
       id: 1,
       code: 'repaymentStartDateType.disbursementDate',
@@ -116,28 +132,20 @@ function methods() {
   }
 }
 
-function disbursements() {
+function disbursementsView(product: Product) {
+  const { tranches, overApplied } = product
   return {
-    multiDisburseLoan: false,
-    maxTrancheCount: 0,
-    disallowExpectedDisbursements: false,
-    allowApprovedDisbursedAmountsOverApplied: false,
-    overAppliedNumber: 0,
-    principalThresholdForLastInstallment: amount(0),
+    multiDisburseLoan: tranches !== undefined,
+    maxTrancheCount: tranches?.most ?? 0,
+    outstandingLoanBalance: tranches?.outstanding && rate(tranches.outstanding),
+    disallowExpectedDisbursements: tranches?.withoutExpected ?? false,
+    allowApprovedDisbursedAmountsOverApplied: overApplied !== undefined,
+    overAppliedCalculationType: overApplied?.calculation,
+    overAppliedNumber: overApplied?.number ?? 0,
+    principalThresholdForLastInstallment: rate('0'),
     holdGuaranteeFunds: false,
     accountMovesOutOfNPAOnlyOnArrearsCompletion: false,
-    allowAttributeOverrides: {
-      amortizationType: true,
-      interestType: true,
-      transactionProcessingStrategyCode: true,
-      interestCalculationPeriodType: true,
-      inArrearsTolerance: true,
-      repaymentEvery: true,
-      graceOnPrincipalAndInterestPayment: true,
-      graceOnArrearsAgeing: true,
-      isNew: true,
-    },
-    syncExpectedWithDisbursementDate: false,
-    isEqualAmortization: false,
+    allowAttributeOverrides: { ...product.overrides, isNew: true },
+    syncExpectedWithDisbursementDate: product.syncExpectedWithDisbursementDate,
   }
 }

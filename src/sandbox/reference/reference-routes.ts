@@ -2,22 +2,26 @@ import { sees } from '../access/caller.ts'
 import { command, type Router, read } from '../http/plan.ts'
 import { containerError, notSupported } from '../http/refusal.ts'
 import { idIn } from '../http/target.ts'
-import { createCharge } from './charges.ts'
+import { chargeView, createCharge } from './charges.ts'
 import { businessDate, businessDates, configuration, configurations } from './configuration.ts'
+import { createProduct } from './create-product.ts'
 import { currencies } from './currency.ts'
 import type { Office } from './office.ts'
 import { createOffice, officeByExternalId, officeById, officeView } from './offices.ts'
 import type { PaymentType } from './payment-type.ts'
 import { createPaymentType, paymentTypeById } from './payment-types.ts'
-import { productById, productsOf } from './products.ts'
+import { productById, productsView, productWithCharges } from './products.ts'
 
 export const planForProducts: Router = (ledger, { method, path: [first, ...rest] }) => {
+  if (first === undefined && method === 'POST') {
+    return command('CREATE/LOANPRODUCT', body => createProduct(ledger, body))
+  }
   if (method !== 'GET') throw notSupported('changing a loan product')
-  if (first === undefined) return read('GET products', () => productsOf(ledger))
+  if (first === undefined) return read('GET products', () => productsView(ledger))
   // No product has an external id, and Fineract answers an unknown one with a 500.
   if (first === 'external-id' && rest.length === 1) throw containerError(500)
   const id = idIn(first, rest)
-  return read('GET product', () => productById(ledger, id))
+  return read('GET product', () => productWithCharges(ledger, productById(ledger, id)))
 }
 
 export const planForPaymentTypes: Router = (ledger, { method, path, query }) => {
@@ -39,7 +43,7 @@ function typesIn(types: Map<number, PaymentType>, query: URLSearchParams): Payme
 
 export const planForCharges: Router = (ledger, { method, path }) => {
   if (method === 'GET' && path.length === 0) {
-    return read('GET charges', () => [...ledger.books.defined.charges.values()])
+    return read('GET charges', () => [...ledger.books.defined.charges.values()].map(chargeView))
   }
   if (method !== 'POST' || path.length > 0) throw notSupported('changing a charge')
   return command('CREATE/CHARGE', body => createCharge(ledger, body))

@@ -1,10 +1,10 @@
 import { firstRoles, type Role, type User } from '../access/user.ts'
 import type { Client } from '../clients/client.ts'
 import type { Loan } from '../loans/loan.ts'
-import { scheduleOf } from '../loans/schedule.ts'
 import type { Charge } from '../reference/charge.ts'
 import { firstOffices, HEAD_OFFICE_ID, type Office } from '../reference/office.ts'
 import { firstPaymentTypes, type PaymentType } from '../reference/payment-type.ts'
+import { firstProducts, type Product } from '../reference/product.ts'
 import { type Account, allocate, openAccount } from '../transactions/account.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 
@@ -19,6 +19,7 @@ type Kind =
   | 'office'
   | 'role'
   | 'user'
+  | 'product'
 
 /** What an administrator defines. */
 type Definitions = {
@@ -27,6 +28,7 @@ type Definitions = {
   offices: Office
   roles: Role
   users: User
+  products: Product
 }
 
 /** What one write changed. It is one line of the journal, so it is applied in full or not at all. */
@@ -38,7 +40,7 @@ export type Changes = {
   transactions?: Transaction[]
 } & { [Name in keyof Definitions]?: Definitions[Name][] }
 
-const DEFINITIONS = ['paymentTypes', 'charges', 'offices', 'roles', 'users'] as const
+const DEFINITIONS = ['paymentTypes', 'charges', 'offices', 'roles', 'users', 'products'] as const
 
 /** Enough for the loans that a test works on at a time; others are computed again when read. */
 const MAX_ACCOUNTS = 50_000
@@ -59,6 +61,7 @@ export class Books {
     offices: byId(firstOffices),
     roles: byId(firstRoles),
     users: new Map(),
+    products: byId(firstProducts),
   }
   readonly #transactionsOfLoan = new Map<number, Map<number, Transaction>>()
   readonly #accounts = new Map<number, Account>()
@@ -67,6 +70,7 @@ export class Books {
     office: firstOffices.length,
     role: firstRoles.length,
     user: 1,
+    product: firstProducts.length,
   }
   #changes: Changes = {}
 
@@ -139,7 +143,7 @@ export class Books {
   accountOf(loan: Loan): Account {
     const kept = this.#accounts.get(loan.id)
     if (kept) return kept
-    const account = openAccount(scheduleOf(loan))
+    const account = openAccount(loan)
     for (const transaction of this.transactionsOf(loan)) {
       if (isLiveRepayment(transaction)) allocate(account, transaction.amount, transaction.date)
     }

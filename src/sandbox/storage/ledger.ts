@@ -1,5 +1,4 @@
 import { type Administrator, superUser } from '../access/user.ts'
-import type { Rounding } from '../money.ts'
 import { AnswerStore, type StoredAnswer } from './answer-store.ts'
 import { Books, type Changes } from './books.ts'
 import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
@@ -20,8 +19,6 @@ export type Ledger = {
   administrator: Administrator
   calendarDay(): string
   businessDate: string | undefined
-  /** By product id, for products whose currency is not rounded to paise. Unlike the books, this is not kept on disk. */
-  roundings: Map<number, Rounding>
 }
 
 export function openLedger(
@@ -56,7 +53,6 @@ function empty(administrator: Administrator) {
     books,
     answers: new AnswerStore(),
     log: new WriteLog(),
-    roundings: new Map<number, Rounding>(),
   }
 }
 

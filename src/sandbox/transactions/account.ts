@@ -1,4 +1,8 @@
-import type { Due } from '../loans/schedule.ts'
+import type { Due } from '../loans/due.ts'
+import { atDisbursement } from '../loans/fees.ts'
+import type { Loan } from '../loans/loan.ts'
+import { duesOf, scheduleOf } from '../loans/schedule.ts'
+import { isDisbursed } from '../loans/status.ts'
 import { type Paise, sum } from '../money.ts'
 import type { Split } from './transaction.ts'
 
@@ -21,13 +25,18 @@ export type Account = {
   feesPaid: Paise
   interestCharged: Paise
   feesCharged: Paise
+  // Of these, what the disbursal itself pays.
+  feesAtDisbursement: Paise
   outstanding: Paise
   overpaid: Paise
 }
 
-export function openAccount(dues: Due[]): Account {
+export function openAccount(loan: Loan): Account {
+  const dues = scheduleOf(loan)
+  const feesAtDisbursement = atDisbursement(loan.charges, duesOf(loan))
+  const feesPaid = isDisbursed(loan.status) ? feesAtDisbursement : 0
   const interestCharged = sum(dues.map(due => due.interest))
-  const feesCharged = sum(dues.map(due => due.fees))
+  const feesCharged = sum(dues.map(due => due.fees)) + feesAtDisbursement
   const balance = sum(dues.map(due => due.principal))
   return {
     instalments: dues.map(due => ({
@@ -42,10 +51,11 @@ export function openAccount(dues: Due[]): Account {
     balance,
     principalPaid: 0,
     interestPaid: 0,
-    feesPaid: 0,
+    feesPaid,
     interestCharged,
     feesCharged,
-    outstanding: balance + interestCharged + feesCharged,
+    feesAtDisbursement,
+    outstanding: balance + interestCharged + feesCharged - feesPaid,
     overpaid: 0,
   }
 }

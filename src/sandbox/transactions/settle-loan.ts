@@ -1,5 +1,4 @@
 import type { Loan } from '../loans/loan.ts'
-import { scheduleOf } from '../loans/schedule.ts'
 import { ACTIVE, CLOSED, OVERPAID } from '../loans/status.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import type { Ledger } from '../storage/ledger.ts'
@@ -9,7 +8,7 @@ import type { Split, Transaction } from './transaction.ts'
 /** After one repayment was reversed or posted before an existing one, all are allocated again. */
 export function reallocate(ledger: Ledger, loan: Loan): void {
   const { books } = ledger
-  const account = openAccount(scheduleOf(loan))
+  const account = openAccount(loan)
   for (const transaction of books.transactionsOf(loan)) {
     if (!isLiveRepayment(transaction)) continue
     const split = allocate(account, transaction.amount, transaction.date)

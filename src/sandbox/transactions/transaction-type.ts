@@ -9,6 +9,11 @@ const FLAGS = `disbursement repaymentAtDisbursement repayment merchantIssuedRefu
 const types = {
   disbursement: type(1, 'disbursement', 'Disbursement'),
   repayment: type(2, 'repayment', 'Repayment'),
+  repaymentAtDisbursement: type(
+    5,
+    'repaymentAtDisbursement',
+    'Repayment (at time of disbursement)',
+  ),
   initiateTransfer: type(12, 'initiateTransfer', 'Initiate Transfer'),
   approveTransfer: type(13, 'approveTransfer', 'Approve Transfer'),
   accrual: type(10, 'accrual', 'Accrual'),

@@ -17,12 +17,20 @@ export type Split = {
   balance: Paise
 }
 
+type TransactionType =
+  | 'disbursement'
+  | 'repayment'
+  | 'repaymentAtDisbursement'
+  | 'accrual'
+  | 'initiateTransfer'
+  | 'approveTransfer'
+
 export type Transaction = Split & {
   id: number
   loanId: number
   // Of the client when it was posted.
   officeId: number
-  type: 'disbursement' | 'repayment' | 'accrual' | 'initiateTransfer' | 'approveTransfer'
+  type: TransactionType
   date: string
   amount: Paise
   externalId?: string | undefined
