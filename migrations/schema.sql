@@ -682,6 +682,8 @@ create table loanops.operation (
   caller text,
   request_id text,
   traceparent text,
+  sent_attempt integer,
+  may_still_run boolean default false not null,
   actor text,
   address inet,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),

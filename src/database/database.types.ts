@@ -555,6 +555,7 @@ export interface LoanopsOperation {
   key_generation: Generated<number>;
   last_error: string | null;
   look_first: Generated<boolean>;
+  may_still_run: Generated<boolean>;
   next_try_at: Generated<Timestamp>;
   operation_type: string;
   origin: string;
@@ -565,6 +566,7 @@ export interface LoanopsOperation {
   resolution: string | null;
   response: Json | null;
   seen: Json | null;
+  sent_attempt: number | null;
   seq: Generated<Int8>;
   status: Generated<string>;
   subject: string;

@@ -23,6 +23,7 @@ import {
   keepingResolution,
   operatorsRefusal,
   stillUnapproved,
+  stillUnknown,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
@@ -92,15 +93,19 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
     const held = await look(current)
     if (held.state === 'there') return ended(current, answer, success(held))
   }
+  // What was refused before the write says nothing about a call that still runs at the ledger.
+  const isUndecided = claim.mayStillRun && calls.written() === null
   if (claim.takesEqualAsDone) {
     const held = await (operation.holds ?? operation.find)(attempt, claim.data)
     if (held.state === 'there') return ended(current, answer, success(held))
-    if (held.state === 'differs') {
+    if (held.state === 'differs' && !isUndecided) {
       const difference = refusal('409', 'loanops.differs.at.ledger', held.how)
       return refused(current, difference, answer)
     }
   }
-  return decided(current, answer)
+  return isUndecided
+    ? ended(current, calls.lastRead(), stillUnknown(claim, answer))
+    : decided(current, answer)
 }
 
 /** Fineract answers a write with wrong credentials with a 500; a read distinguishes that from a real failure. */
@@ -140,10 +145,10 @@ function isContainerError({ status, body }: Answer): boolean {
 
 function isPastDeadline(
   { deadlineSeconds, ledger, pauses }: AttemptContext,
-  { acceptedAt, unknownSince, waitingFor, isTried }: Claim,
+  { acceptedAt, unknownSince, mayStillRun, waitingFor, isTried }: Claim,
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
-  if (unknownSince !== null || waitingFor === 'ledger_approval') return false
+  if (unknownSince !== null || mayStillRun || waitingFor === 'ledger_approval') return false
   // It has only waited behind others, which is no reason to fail it while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
   const wasPausedMs = pauses.pausedSince(acceptedAt)

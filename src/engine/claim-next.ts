@@ -4,7 +4,7 @@ import { groupCommit } from '../database/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { type Claim, claimHeads } from './claim.ts'
 import type { Leases } from './leases.ts'
-import { isClientSubject } from './operation.ts'
+import { type Catalogue, isClientSubject } from './operation.ts'
 import { laneOf, ORIGINS } from './origin.ts'
 import type { Starts } from './starts.ts'
 import type { WakeLoans } from './wake-loans.ts'
@@ -18,17 +18,21 @@ export type ClaimNext = {
 
 type Wanted = { subject: string; hasEnded: boolean }
 
+type ClaimNextContext = {
+  leases: Leases
+  starts: Starts
+  watch: Watch
+  wakeLoans: WakeLoans
+  catalogue: Catalogue
+  isStopping(): boolean
+}
+
 export function openClaimNext(
   db: Database,
   worker: string,
-  {
-    leases,
-    starts,
-    watch,
-    wakeLoans,
-    isStopping,
-  }: { leases: Leases; starts: Starts; watch: Watch; wakeLoans: WakeLoans; isStopping(): boolean },
+  { leases, starts, watch, wakeLoans, catalogue, isStopping }: ClaimNextContext,
 ): ClaimNext {
+  const writingAtOnce = [...catalogue.values()].filter(one => one.writesAtOnce).map(one => one.name)
   const watched = watch.over('claims')
   const claims = groupCommit((wanted: Wanted[]) => watched(() => claimEach(wanted)), {
     onWaited: watch.waited('claims'),
@@ -46,7 +50,11 @@ export function openClaimNext(
     const endedClients = wanted
       .filter(({ subject, hasEnded }) => hasEnded && isClientSubject(subject))
       .map(({ subject }) => subject)
-    const made = await claimHeads(db, worker, subjects, { startable, endedClients })
+    const made = await claimHeads(db, worker, subjects, {
+      startable,
+      writingAtOnce,
+      endedClients,
+    })
     if (made.claims.length > 0) crashPoint('claim.committed')
     leases.add(made.claims, since)
     if (made.readyLoans.length > 0) void wakeLoans(made.readyLoans)

@@ -28,9 +28,13 @@ export type Claim = {
   data: Data
   /** Claim count; a writer with an older number has lost its lease. Column `attempt`. */
   number: number
-  /** Until the attempt's start is recorded, nothing may be written. */
+  /** Then the attempt counts even if its process dies. */
   isStarted: boolean
+  /** Until this is recorded, nothing may be written. */
+  isSent: boolean
   lookFirst: boolean
+  /** A call under the current key may have been sent, and nothing shows that it has ended. */
+  mayStillRun: boolean
   isTried: boolean
   unknownSince: Date | null
   waitingFor: WaitingFor | null
@@ -60,14 +64,14 @@ type Claimed = {
 }
 
 /**
- * @param startable origins whose claims start their attempts at once
+ * @param startable origins whose claims start their attempts at once; those of the types in `writingAtOnce` count as sent
  * @param endedClients client subjects whose operation has just ended
  */
 export async function claimHeads(
   db: Database,
   worker: string,
   subjects: string[],
-  { startable = ORIGINS, endedClients = [] }: ClaimOptions = {},
+  { startable = ORIGINS, writingAtOnce = [], endedClients = [] }: ClaimOptions = {},
 ): Promise<Claimed> {
   if (subjects.length + endedClients.length === 0) return { claims: [], readyLoans: [] }
   const { rows } = await sql<Claim & { readyLoan: string | null }>`${prepared('claim_heads')}
@@ -87,14 +91,18 @@ export async function claimHeads(
       update loanops.operation o
          set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
              attempt = o.attempt + 1,
-             unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end
+             unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end,
+             sent_attempt = case when o.origin = any(${startable}) and o.operation_type = any(${writingAtOnce})
+                            then o.attempt + 1 end
        where o.id = any(array(select id from head))
       returning o.*
     ), ready as (${loansReadyAfter(endedClients)}
     )
     select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
            claimed.subject, external_id as "externalId", data, attempt as number,
-           unstarted_attempt is distinct from attempt as "isStarted", look_first as "lookFirst",
+           unstarted_attempt is distinct from attempt as "isStarted", sent_attempt is not distinct from attempt as "isSent",
+           look_first as "lookFirst",
+           may_still_run as "mayStillRun",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id offset 0)) as "isTried",
@@ -116,8 +124,13 @@ export async function claimHeads(
   }
 }
 
-type ClaimOptions = { startable?: readonly Origin[]; endedClients?: string[] }
+type ClaimOptions = {
+  startable?: readonly Origin[]
+  writingAtOnce?: readonly string[]
+  endedClients?: string[]
+}
 
+/** Records that they have started, and that their writes may be sent now. */
 export async function startClaims(
   db: Database,
   worker: string,
@@ -135,7 +148,7 @@ export async function startClaims(
           where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and ${isUnfinished}
             for no key update) o
     )
-    update loanops.operation o set unstarted_attempt = null
+    update loanops.operation o set unstarted_attempt = null, sent_attempt = o.attempt
      where o.id = any(array(select id from starting))
     returning o.id, o.attempt as number`.execute(db)
   return rows

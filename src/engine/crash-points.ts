@@ -4,6 +4,7 @@ export const ENGINE_CRASH_POINTS = [
   'start.committed',
   'look.answered',
   'remember.committed',
+  'write.unrecorded',
   'write.unsent',
   'write.answered',
   'finish.committed',

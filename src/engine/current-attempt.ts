@@ -76,11 +76,11 @@ export async function look(current: CurrentAttempt): Promise<Held> {
 }
 
 export function ended(
-  { claim, key }: CurrentAttempt,
+  { claim, key, calls }: CurrentAttempt,
   answer: Answer | Refusal | null,
   decision: Decision,
 ): Ended {
-  return { claim, key, answer, decision }
+  return { claim, key, answer, mayHaveArrived: calls.mayHaveArrived(), decision }
 }
 
 export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ended {

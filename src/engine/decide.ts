@@ -63,7 +63,8 @@ export function decide(
     case 'not_now':
       return {
         ...retryUnwritten(claim, answer, 'ledger_busy'),
-        wantsNewKey: answer.isRecorded,
+        // While a call under the old key may still run, only the store's own answer shows that it has ended.
+        wantsNewKey: answer.isFromStore || (answer.isRecorded && !claim.mayStillRun),
         countsAsAttempt: false,
       }
     case 'not_arrived':
@@ -149,6 +150,17 @@ export function afterFailedLook(decision: Decision): Decision {
   return isUnknown
     ? { ...decision, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
     : { ...decision, lookFirst: true }
+}
+
+/** We or the ledger refuse it before the write; an earlier call that still runs at the ledger may yet be applied. */
+export function stillUnknown(claim: Claim, refused: Answer | Refusal): Decision {
+  const message = `an earlier attempt may still arrive; a new one is refused: ${failureMessage(refused)}`
+  return {
+    ...retryLater(claim, { message }),
+    waitingFor: 'outcome_unknown',
+    lookFirst: true,
+    isUnknown: true,
+  }
 }
 
 export function deadlineRefusal(seconds: number): Refusal {

@@ -83,7 +83,8 @@ async function endExpired(
   return db.transaction().execute(async trx => {
     const { rows } = await sql<{ subject: string; origin: Origin; nextTryAt: Date }>`
       with expired as (
-        select o.id, o.attempt, o.claimed_at, o.claimed_until, o.unstarted_attempt is distinct from o.attempt as was_started
+        select o.id, o.attempt, o.claimed_at, o.claimed_until, o.unstarted_attempt is distinct from o.attempt as was_started,
+               o.sent_attempt is not distinct from o.attempt as was_sent
           from ${headsOf(subjects)}
           join loanops.operation o on o.id = oldest.id and ${isUnfinished}
          where o.claimed_until < now()
@@ -97,6 +98,7 @@ async function endExpired(
          set claimed_by = null, claimed_at = null, claimed_until = null,
              attempts = o.attempts + was_started::integer,
              look_first = o.look_first or was_started,
+             may_still_run = o.may_still_run or was_sent,
              unknown_since = coalesce(o.unknown_since, case when was_started then o.claimed_at end),
              -- An operation that is due at once waits for nothing: a batch run waits for its end. And the
              -- approver must not get a second request.

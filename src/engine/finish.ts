@@ -28,6 +28,8 @@ export type Ended = {
   claim: Claim
   key: string
   answer: Answer | Refusal | null
+  /** Its write was sent, and no answer shows that it changed nothing. */
+  mayHaveArrived?: boolean
   decision: Decision
 }
 
@@ -79,7 +81,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
     with ended as (
       select * from json_to_recordset(${storableJson(ended.map(row))}) as (
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
-        next_try_ms double precision, look_first boolean, is_unknown boolean, wants_new_key boolean,
+        next_try_ms double precision, look_first boolean, may_still_run boolean, is_unknown boolean, wants_new_key boolean,
         counts boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
       select o.id, o.claimed_at
@@ -104,6 +106,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
              next_try_at = case when ended.status = 'processing' and nullif(o.resolution, ended.resolution) is null
                then clock_timestamp() + ended.next_try_ms * interval '1 millisecond' else o.next_try_at end,
              look_first = ended.look_first,
+             may_still_run = ended.may_still_run,
              unknown_since = case when ended.status = 'processing' then
                coalesce(o.unknown_since, case when ended.is_unknown then o.claimed_at end) end,
              key_generation = o.key_generation + ended.wants_new_key::integer,
@@ -144,7 +147,7 @@ const attempts = sql`
         from attempted where id not in (select id from repeated)
     )`
 
-function row({ claim, key, answer, decision }: Ended) {
+function row({ claim, key, answer, mayHaveArrived, decision }: Ended) {
   const isOpen = decision.status === 'processing'
   const isCall = answer !== null && 'method' in answer
   return {
@@ -157,6 +160,9 @@ function row({ claim, key, answer, decision }: Ended) {
     last_error: isOpen ? decision.lastError : null,
     next_try_ms: isOpen ? decision.nextTryMs : 0,
     look_first: isOpen ? decision.lookFirst : claim.lookFirst,
+    // A new key is taken once the call under the old one has ended.
+    may_still_run:
+      isOpen && !decision.wantsNewKey && (claim.mayStillRun || mayHaveArrived === true),
     is_unknown: isOpen && decision.isUnknown,
     wants_new_key: isOpen && decision.wantsNewKey,
     counts: isOpen ? decision.countsAsAttempt : true,

@@ -76,5 +76,5 @@ function broken({ claim, key, answer, decision }: Ended, { message }: Error): En
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
   const error = new Error(`its result could not be recorded: ${message}`)
-  return { claim, key, answer, decision: brokenOff(claim, error, mayHaveArrived) }
+  return { claim, key, answer, mayHaveArrived, decision: brokenOff(claim, error, mayHaveArrived) }
 }

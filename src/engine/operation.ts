@@ -31,6 +31,8 @@ export type Operation<Schema extends TObject = TObject> = {
   /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
   subject(data: Static<Schema>): string
   waitsFor?(data: Static<Schema>): string
+  /** Its first call is the write, so that its start and its sending are one record. */
+  writesAtOnce?: true
   /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */
   run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
   /** @throws LedgerTrouble if the ledger cannot be read */

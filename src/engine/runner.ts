@@ -39,7 +39,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   let isStopping = false
   const leases = keepLeases(db, worker, log)
   const room = openRoom(slots)
-  const starts = openStarts(db, worker, slots)
+  const starts = openStarts(db, worker, slots, options.catalogue)
   const wake = openWakeLoans(db, boss, options)
   const wakeLoans = (loans: string[]) => tracked(wake(loans))
   const work: SubjectWork = {

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
 import { type Claim, claimKey, startClaims } from './claim.ts'
+import type { Catalogue } from './operation.ts'
 
 /**
  * A start recorded with its claim costs nothing; a statement of its own costs as much as the claim. But if this process dies
@@ -19,12 +20,17 @@ const ATTEMPT_MS = 60_000
 export type Starts = {
   /** Whether so many more claims of the lane will have their slots so soon that their starts may be recorded at once. */
   areNear(lane: Lane, claims: number): boolean
-  /** @param task its `start` starts the claim and then says whether it may still write */
-  run<T>(lane: Lane, claim: Claim, task: (start: () => Promise<boolean>) => Promise<T>): Promise<T>
+  /** @param task its `send` records that the claim's write may be sent, and then says whether it may */
+  run<T>(lane: Lane, claim: Claim, task: (send: () => Promise<boolean>) => Promise<T>): Promise<T>
 }
 
-/** A claim that expires without a recorded start cannot have written anything. */
-export function openStarts(db: Database, worker: string, slots: Slots): Starts {
+/** A claim that expires without this record cannot have written anything. */
+export function openStarts(
+  db: Database,
+  worker: string,
+  slots: Slots,
+  catalogue: Catalogue = new Map(),
+): Starts {
   const starts = groupCommit(startEach)
   const started = new Map<Claim, Promise<boolean>>()
   const lanes = { live: openLane(), bulk: openLane() }
@@ -37,11 +43,11 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
       lane.waiting.add(claim)
       return slots.run(name, async () => {
         lane.waiting.delete(claim)
-        const attempt = { since: performance.now(), isStarted: false }
+        const attempt = { since: performance.now(), isSent: false }
         lane.running.add(attempt)
         try {
           return await task(() => {
-            attempt.isStarted = true
+            attempt.isSent = true
             return startInSlot(lane, claim)
           })
         } finally {
@@ -49,22 +55,23 @@ export function openStarts(db: Database, worker: string, slots: Slots): Starts {
           await started.get(claim)?.catch(() => undefined)
           started.delete(claim)
           lane.running.delete(attempt)
-          if (attempt.isStarted)
+          if (attempt.isSent)
             lane.attemptMs += (performance.now() - attempt.since - lane.attemptMs) / AVERAGED
         }
       })
     },
   }
 
-  /** Also starts those that will get a slot soon. */
+  /** Also starts those that will get a slot soon, and then write at once. */
   function startInSlot(lane: LaneLoad, claim: Claim): Promise<boolean> {
     const starting = start(claim)
-    for (const next of [...lane.waiting].slice(0, ahead(lane))) void start(next)
+    for (const next of [...lane.waiting].slice(0, ahead(lane)))
+      if (catalogue.get(next.operationType)?.writesAtOnce) void start(next)
     return starting
   }
 
   function start(claim: Claim): Promise<boolean> {
-    if (claim.isStarted) return Promise.resolve(true)
+    if (claim.isSent) return Promise.resolve(true)
     const known = started.get(claim)
     if (known !== undefined) return known
     const starting = starts.submit(claim)

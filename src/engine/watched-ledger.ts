@@ -31,7 +31,6 @@ export function watchLedger(
         return answer
       },
       async write(write: Write) {
-        crashPoint('write.unsent')
         if (!(await mayWrite())) throw new Error('the lease was lost before the write')
         isSent = true
         written = await ledger.write(write, trace)

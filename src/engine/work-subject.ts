@@ -46,12 +46,12 @@ export async function workSubject(work: SubjectWork, first: Claim): Promise<void
 async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): Promise<boolean> {
   const lane = laneOf(claim.origin)
   try {
-    const ended = await work.starts.run(lane, claim, async start => {
+    const ended = await work.starts.run(lane, claim, async send => {
       work.room.announce(lane)
       const isHeld = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
       return isHeld
         ? undefined
-        : attempted(work, claim, handOver, start).catch(error => brokenAttempt(work, claim, error))
+        : attempted(work, claim, handOver, send).catch(error => brokenAttempt(work, claim, error))
     })
     if (ended !== undefined) return await work.keepResult(ended)
     crashPoint('stop.handing-back')
@@ -65,14 +65,15 @@ async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): P
 /** Nobody knows how far it came. */
 function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
   log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
-  return { claim, key: '', answer: null, decision: brokenOff(claim, error, true) }
+  const decision = brokenOff(claim, error, true)
+  return { claim, key: '', answer: null, mayHaveArrived: true, decision }
 }
 
 async function attempted(
   work: SubjectWork,
   claim: Claim,
   handOver: HandOver,
-  start: () => Promise<boolean>,
+  send: () => Promise<boolean>,
 ): Promise<Ended> {
   const operation = work.catalogue.get(claim.operationType)
   if (operation === undefined) {
@@ -80,12 +81,12 @@ async function attempted(
     const error = new Error(`this version has no operation ${claim.operationType}`)
     return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
   }
-  // A write waits until the start is recorded; a read does not.
-  const started = start()
   const mayWrite = async () => {
-    if (!(await started)) throw new ClaimGone('the claim ended before its start')
     if (claim.isPaused || !(await work.pauses.mayWrite()))
       throw new LedgerPaused('the ledger is paused')
+    crashPoint('write.unrecorded')
+    if (!(await send())) throw new ClaimGone('the claim ended before its start')
+    crashPoint('write.unsent')
     return work.leases.covers(claim)
   }
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)

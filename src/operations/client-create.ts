@@ -32,6 +32,7 @@ export const clientCreate = operation({
   ),
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
+  writesAtOnce: true,
 
   run: (attempt, data) =>
     createClient(attempt, {

@@ -42,5 +42,5 @@ function hang(starts: Starts) {
   return { release: resolve, ended: Promise.all(attempts) }
 }
 
-/** Already started, so that only its attempt takes time. */
-const newClaim = () => ({ id: newId(), isStarted: true }) as Claim
+/** Recorded already, so that only its attempt takes time. */
+const newClaim = () => ({ id: newId(), isSent: true }) as Claim

@@ -1,0 +1,126 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { endClaims } from '../support/leases.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { type PaymentService, paymentService } from '../support/payments.ts'
+import { startProcess } from '../support/process.ts'
+import { startProxy } from '../support/proxy.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const WAITS = { state: 'posting', waiting_for: 'outcome_unknown' }
+
+// Each starts two workers, one after the other.
+t.jobs = 3
+
+t.test(
+  'a payment is not refused by a setting that changed while its call ran at the ledger',
+  async t => {
+    const behind = await behindProxy(t)
+    const { service, proxy } = behind
+    const answer = Promise.withResolvers<void>()
+    proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
+    await postedByDoomed(t, behind)
+    t.match(await refusedOnce(t, behind), WAITS)
+    answer.resolve()
+    t.match(await ended(service), { state: 'posted' })
+    t.equal((await service.repayments()).length, 1)
+  },
+)
+
+t.test(
+  'nor while a proxy lost the ledger during its call, until an operator says that it failed',
+  async t => {
+    const behind = await behindProxy(t)
+    const { service, proxy } = behind
+    proxy.interferences = [{ of: 'pay_1', on: 'writes', status: 503, times: 1 }]
+    await postedByDoomed(t, behind)
+    t.match(await refusedOnce(t, behind), WAITS)
+    const id = encodeURIComponent(await operationOf(service))
+    await service.call('POST', `/api/ledger/operations/${id}/resolve`, { outcome: 'failed' })
+    t.match(await ended(service), { state: 'suspense', detail: /An operator has declared/ })
+    t.equal((await service.repayments()).length, 0)
+  },
+)
+
+t.test('a payment that a killed worker had not sent is refused at once', async t => {
+  const behind = await behindProxy(t)
+  const { service, proxy } = behind
+  const env = testEnv(service.databaseUrl, proxy.url, { LOANOPS_CRASH_AT: 'write.unrecorded' })
+  const killed = startProcess('worker', env)
+  await received(service)
+  await killed.ended
+  await endClaims(service)
+  await reviewer(t, behind)
+  t.match(await ended(service), { state: 'suspense', reason: 'awaiting_review' })
+})
+
+type Behind = Awaited<ReturnType<typeof behindProxy>>
+
+async function behindProxy(t: Test) {
+  const proxy = await startProxy(t)
+  const service = await paymentService(t, { ROLE: 'api' })
+  proxy.target = service.ledger.url
+  await service.loan('L-1')
+  return { service, proxy }
+}
+
+async function received(service: PaymentService): Promise<void> {
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
+  await service.call('POST', '/api/payments/batch')
+}
+
+/** Until its first attempt has ended without the ledger's answer. */
+async function postedByDoomed(t: Test, behind: Behind): Promise<void> {
+  const { service } = behind
+  const doomed = await worker(t, behind, { LEDGER_TIMEOUT_MS: '500' })
+  await received(service)
+  await until(async () => (await attempts(service)) > 0, 'the first attempt ends')
+  await doomed.close()
+}
+
+/** The payment, once a worker whose settings refuse it has tried. */
+async function refusedOnce(t: Test, behind: Behind) {
+  const { service } = behind
+  const before = await attempts(service)
+  await reviewer(t, behind)
+  return until(async () => {
+    const { payment } = await service.payment('pay_1')
+    return payment.state === 'suspense' || (await attempts(service)) > before ? payment : undefined
+  }, 'it has been tried again')
+}
+
+const reviewer = (t: Test, behind: Behind) =>
+  worker(t, behind, {
+    LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a: { posting: 'review' } } }),
+  })
+
+async function worker(t: Test, { service, proxy }: Behind, changes: object) {
+  const env = testEnv(service.databaseUrl, proxy.url, { ROLE: 'worker', ...changes })
+  const role = await startRole(readConfig(env), logger('silent'))
+  t.teardown(() => role.close())
+  return role
+}
+
+const ended = (service: PaymentService) =>
+  until(async () => {
+    const { payment } = await service.payment('pay_1')
+    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
+  }, 'pay_1 ends')
+
+async function attempts({ db }: PaymentService): Promise<number> {
+  const { rows } = await sql<{ attempt: number }>`
+    select attempt from loanops.operation where claimed_by is null`.execute(db)
+  return rows[0]?.attempt ?? 0
+}
+
+async function operationOf({ db }: PaymentService): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    select 'REPAYMENT|' || id as id from loanops.operation`.execute(db)
+  return String(rows[0]?.id)
+}
