@@ -107,7 +107,7 @@ create table core.day_figure (
   bucket text not null,
   payments bigint not null,
   amount numeric not null,
-  constraint day_figure_bucket_check CHECK ((bucket = ANY (ARRAY['captured'::text, 'posted'::text, 'unchecked'::text, 'waiting'::text, 'suspense'::text, 'handled'::text, 'dismissed'::text, 'returned'::text, 'missing'::text, 'not_at_gateway'::text]))),
+  constraint day_figure_bucket_check CHECK ((bucket = ANY (ARRAY['captured'::text, 'partial'::text, 'posted'::text, 'unchecked'::text, 'waiting'::text, 'suspense'::text, 'handled'::text, 'dismissed'::text, 'returned'::text, 'missing'::text, 'not_at_gateway'::text]))),
   constraint day_figure_pkey PRIMARY KEY (day, lender, gateway, currency, bucket)
 );
 
@@ -189,9 +189,12 @@ create table core.gateway_window (
   source text not null,
   covers tstzrange not null,
   completed_at timestamp with time zone default now() not null,
+  statement_id uuid,
+  is_partial boolean default false not null,
   constraint gateway_window_source_check CHECK ((source = ANY (ARRAY['api'::text, 'file'::text])))
 );
 CREATE INDEX gateway_window_covers ON core.gateway_window USING gist (covers);
+CREATE INDEX gateway_window_of_file ON core.gateway_window USING btree (statement_id) WHERE (statement_id IS NOT NULL);
 
 create table core.loan_product (
   external_loan_id text not null,
@@ -298,16 +301,34 @@ create table core.statement (
   utr text,
   fetched_at timestamp with time zone default now() not null,
   source text not null,
+  statement_id uuid,
+  has_replaced boolean default false not null,
   constraint statement_pkey PRIMARY KEY (gateway_payment_id, gateway),
   constraint statement_source_check CHECK ((source = ANY (ARRAY['api'::text, 'file'::text]))),
   constraint statement_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'refunded'::text, 'failed'::text])))
 );
 CREATE INDEX statement_captured ON core.statement USING btree (captured_at, gateway);
+CREATE INDEX statement_of_file ON core.statement USING btree (statement_id) WHERE (statement_id IS NOT NULL);
 CREATE INDEX statement_settlement ON core.statement USING btree (settlement_id, gateway) WHERE (settlement_id IS NOT NULL);
 CREATE TRIGGER note_before AFTER UPDATE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_changed AFTER UPDATE ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_gone AFTER DELETE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_new AFTER INSERT ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
+
+create table core.statement_file (
+  id uuid not null,
+  gateway text not null,
+  lender text not null,
+  file_name text,
+  rows bigint not null,
+  valid_rows bigint not null,
+  uploaded_by text not null,
+  uploaded_at timestamp with time zone default clock_timestamp() not null,
+  withdrawn_by text,
+  withdrawn_at timestamp with time zone,
+  constraint statement_file_pkey PRIMARY KEY (id)
+);
+CREATE INDEX statement_file_gateway ON core.statement_file USING btree (gateway, id);
 
 create table core.transaction (
   id uuid default raw.new_id() not null,

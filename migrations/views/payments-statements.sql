@@ -4,6 +4,12 @@ select gateway, gateway_payment_id, lender, amount, currency, status, captured_a
   from core.statement;
 comment on view ops.statement is 'What the gateways themselves report about their payments';
 
+create or replace view ops.statement_file as
+select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - valid_rows as invalid_rows, uploaded_by,
+       uploaded_at, withdrawn_by, withdrawn_at
+  from core.statement_file;
+comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
+
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without the gateway's
 -- own account of its payout, a payment adds up once its fee and tax are known.
 create or replace view ops.settlement as
@@ -170,15 +176,15 @@ create or replace function core.with_unknown_refunds(wanted_gateway text, ids te
              having bool_or(e.status in ('done', 'never_captured')) and not bool_or(e.status = 'undone')) r)
 $$;
 
--- A captured payment stays so, whatever an earlier response says. Locked against settling of the same payments: each would
+-- A captured payment stays so, whatever an earlier response says; only a later file takes back what a file says. Locked against settling of the same payments: each would
 -- miss the day that the other is about to give them.
-create or replace function core.keep_statements(wanted_gateway text, wanted_source text, said jsonb) returns void
+create or replace function core.keep_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
   select core.lock_settling();
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
-    settlement_id, settled_at, utr, source)
+    settlement_id, settled_at, utr, source, statement_id)
   select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,
-         n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source
+         n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
     from jsonb_to_recordset(said) as n (id text, lender text, amount numeric, currency text, status text,
       captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text)
     left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
@@ -189,8 +195,10 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
          fee = coalesce(excluded.fee, s.fee), tax = coalesce(excluded.tax, s.tax),
          settlement_id = coalesce(excluded.settlement_id, s.settlement_id),
          settled_at = coalesce(excluded.settled_at, s.settled_at), utr = coalesce(excluded.utr, s.utr),
-         fetched_at = now(), source = excluded.source
-   where array_position(array['failed', 'captured', 'refunded'], excluded.status)
+         fetched_at = now(), source = excluded.source, statement_id = excluded.statement_id,
+         has_replaced = excluded.source = 'file'
+   where (s.source, excluded.source) = ('file', 'file')
+      or array_position(array['failed', 'captured', 'refunded'], excluded.status)
            >= array_position(array['failed', 'captured', 'refunded'], s.status)
 $$;
 
@@ -226,8 +234,9 @@ create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway
   returns text language sql volatile as $$
   with gone as (
     delete from core.unreadable_item u
-     where u.gateway = wanted_gateway and u.lender is not distinct from wanted_lender and u.times <@ fetched
-       and u.backfill_id <> wanted_backfill
+     where u.gateway = wanted_gateway and u.times <@ fetched and u.backfill_id <> wanted_backfill
+       and (u.lender is not distinct from wanted_lender or wanted_lender is null
+            and not exists (select from core.gateway_account a where a.gateway = u.gateway and a.account = u.lender))
     returning u.is_payment, u.times
   ), news as (
     insert into core.changed_day (day)
@@ -267,4 +276,80 @@ create or replace function core.note_window(wanted_gateway text, wanted_lender t
   insert into core.gateway_window (gateway, lender, source, covers)
   select wanted_gateway, wanted_lender, wanted_source, coalesce(range_merge(range_agg(g.covers) + covered::tstzmultirange), covered)
     from gone g
+$$;
+
+-- Covers whole days: a part of them is partial.
+create or replace function core.note_file(wanted_file uuid, days date[], partial_days date[]) returns void
+  language sql volatile as $$
+  with given as (
+    select day, bool_or(is_partial) as is_partial
+      from (select unnest(days), false union all select unnest(partial_days), true) d (day, is_partial)
+     group by day
+  ), news as (
+    insert into core.changed_day (day) select day from given
+  )
+  insert into core.gateway_window (gateway, lender, source, covers, statement_id, is_partial, completed_at)
+  select f.gateway, f.lender, 'file', run, f.id, g.is_partial, clock_timestamp()
+    from core.statement_file f
+   cross join (select is_partial, range_agg(tstzrange(core.start_of(day), core.start_of(day + 1))) as runs
+                 from given group by is_partial) g
+   cross join unnest(g.runs) run
+   where f.id = wanted_file
+$$;
+
+-- Withdraws a file, whose rows are then to be deleted. Where these replaced others, which do not come back, no statement is
+-- complete any more until a later one covers the day. Returns nothing if there is nothing left to withdraw.
+create or replace function core.withdraw_file(wanted_gateway text, wanted_file uuid, wanted_by text)
+  returns table (is_new boolean) language plpgsql volatile as $$
+declare
+  file core.statement_file;
+begin
+  select * into file from core.statement_file f
+   where f.id = wanted_file and f.gateway = wanted_gateway for update;
+  if file.id is null or file.withdrawn_at is not null
+     and not exists (select from core.statement s where s.statement_id = wanted_file) then
+    return;
+  end if;
+  if file.withdrawn_at is null then
+    update core.statement_file set withdrawn_by = wanted_by, withdrawn_at = clock_timestamp() where id = wanted_file;
+    with gone as (
+      delete from core.gateway_window w where w.statement_id = wanted_file returning w.covers
+    )
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(covers)) + plus
+      from gone cross join generate_series(0, core.day_of(upper(covers)) - core.day_of(lower(covers))) plus;
+    with replaced as (
+      select distinct core.day_of(s.captured_at) as day, of.lender
+        from core.statement s
+        left join core.transaction t
+          on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
+       -- The replaced row may have been that of the payment's own lender.
+       cross join lateral (values (s.lender), (t.lender)) of (lender)
+       where s.statement_id = wanted_file and s.has_replaced and of.lender is not null
+    ), marked as (
+      insert into core.gateway_window (gateway, lender, source, covers, is_partial, completed_at)
+      select file.gateway, lender, 'file', tstzrange(core.start_of(day), core.start_of(day + 1)), true, clock_timestamp()
+        from replaced
+    )
+    insert into core.unreadable_item (gateway, lender, key, reason, is_payment, times, backfill_id)
+    select file.gateway, lender, 'withdrawn ' || wanted_file || ' ' || day, 'a file that was withdrawn had replaced it', true,
+           tstzrange(core.start_of(day), core.start_of(day + 1)), wanted_file
+      from replaced;
+  end if;
+  return query select file.withdrawn_at is null;
+end
+$$;
+
+-- Some of the rows of a withdrawn file at a time. Returns whether there may be more.
+create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
+declare
+  deleted integer;
+begin
+  perform core.lock_settling();
+  delete from core.statement s
+   where (s.gateway_payment_id, s.gateway) in (
+     select n.gateway_payment_id, n.gateway from core.statement n where n.statement_id = wanted_file limit most);
+  get diagnostics deleted = row_count;
+  return deleted = most;
+end
 $$;

@@ -1,12 +1,39 @@
--- A window without a lender concerns all that have no credentials of their own.
+-- What was fetched or uploaded for no lender concerns all that have no credentials of their own.
+create or replace function core.concerns(of_gateway text, of_lender text, wanted_lender text) returns boolean
+  language sql stable as $$
+  select case when of_lender is null
+           then not exists (select from core.gateway_account a where a.gateway = of_gateway and a.account = wanted_lender)
+           else of_lender = wanted_lender end
+$$;
+
+-- Whether the fetches cover the day as a whole, and what the last file that covers it says of itself: null without one.
+create or replace function core.coverage_of(wanted_gateway text, wanted_lender text, day date,
+  out is_fetched boolean, out is_partly_read boolean, out is_partial_file boolean) language sql stable as $$
+  with of_day as (
+    select tstzrange(core.start_of(day), core.start_of(day + 1)) as times
+  )
+  select coalesce(range_agg(w.covers) filter (where w.source = 'api') @> of_day.times, false),
+         exists (select from core.unreadable_item u
+                  where u.is_payment and u.times && of_day.times and u.gateway = wanted_gateway
+                    and core.concerns(u.gateway, u.lender, wanted_lender)),
+         (array_agg(w.is_partial order by w.completed_at desc) filter (where w.source = 'file'))[1]
+    from of_day
+    left join core.gateway_window w
+      on w.gateway = wanted_gateway and w.covers && of_day.times and core.concerns(w.gateway, w.lender, wanted_lender)
+   group by of_day.times
+$$;
+
 create or replace function core.is_complete(wanted_gateway text, wanted_lender text, day date) returns boolean
   language sql stable as $$
-  select coalesce(range_agg(w.covers) @> tstzrange(core.start_of(day), core.start_of(day + 1)), false)
-    from core.gateway_window w
-   where w.gateway = wanted_gateway and w.covers && tstzrange(core.start_of(day), core.start_of(day + 1))
-     and case when w.lender is null
-           then not exists (select from core.gateway_account a where a.gateway = w.gateway and a.account = wanted_lender)
-           else w.lender = wanted_lender end
+  select is_fetched and not is_partly_read or coalesce(not is_partial_file, false)
+    from core.coverage_of(wanted_gateway, wanted_lender, day)
+$$;
+
+-- Something is known to be left out, such as a row that was refused.
+create or replace function core.is_partial(wanted_gateway text, wanted_lender text, day date) returns boolean
+  language sql stable as $$
+  select (is_fetched or is_partial_file is not null) and not core.is_complete(wanted_gateway, wanted_lender, day)
+    from core.coverage_of(wanted_gateway, wanted_lender, day)
 $$;
 
 -- Our side of each payment: what became of it, and how much of it. `found`: what the ledger holds, if that is not what was
@@ -67,7 +94,7 @@ create or replace function core.pairs_of(wanted_day date)
 $$;
 
 -- Which buckets the payments of a day are in, with how much each; 'captured' is the gateway's amount if the day's statement
--- is complete. Normally a payment is in one bucket as a whole.
+-- is complete, and 'partial', without an amount, says that it is partial. Normally a payment is in one bucket as a whole.
 create or replace function core.parts_of(wanted_day date)
   returns table (lender text, gateway text, currency text, bucket text, gateway_payment_id text, transaction_id uuid,
     payments integer, amount numeric) language sql stable as $$
@@ -81,12 +108,17 @@ create or replace function core.parts_of(wanted_day date)
            case when not (p.here).is_cleared then (p.here).intended end as intended
       from core.pairs_of(wanted_day) p
   ), complete as materialized (
-    select s.gateway, s.lender, core.is_complete(s.gateway, s.lender, wanted_day) as is_complete
+    select s.gateway, s.lender, core.is_complete(s.gateway, s.lender, wanted_day) as is_complete,
+           core.is_partial(s.gateway, s.lender, wanted_day) as is_partial
       from (select distinct gateway, lender from pair) s
   )
   select p.lender, p.gateway, p.currency, 'captured', p.gateway_payment_id, p.id, (said is not null)::integer, coalesce(said, 0)
     from pair p join complete c using (gateway, lender)
    where c.is_complete
+  union all
+  select p.lender, p.gateway, p.currency, 'partial', p.gateway_payment_id, p.id, 0, 0
+    from pair p join complete c using (gateway, lender)
+   where c.is_partial
   union all
   select lender, gateway, currency, bucket, gateway_payment_id, id, 1, said
     from pair
@@ -135,7 +167,8 @@ create or replace view ops.reconciliation as
 select d.day, d.lender, d.gateway, b.bucket, coalesce((d.figures -> b.bucket ->> 0)::bigint, 0) as payments,
        coalesce((d.figures -> b.bucket ->> 1)::numeric, 0) as amount, nullif(d.currency, '') as currency,
        (d.figures -> 'captured' ->> 0)::bigint as captured_payments, (d.figures -> 'captured' ->> 1)::numeric as captured_amount,
-       core.is_balanced(d.buckets) as balanced
+       core.is_balanced(d.buckets) as balanced,
+       case when d.figures ? 'captured' then 'complete' when d.figures ? 'partial' then 'partial' end as statement
   from (select day, lender, gateway, currency, array_agg(bucket) as buckets,
                jsonb_object_agg(bucket, jsonb_build_array(payments, amount)) as figures
           from core.figure

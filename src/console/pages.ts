@@ -4,6 +4,8 @@ import { auditPage } from './audit/audit-page.ts'
 import { booksPage } from './books/books-page.ts'
 import { bucketPage } from './books/bucket-page.ts'
 import { settlementPage } from './books/settlement-page.ts'
+import { statementPage } from './books/statement-page.ts'
+import { statementsPage } from './books/statements-page.ts'
 import { bulkPages } from './bulk/bulk-pages.ts'
 import { callbackActions } from './callbacks/callback-actions.ts'
 import { callbackPage } from './callbacks/callback-page.ts'
@@ -39,6 +41,8 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   booksPage,
   bucketPage,
   settlementPage,
+  statementsPage,
+  statementPage,
   bulkPages,
   portfolioPage,
   migrationPage,

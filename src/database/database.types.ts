@@ -181,8 +181,10 @@ export interface CoreGatewayWindow {
   completed_at: Generated<Timestamp>;
   covers: string;
   gateway: string;
+  is_partial: Generated<boolean>;
   lender: string | null;
   source: string;
+  statement_id: string | null;
 }
 
 export interface CoreLoanProduct {
@@ -283,13 +285,28 @@ export interface CoreStatement {
   fetched_at: Generated<Timestamp>;
   gateway: string;
   gateway_payment_id: string;
+  has_replaced: Generated<boolean>;
   lender: string;
   settled_at: Timestamp | null;
   settlement_id: string | null;
   source: string;
+  statement_id: string | null;
   status: string;
   tax: Numeric | null;
   utr: string | null;
+}
+
+export interface CoreStatementFile {
+  file_name: string | null;
+  gateway: string;
+  id: string;
+  lender: string;
+  rows: Int8;
+  uploaded_at: Generated<Timestamp>;
+  uploaded_by: string;
+  valid_rows: Int8;
+  withdrawn_at: Timestamp | null;
+  withdrawn_by: string | null;
 }
 
 export interface CoreTransaction {
@@ -662,6 +679,7 @@ export interface DB {
   "core.settlement_row": CoreSettlementRow;
   "core.source": CoreSource;
   "core.statement": CoreStatement;
+  "core.statement_file": CoreStatementFile;
   "core.transaction": CoreTransaction;
   "core.unjudged_payment": CoreUnjudgedPayment;
   "core.unreadable_item": CoreUnreadableItem;

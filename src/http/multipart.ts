@@ -2,11 +2,13 @@ import type { Readable } from 'node:stream'
 import { fastifyMultipart, type Multipart } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { storableText } from '../database/storable.ts'
 import { letTakeLong } from './client-error.ts'
 import { invalidField, PayloadTooLarge } from './problem.ts'
 
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
+const MAX_NAME_CHARACTERS = 200
 
 export const acceptFiles = fastifyPlugin(async app => {
   // If the plugin threw here, the caller would never receive our answer that the file is too large.
@@ -39,14 +41,14 @@ export async function readParts<T>(
 export async function takeFile<T>(
   request: FastifyRequest,
   limit: FileLimit,
-  take: (file: AsyncIterable<Buffer>) => Promise<T>,
+  take: (file: AsyncIterable<Buffer>, fileName: string | null) => Promise<T>,
 ): Promise<T> {
   return readParts(request, limit, async parts => {
     const { value: part } = await parts.next()
     if (part === undefined) throw wrongPart('file', 'is required')
     if (part.type === 'field' || part.fieldname !== 'file')
       throw wrongPart(part.fieldname, 'is not a known field')
-    return take(lastPart(part.file, parts, limit))
+    return take(lastPart(part.file, parts, limit), nameOf(part))
   })
 }
 
@@ -54,12 +56,17 @@ export async function takeFileAfter<T>(
   request: FastifyRequest,
   names: string[],
   limit: FileLimit,
-  take: (fields: Record<string, string>, file: AsyncIterable<Buffer>) => Promise<T>,
+  take: (
+    fields: Record<string, string>,
+    file: AsyncIterable<Buffer>,
+    fileName: string | null,
+  ) => Promise<T>,
 ): Promise<T> {
   return readParts(request, limit, async parts => {
     const fields: Record<string, string> = {}
     for await (const part of parts) {
-      if (part.type === 'file') return await take(fields, lastPart(part.file, parts, limit))
+      if (part.type === 'file')
+        return await take(fields, lastPart(part.file, parts, limit), nameOf(part))
       if (!names.includes(part.fieldname)) throw wrongPart(part.fieldname, 'is not a known field')
       fields[part.fieldname] = String(part.value)
     }
@@ -76,6 +83,11 @@ export async function* lastPart(
   yield* whole(file, limit)
   const { done, value } = await parts.next()
   if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
+}
+
+/** As a browser or a program names it, which may be anything. */
+function nameOf({ filename }: { filename?: string }): string | null {
+  return filename ? storableText(filename.slice(0, MAX_NAME_CHARACTERS)) : null
 }
 
 export const wrongPart = (name: string, message: string) => invalidField(`/${name}`, message)

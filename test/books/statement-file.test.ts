@@ -5,22 +5,9 @@ import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
 import { waitingTransaction } from '../support/locks.ts'
 import { textOf } from '../support/migrate.ts'
 import { DAY, filled, reconciliation } from '../support/reconciliation.ts'
-import { startTestService, TOKEN } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
+import { STATEMENT_HEADER as HEADER, uploadStatement as upload } from '../support/statements.ts'
 import { until } from '../support/until.ts'
-
-const HEADER =
-  'gateway_payment_id,amount,currency,status,captured_at,fee,tax,settlement_id,settled_at,utr'
-
-async function upload(url: string, path: string, csv: string) {
-  const form = new FormData()
-  form.set('file', new Blob([csv]), 'statement.csv')
-  const response = await fetch(`${url}/api/gateways/${path}`, {
-    method: 'POST',
-    body: form,
-    headers: { 'x-internal-token': TOKEN },
-  })
-  return { status: response.status, body: (await response.json()) as any }
-}
 
 t.test('the valid rows of a file are kept, and each of the others has its reason', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -80,22 +67,30 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
     { settlement_id: 'setl_1', utr: 'UTR1', payments: 1, net: '988.70', adds_up: true },
   ])
   const { rows: windows } = await sql<object>`
-    select lower(covers) as "from", upper(covers) as "to", lender, source from core.gateway_window order by 1`.execute(
-    service.db,
-  )
-  // In India, where it was past midnight when the first one was paid.
+    select lower(covers) as "from", upper(covers) as "to", lender, source, is_partial from core.gateway_window
+     order by 1`.execute(service.db)
+  // In India, where it was past midnight when the first one was paid. The row of line 5 is of the day before.
   t.same(windows, [
     {
-      from: new Date('2026-02-05T18:30:00Z'),
+      from: new Date('2026-02-04T18:30:00Z'),
       to: new Date('2026-02-06T18:30:00Z'),
       lender: 'LENDER_02',
       source: 'file',
+      is_partial: true,
     },
     {
       from: new Date('2026-02-07T18:30:00Z'),
       to: new Date('2026-02-08T18:30:00Z'),
       lender: 'LENDER_02',
       source: 'file',
+      is_partial: true,
+    },
+    {
+      from: new Date('2026-03-04T18:30:00Z'),
+      to: new Date('2026-03-05T18:30:00Z'),
+      lender: 'LENDER_02',
+      source: 'file',
+      is_partial: true,
     },
   ])
 })

@@ -124,7 +124,7 @@ async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): P
       fee,
       tax,
     }))
-  await sql`select core.keep_statements(${fetch.account.gateway}, 'api', ${JSON.stringify(said)}::jsonb)`.execute(
+  await sql`select core.keep_statements(${fetch.account.gateway}, 'api', null, ${JSON.stringify(said)}::jsonb)`.execute(
     trx,
   )
 }

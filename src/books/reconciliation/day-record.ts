@@ -3,6 +3,13 @@ import { NullableText, nullable, oneOf } from '../../http/schemas.ts'
 import { Payment } from '../../payments/payment-record.ts'
 import { BUCKETS } from './buckets.ts'
 
+const Coverage = nullable(
+  Type.Unsafe<'complete' | 'partial'>({
+    type: 'string',
+    description:
+      'complete, or partial if a row of the day was refused or an item of it could not be read; null if nothing covers the day',
+  }),
+)
 const Money = Type.String({ description: 'a decimal, with every digit' })
 const Figure = Type.Object({
   payments: Type.Integer(),
@@ -16,6 +23,7 @@ const figures = {
         'what the gateway says it captured, later refunds included; null if no complete statement covers the day',
     }),
   ),
+  statement: Coverage,
   buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, Figure])), {
     description:
       'where the money is; a payment of which only a part is in a bucket counts in each of its buckets',
@@ -47,6 +55,7 @@ export const Totals = Type.Object({
   captured: nullable(
     Type.Object(TotalFigure.properties, { description: 'null if that of any day is' }),
   ),
+  statement: Coverage,
   buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure]))),
   balanced: Type.Boolean({ description: 'whether every day is' }),
 })

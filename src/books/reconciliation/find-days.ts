@@ -12,7 +12,7 @@ type Filter = { from: string; to: string; lender?: string; gateway?: string }
 export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> {
   const { from, to, lender = null, gateway = null } = filter
   const { rows } = await sql<DayRow>`
-    select day::text as day, lender, gateway, currency, balanced,
+    select day::text as day, lender, gateway, currency, balanced, statement,
            case when captured_payments is not null
              then jsonb_build_object('payments', captured_payments, 'amount', captured_amount::text) end as captured,
            jsonb_object_agg(bucket, jsonb_build_object('payments', payments, 'amount', amount::text)) as buckets
@@ -20,7 +20,7 @@ export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> 
      where day between ${from} and ${to}
        and (${lender}::text is null or lender = ${lender})
        and (${gateway}::text is null or gateway = ${gateway})
-     group by day, lender, gateway, currency, balanced, captured_payments, captured_amount
+     group by day, lender, gateway, currency, balanced, statement, captured_payments, captured_amount
      order by day, lender, gateway, currency`.execute(db)
   return rows.map(row => ({
     ...row,
@@ -42,9 +42,15 @@ export function totalOf(days: DayRow[]): Static<typeof Totals> {
     gateway: null,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
     captured: captured.length === days.length ? sum(captured) : null,
+    statement: statementOf(days),
     buckets: eachBucket(bucket => sum(days.map(({ buckets }) => buckets[bucket]))),
     balanced: days.every(({ balanced }) => balanced),
   }
+}
+
+function statementOf(days: DayRow[]): DayRow['statement'] {
+  if (days.some(({ statement }) => statement === null)) return null
+  return days.every(({ statement }) => statement === 'complete') ? 'complete' : 'partial'
 }
 
 function eachBucket<T>(value: (bucket: Bucket) => T): Record<Bucket, T> {

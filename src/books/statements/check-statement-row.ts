@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Value } from '@sinclair/typebox/value'
 import { damagedIds } from '../../csv/damaged-ids.ts'
 import type { CsvFields } from '../../csv/fields.ts'
+import { ungrouped } from '../../csv/ungrouped.ts'
 import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
@@ -33,6 +35,17 @@ const Row = Type.Object(
   closed,
 )
 const compiled = TypeCompiler.Compile(Row)
+const AMOUNTS = ['amount', 'fee', 'tax']
+
+export function readAmounts(fields: CsvFields): CsvFields {
+  const amounts = AMOUNTS.flatMap(name => {
+    const text = fields[name]
+    return text === undefined ? [] : [[name, ungrouped(text)]]
+  })
+  return { ...fields, ...Object.fromEntries(amounts) }
+}
+
+export const isTime = (text: string | undefined): text is string => Value.Check(Time, text)
 
 /** Amounts stay texts, so that no digit is lost. */
 export function statementErrors({ reason: _, ...fields }: CsvFields): string[] {

@@ -6,11 +6,15 @@ import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
+import { listQuery } from '../../http/list-query.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
-import { closed, oneOf } from '../../http/schemas.ts'
+import { closed, nullable, oneOf } from '../../http/schemas.ts'
+import { Id } from '../../http/text-fields.ts'
+import { findStatements, StatementFile } from './find-statements.ts'
 import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
 import { uploadStatement } from './upload-statement.ts'
+import { withdrawStatement } from './withdraw-statement.ts'
 
 const tags = ['books']
 const templateSchema = {
@@ -52,10 +56,34 @@ const uploadSchema = (lenders: string[]) => ({
   },
 })
 
+const ofGateway = { gateway: Type.String({ examples: ['gateway_a'] }) }
+const listSchema = {
+  operationId: 'listStatements',
+  tags,
+  summary: 'Lists the files that were uploaded for a gateway, newest first',
+  params: Type.Object(ofGateway),
+  querystring: Type.Object(listQuery('uuid'), closed),
+  response: {
+    200: Type.Object({
+      statements: Type.Array(StatementFile),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+}
+const withdrawSchema = {
+  operationId: 'withdrawStatement',
+  tags,
+  summary: 'Withdraws an uploaded file with its rows',
+  description:
+    'Rows that it had replaced do not come back. Its days are no longer complete because of it.',
+  params: Type.Object({ ...ofGateway, id: Id }),
+  response: { 204: Type.Null() },
+}
+
 type Context = { db: Database; config: Config; limits: { longCalls: number } }
 
 export function statementRoutes({ db, config, limits }: Context): FastifyPluginAsyncTypebox {
-  const { lenders, gateways, LEDGER_TIMEZONE: timeZone } = config
+  const { lenders, gateways } = config
   const schema = uploadSchema([...lenders.keys()])
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
@@ -71,17 +99,34 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
       { schema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
         const { gateway } = request.params
-        if (!gateways.some(({ name }) => name === gateway))
-          throw new NotFound(`No gateway ${gateway}`)
+        refuseUnknown(gateway)
         const lender = lenderIn(request.query, lenders)
         const asker = await askerOf(request)
-        const of = { gateway, lender, timeZone }
-        const uploaded = await takeFile(request, STATEMENT_LIMIT, file =>
-          uploadStatement(db, of, file, asker),
+        const uploaded = await takeFile(request, STATEMENT_LIMIT, (file, fileName) =>
+          uploadStatement(db, { gateway, lender, fileName }, file, asker),
         )
         return reply.code(201).send(uploaded)
       },
     )
+
+    app.get('/gateways/:gateway/statements', { schema: listSchema }, ({ params, query }) => {
+      refuseUnknown(params.gateway)
+      return findStatements(db, { ...query, gateway: params.gateway })
+    })
+
+    app.delete(
+      '/gateways/:gateway/statements/:id',
+      { schema: withdrawSchema },
+      async (request, reply) => {
+        const { gateway, id } = request.params
+        await withdrawStatement(db, gateway, id, await askerOf(request))
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+  function refuseUnknown(gateway: string) {
+    if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
   }
 }
 

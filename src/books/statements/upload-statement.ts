@@ -6,14 +6,17 @@ import { unescapeFormula } from '../../csv/formula.ts'
 import { columnsOf } from '../../csv/header.ts'
 import { readCsv } from '../../csv/read-csv.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import { noRows } from '../../csv/unreadable-file.ts'
+import { noRows, UnreadableFile } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import { newId } from '../../ids.ts'
-import { statementErrors } from './check-statement-row.ts'
+import { isTime, readAmounts, statementErrors } from './check-statement-row.ts'
+import { keepRows } from './keep-rows.ts'
+import { noteDays, type Refused } from './statement-days.ts'
 import { statementFile } from './statement-file.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 const MAX_LISTED = 100
+const MAX_NAMED = 3
 const TEMPLATE = '/api/gateways/statement-template.csv'
 
 type Uploaded = {
@@ -23,36 +26,53 @@ type Uploaded = {
   invalid_rows: number
   errors: { line: number; reason: string }[]
 }
-type StatementOf = { gateway: string; lender: string; timeZone: string }
+type StatementOf = { gateway: string; lender: string; fileName: string | null }
 
-/** Days count as complete only once the whole file has been read; the next upload completes an interrupted one. */
+/**
+ * Days count as complete only once the whole file has been read. What an interrupted upload has kept is listed and can be
+ * withdrawn; the next upload replaces it.
+ */
 export async function uploadStatement(
   db: Database,
   of: StatementOf,
   file: AsyncIterable<Buffer>,
   asker: Asker,
 ): Promise<Uploaded> {
-  const read = reader(db, of)
-  await readCsv(decode(file), BATCH_SIZE, read)
-  const { rows, valid, days, errors } = read.result
-  if (rows === 0) throw noRows()
   const statement_id = newId()
+  const { gateway, lender, fileName } = of
+  const read = reader((rows, count) =>
+    keepRows(db, { ...of, id: statement_id, by: asker.actor }, rows, count),
+  )
+  await readCsv(decode(file), BATCH_SIZE, read)
+  const { rows, valid, days, refused, errors } = read.result
+  if (rows === 0) throw noRows()
+  if (valid === 0) throw noneValid(errors)
   const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
   await db.transaction().execute(async trx => {
     await sql`
-      select core.note_window(${of.gateway}, ${of.lender}, 'file',
-               tstzrange(day::timestamp at time zone ${of.timeZone}, (day + 1)::timestamp at time zone ${of.timeZone}))
-        from unnest(${[...days].sort()}::date[]) day order by day`.execute(trx)
-    const detail = { gateway: of.gateway, lender: of.lender, ...counts }
+      update core.statement_file set rows = ${rows}, valid_rows = ${valid} where id = ${statement_id}`.execute(
+      trx,
+    )
+    await noteDays(trx, statement_id, days, refused)
+    const detail = { gateway, lender, file_name: fileName, ...counts }
     await audit(trx, { ...asker, action: 'gateway.statement', subject: statement_id, detail })
   })
   return { statement_id, ...counts, errors }
 }
 
-function reader(db: Database, of: StatementOf) {
+function noneValid(errors: Uploaded['errors']) {
+  const named = errors.slice(0, MAX_NAMED).map(({ line, reason }) => `line ${line}: ${reason}`)
+  return new UnreadableFile(`The file has no valid row: ${named.join('; ')}`)
+}
+
+function reader(
+  keep: (valid: CsvFields[], count: { rows: number; valid: number }) => Promise<string[]>,
+) {
   let columns: string[] = []
   const lineOf = new Map<string, number>()
-  const result = { rows: 0, valid: 0, days: new Set<string>(), errors: [] as Uploaded['errors'] }
+  const refused: Refused = { times: new Set(), isUndated: false }
+  const errors: Uploaded['errors'] = []
+  const result = { rows: 0, valid: 0, days: new Set<string>(), refused, errors }
   return {
     result,
     async header(cells: string[]) {
@@ -60,35 +80,26 @@ function reader(db: Database, of: StatementOf) {
     },
     async rows(batch: CsvRow[]) {
       result.rows += batch.length
-      const valid: CsvFields[] = []
-      for (const { line, cells } of batch) {
-        const fields = fieldsOf(columns, cells.map(unescapeFormula))
-        const misfit = misfitOf(cells, columns)
-        const errors = misfit === null ? statementErrors(fields) : [misfit]
-        const id = fields.gateway_payment_id ?? ''
-        if (errors.length === 0 && lineOf.has(id))
-          errors.push(`gateway_payment_id repeats that of line ${lineOf.get(id)}`)
-        if (errors.length === 0) {
-          lineOf.set(id, line)
-          valid.push(fields)
-        } else if (result.errors.length < MAX_LISTED)
-          result.errors.push({ line, reason: errors.join('; ') })
-      }
+      const valid = batch.flatMap(row => validRow(row))
       result.valid += valid.length
-      for (const day of await keep(db, of, valid)) result.days.add(day)
+      if (valid.length > 0) for (const day of await keep(valid, result)) result.days.add(day)
     },
   }
-}
 
-async function keep(db: Database, of: StatementOf, rows: CsvFields[]): Promise<string[]> {
-  if (rows.length === 0) return []
-  const said = rows.map(({ gateway_payment_id: id, ...row }) => ({ ...row, id, lender: of.lender }))
-  const { rows: days } = await sql<{ day: string }>`
-    with kept as materialized (
-      select core.keep_statements(${of.gateway}, 'file', ${JSON.stringify(said)}::jsonb))
-    select distinct (captured_at at time zone ${of.timeZone})::date::text as day
-      from kept cross join jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n (captured_at timestamptz)`.execute(
-    db,
-  )
-  return days.map(({ day }) => day)
+  function validRow({ line, cells }: CsvRow): CsvFields[] {
+    const misfit = misfitOf(cells, columns)
+    const fields = readAmounts(fieldsOf(columns, cells.map(unescapeFormula)))
+    const reasons = misfit === null ? statementErrors(fields) : [misfit]
+    const id = fields.gateway_payment_id ?? ''
+    if (reasons.length === 0 && lineOf.has(id))
+      reasons.push(`gateway_payment_id repeats that of line ${lineOf.get(id)}`)
+    if (reasons.length === 0) {
+      lineOf.set(id, line)
+      return [fields]
+    }
+    if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
+    if (misfit === null && isTime(fields.captured_at)) refused.times.add(fields.captured_at)
+    else refused.isUndated = true
+    return []
+  }
 }

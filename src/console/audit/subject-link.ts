@@ -12,6 +12,7 @@ const PAGES: Record<string, (subject: string) => string> = {
   source: () => '/console/sources',
   queue: () => '/console/sources',
   gateway: () => '/console/backfills',
+  statement: subject => `/console/books/statements/${encodeURIComponent(subject)}`,
   bulk: subject => `/console/bulk/${subject}`,
   callback: subject =>
     subject === 'callbacks'

@@ -19,8 +19,8 @@ export const bookColumns: ListColumn<BookDay>[] = [
     name: 'captured',
     title: 'Captured',
     isNumber: true,
-    cell: ({ captured, currency }) =>
-      captured === null ? 'no statement' : inWords(captured, currency),
+    cell: ({ captured, currency, statement }) =>
+      captured === null ? `${statement ?? 'no'} statement` : inWords(captured, currency),
   },
   ...BUCKETS.map(bucket => ({
     name: bucket,

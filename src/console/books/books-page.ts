@@ -41,7 +41,7 @@ export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
 ${table(bookColumns, days.toReversed(), 'Days')}`
       const body = html`<h1>Books</h1>
 ${filterForm('/console/books', DaysQuery.properties, query)}
-${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a>${refreshLink(request.url)}</p>${shown}`)}
+${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a><a href="/console/books/statements">Uploaded reports</a>${refreshLink(request.url)}</p>${shown}`)}
 ${lost}`
       return answerPage(request, reply, { title: 'Books', body })
     })

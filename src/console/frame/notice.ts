@@ -28,6 +28,7 @@ const DONE = {
   disabled: 'The account is permanently disabled, and its sessions have ended.',
   requeued: 'The jobs are back in their queue.',
   reread: 'The next batch reprocesses these events.',
+  withdrawn: 'The report is withdrawn with its rows.',
   fetching: 'The fetch has been requested.',
 } as const
 

@@ -42,11 +42,11 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
         request,
         ['gateway', 'lender'],
         STATEMENT_LIMIT,
-        (fields, file) => {
+        (fields, file, fileName) => {
           const { gateway = '', lender = '' } = fields
           if (!gateways.some(({ name }) => name === gateway)) throw unknown('gateway')
           if (!lenders.has(lender)) throw unknown('lender')
-          return uploadStatement(db, { gateway, lender, timeZone }, file, askerFor(request))
+          return uploadStatement(db, { gateway, lender, fileName }, file, askerFor(request))
         },
       )
       return answerPage(request, reply, { title: 'Uploaded report', body: resultOf(uploaded) })
@@ -62,7 +62,7 @@ const unknown = (name: string) => invalidField(`/${name}`, 'is not known')
 
 type Uploaded = Awaited<ReturnType<typeof uploadStatement>>
 
-function resultOf({ rows, valid_rows, invalid_rows, errors }: Uploaded) {
+function resultOf({ statement_id, rows, valid_rows, invalid_rows, errors }: Uploaded) {
   const shown = [
     { name: 'line', title: 'Line', isNumber: true },
     { name: 'reason', title: 'Reason', isId: true },
@@ -70,5 +70,6 @@ function resultOf({ rows, valid_rows, invalid_rows, errors }: Uploaded) {
   return html`<h1>Uploaded report</h1>
 <p class="notice" role="status">Of ${count(rows)} rows, ${count(valid_rows)} are kept and ${count(invalid_rows)} are invalid.</p>
 ${errors.length === 0 ? '' : table(shown, errors, 'Invalid rows')}
+<p><a href="/console/books/statements/${statement_id}">The report</a></p>
 <p><a href="/console/backfills">Fetches from gateways</a></p>`
 }

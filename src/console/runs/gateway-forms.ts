@@ -18,7 +18,7 @@ export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
 <form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
 <label>Lender <select name="lender">${codes}</select></label>
 <label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
-<p><small>Each day of its valid rows then counts as complete. <a href="/console/statements/template.csv" download>Template</a></small></p>
+<p><small>Each day of its valid rows then counts as complete, and a day with a refused row as partial. <a href="/console/statements/template.csv" download>Template</a> <a href="/console/books/statements">Uploaded reports</a></small></p>
 <progress hidden aria-label="Sent"></progress><p role="status"></p>
 <button type="submit" class="secondary">Upload</button></form>
 </div>`

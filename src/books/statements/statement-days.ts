@@ -1,0 +1,18 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../database/database.ts'
+
+/** Of the rows of a file: the times of those that were refused, and whether one was refused whose time cannot be read. */
+export type Refused = { times: Set<string>; isUndated: boolean }
+
+/** A refused row leaves its day partial; one without a day may be of any. */
+export async function noteDays(
+  trx: Trx,
+  statementId: string,
+  days: Set<string>,
+  { times, isUndated }: Refused,
+): Promise<void> {
+  await sql`
+    select core.note_file(${statementId}, ${[...days]}::date[],
+             array(select distinct core.day_of(at) from unnest(${[...times]}::timestamptz[]) at)
+             || ${isUndated ? [...days] : []}::date[])`.execute(trx)
+}

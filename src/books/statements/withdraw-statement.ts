@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { inSteps } from '../../database/in-steps.ts'
+import { NotFound } from '../../http/problem.ts'
+import { isUuid } from '../../ids.ts'
+
+/** Some 50 ms of work: payments cannot be settled meanwhile. */
+const ROWS_AT_ONCE = 2_000
+
+/** From the moment it is withdrawn, no day counts as complete because of it; repeating the call deletes what a crash left. */
+export async function withdrawStatement(
+  db: Database,
+  gateway: string,
+  id: string,
+  asker: Asker,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    const { rows } = isUuid(id)
+      ? await sql<{ is_new: boolean }>`
+          select is_new from core.withdraw_file(${gateway}, ${id}, ${asker.actor})`.execute(trx)
+      : { rows: [] }
+    if (rows[0] === undefined) throw new NotFound(`No statement ${id} of ${gateway}`)
+    if (rows[0].is_new)
+      await audit(trx, { ...asker, action: 'statement.withdraw', subject: id, detail: { gateway } })
+  })
+  await inSteps(true, async () => {
+    const { rows } = await sql<{ more: boolean }>`
+      select core.delete_rows_of(${id}, ${ROWS_AT_ONCE}) as more`.execute(db)
+    return rows[0]?.more === true ? true : null
+  })
+}

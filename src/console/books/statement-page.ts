@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import type { Role } from '../../accounts/account.ts'
+import { findStatement } from '../../books/statements/find-statements.ts'
+import { withdrawStatement } from '../../books/statements/withdraw-statement.ts'
+import { closed } from '../../http/schemas.ts'
+import { Id } from '../../http/text-fields.ts'
+import { actionsOn } from '../audit/actions-on.ts'
+import { answerPage } from '../frame/answer.ts'
+import { facts } from '../frame/facts.ts'
+import { count, words } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
+
+const params = Type.Object({ id: Id })
+const schema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
+
+export function statementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/books/statements/:id', { schema }, async (request, reply) => {
+      const file = await findStatement(db, request.params.id)
+      const { statement_id: id, withdrawn_at } = file
+      const title = `Report ${file.file_name ?? 'without a name'}`
+      const body = html`<h1>${title}</h1>
+${doneNotice(request.query.done)}
+${facts([
+  ['Gateway', words(file.gateway)],
+  ['Lender', file.lender],
+  ['Rows', count(file.rows)],
+  ['Valid', count(file.valid_rows)],
+  ['Invalid', count(file.invalid_rows)],
+  ['Uploaded by', file.uploaded_by],
+  ['Uploaded', formats.time(file.uploaded_at)],
+  ['Withdrawn by', file.withdrawn_by],
+  ['Withdrawn', formats.time(withdrawn_at)],
+])}
+${withdrawn_at === null ? withdrawForm(id, request.user.role) : nothing}
+${await actionsOn(db, id, formats)}
+<p><a href="/console/books/statements">Uploaded reports</a></p>`
+      return answerPage(request, reply, { title, body })
+    })
+
+    app.post('/books/statements/:id/withdraw', { schema: { params } }, async (request, reply) => {
+      const { statement_id, gateway } = await findStatement(db, request.params.id)
+      await withdrawStatement(db, gateway, statement_id, askerFor(request))
+      return reply.redirect(donePath(`/console/books/statements/${statement_id}`, 'withdrawn'), 303)
+    })
+  }
+}
+
+function withdrawForm(id: string, role: Role): Html {
+  if (role === 'viewer') return nothing
+  return html`<h2>Actions</h2><div class="forms">
+<form method="post" action="/console/books/statements/${id}/withdraw"><h3>Withdraw</h3>
+<p>Removes its rows. Rows that it had replaced do not come back, and its days are no longer complete because of it.</p>
+<button type="submit" class="secondary">Withdraw</button></form></div>`
+}

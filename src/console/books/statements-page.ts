@@ -1,0 +1,49 @@
+import { html } from 'hono/html'
+import { findStatements } from '../../books/statements/find-statements.ts'
+import { paymentFilter } from '../../payments/payment-filter.ts'
+import { words } from '../frame/formats.ts'
+import type { List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
+import type { PageContext } from '../page-context.ts'
+
+const filters = { gateway: paymentFilter.gateway }
+
+type Row = Awaited<ReturnType<typeof findStatements>>['statements'][number]
+
+export const statementsPage = (context: PageContext) =>
+  listRoutes(context.db, statementList(context))
+
+function statementList({ db, formats }: PageContext): List<typeof filters, Row> {
+  const number = (name: string, title: string) => ({ name, title, isNumber: true })
+  return {
+    path: '/books/statements',
+    title: 'Uploaded reports',
+    filters,
+    cursor: ['uuid'],
+    empty: 'Reports of gateways that were uploaded as files appear here.',
+    columns: [
+      {
+        name: 'file_name',
+        title: 'File',
+        isId: true,
+        cell: row =>
+          html`<a href="/console/books/statements/${row.statement_id}">${row.file_name ?? 'without a name'}</a>`,
+      },
+      { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+      { name: 'lender', title: 'Lender' },
+      number('rows', 'Rows'),
+      number('valid_rows', 'Valid'),
+      number('invalid_rows', 'Invalid'),
+      { name: 'uploaded_by', title: 'Uploaded by' },
+      timeColumn(formats, 'uploaded_at', 'Uploaded'),
+      { name: 'withdrawn_by', title: 'Withdrawn by' },
+      timeColumn(formats, 'withdrawn_at', 'Withdrawn'),
+      { name: 'statement_id', title: 'statement_id', isExportOnly: true },
+    ],
+    async load(query) {
+      const { statements, next_cursor } = await findStatements(db, query)
+      return { rows: statements, next_cursor }
+    },
+  }
+}
