@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, ElementHandle, Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
-import { OPERATOR } from '../support/admin.ts'
+import { ADMIN, OPERATOR } from '../support/admin.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startWithConsole } from '../support/console.ts'
 import { fillConsole, runBatch } from '../support/console-data.ts'
@@ -132,6 +132,31 @@ test(
       t.equal((html.match(/<h1/g) ?? []).length, 1, path)
     }
     t.equal(await page.evaluate('document.documentElement.lang'), 'en')
+  },
+)
+
+test(
+  'a page whose session ends stays, and after the login of its account it is as it was',
+  '',
+  async (t, { page, errors, go }) => {
+    const path = '/console/payments/gateway_a/pay_nobody'
+    const note = '[action$="/note"] [name=note]'
+    await go(`/console/login?next=${path}`)
+    await logIn(page, OPERATOR)
+    const typed = 'they called twice'.repeat(50)
+    await page.type(note, typed)
+    await page.evaluate(`fetch('/console/logout', { method: 'POST' })`)
+    await page.waitForSelector('#ended')
+    t.equal(new URL(page.url()).pathname, path)
+    await Promise.all([page.waitForNavigation(), page.click('#ended a')])
+    await logIn(page, ADMIN)
+    t.equal(await page.$eval(note, field => (field as unknown as { value: string }).value), '')
+    await page.evaluate(`fetch('/console/logout', { method: 'POST' })`)
+    await go(`/console/login?next=${path}`)
+    await logIn(page, OPERATOR)
+    t.equal(await page.$eval(note, field => (field as unknown as { value: string }).value), typed)
+    // The browser itself logs the refused refresh.
+    errors.length = 0
   },
 )
 

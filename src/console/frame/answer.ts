@@ -6,6 +6,10 @@ import { withTokens } from './sent-once.ts'
 export async function answerPage(request: FastifyRequest, reply: FastifyReply, page: Page) {
   const path = request.url.split('?', 1)[0] ?? ''
   // Hono's text is a String object, which Fastify does not send.
-  const text = withTokens(String(await layout(page, request.user ?? undefined, path)))
-  return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(text)
+  const viewer = request.user ?? undefined
+  const text = String(await layout(page, viewer, path))
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(viewer === undefined ? text : withTokens(text, viewer.sub))
 }

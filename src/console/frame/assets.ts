@@ -14,6 +14,7 @@ const FILES = {
   'htmx.js': resolve(dirname(installed('htmx.org')), 'htmx.min.js'),
   'pico.css': installed('@picocss/pico/css/pico.min.css'),
   'console.css': resolve(own, 'console.css'),
+  'session.js': resolve(own, 'session.js'),
   'upload.js': resolve(own, 'upload.js'),
   'icon.svg': resolve(own, 'icon.svg'),
 }
@@ -23,6 +24,7 @@ export const ASSETS = {
   htmx: versioned('htmx.js'),
   pico: versioned('pico.css'),
   style: versioned('console.css'),
+  session: versioned('session.js'),
   upload: versioned('upload.js'),
   icon: versioned('icon.svg'),
 }

@@ -4,7 +4,7 @@ import { ASSETS } from './assets.ts'
 import { type Content, type Html, nothing } from './html.ts'
 
 export type Page = { title: string; body: Content }
-type Viewer = Pick<Claims, 'name' | 'role'> | undefined
+type Viewer = Pick<Claims, 'sub' | 'name' | 'role'> | undefined
 
 const PLACES = [
   ['/console', 'Overview'],
@@ -29,9 +29,10 @@ export function layout({ title, body }: Page, viewer: Viewer, path: string): Htm
 <link rel="stylesheet" href="${ASSETS.pico}">
 <link rel="stylesheet" href="${ASSETS.style}">
 <script src="${ASSETS.htmx}" defer></script>
+<script src="${ASSETS.session}" defer></script>
 <script src="${ASSETS.upload}" defer></script>
 </head>
-<body>
+<body ${viewer === undefined ? nothing : html`data-account="${viewer.sub}"`}>
 <a class="skip" href="#main">Skip to the content</a>
 ${viewer === undefined ? nothing : header(viewer, path)}
 <main id="main" class="container-fluid">

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { type HTMLElement, parse } from 'node-html-parser'
 import type { FieldError } from '../../http/problem.ts'
+import { FORM_TOKEN } from '../session/ended-form.ts'
 import { facts } from './facts.ts'
 import { words } from './formats.ts'
 import type { Html } from './html.ts'
@@ -62,7 +63,7 @@ function leadsTo(form: HTMLElement, url: string): boolean {
 
 function placeOf(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://console')
-  searchParams.delete('form_token')
+  searchParams.delete(FORM_TOKEN)
   return `${pathname}?${searchParams}`
 }
 

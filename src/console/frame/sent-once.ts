@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { isUuid } from '../../ids.ts'
 import { isSafe } from '../session/cross-origin.ts'
+import { FORM_TOKEN as FIELD, keepFormOf } from '../session/ended-form.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +15,6 @@ declare module 'fastify' {
   }
 }
 
-const FIELD = 'form_token'
 const AGAIN_MS = 50
 /** A page must be answered within five seconds. */
 const PATIENCE_MS = 3_500
@@ -22,6 +22,12 @@ const PATIENCE_MS = 3_500
 const StillUnknown = createError(
   'CONFLICT',
   'This form was already sent, and its outcome is not known yet. Open the page again to see it.',
+  409,
+)
+
+const OtherAccount = createError(
+  'CONFLICT',
+  'Another account filled in this form. Nothing was changed; it is kept until that account logs in.',
   409,
 )
 
@@ -36,6 +42,11 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     const { body, url, user, formToken } = request
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
+    const [, account = ''] = formToken.split('/')
+    if (account !== user.sub) {
+      keepFormOf(request, reply, account)
+      throw new OtherAccount()
+    }
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
     const location = await claim(db, sent)
     if (location === undefined) request.sentForm = sent
@@ -51,12 +62,13 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   })
 }
 
-/** Gives each form that changes something a token of its own. */
-export function withTokens(page: string): string {
+/** Gives each form that changes something a token of its own, which names the account that fills it in. */
+export function withTokens(page: string, account: string): string {
+  const token = () => `${randomUUID()}/${account}`
   return page.replaceAll(/<form [^>]*method="post"[^>]*>/g, tag =>
     tag.includes('enctype=')
-      ? tag.replace(/ action="[^"]*/, action => `${action}?${FIELD}=${randomUUID()}`)
-      : `${tag}<input type="hidden" name="${FIELD}" value="${randomUUID()}">`,
+      ? tag.replace(/ action="[^"]*/, action => `${action}?${FIELD}=${token()}`)
+      : `${tag}<input type="hidden" name="${FIELD}" value="${token()}">`,
   )
 }
 
@@ -67,7 +79,7 @@ function takeToken({ query, body }: FastifyRequest): string | null {
   ) as Record<string, unknown>
   const { [FIELD]: token } = fields
   delete fields[FIELD]
-  return typeof token === 'string' && isUuid(token) ? token : null
+  return typeof token === 'string' && token.split('/').every(isUuid) ? token : null
 }
 
 /** @returns where the first arrival led; undefined if this is the first one */

@@ -61,7 +61,8 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
       const asker = askerFor(request)
       await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
       dropToken(request, reply)
-      dropForm(request, reply)
+      const { account = request.user.sub } = endedFormIn(request) ?? {}
+      if (account === request.user.sub) dropForm(request, reply)
       return reply.redirect('/console/login', 303)
     })
   }
@@ -87,10 +88,10 @@ async function answerLoggedIn(
   next: string,
 ) {
   const ended = endedFormIn(request)
-  if (ended !== undefined) dropForm(request, reply)
-  // What somebody else typed is neither shown nor sent.
-  if (ended?.account !== account.id || ended.typed === null)
-    return reply.redirect(nextPath(next), 303)
+  // What somebody else typed is neither shown nor sent, and waits for its own account.
+  if (ended?.account !== account.id) return reply.redirect(nextPath(next), 303)
+  dropForm(request, reply)
+  if (ended.typed === null) return reply.redirect(nextPath(next), 303)
   const body = sendAgain(ended.typed, { action: ended.action, back: next })
   return answerPage(request, reply, { title: 'Send it now?', body })
 }

@@ -1,0 +1,70 @@
+// Keeps a page that refreshes itself, with what was typed into it, when its session ends.
+const KEPT = 'loanops-kept'
+const account = document.body.dataset.account
+const page = location.pathname + location.search
+let isEnded = false
+
+document.addEventListener('htmx:before:response', event => {
+  isEnded = event.detail.ctx.response.status === 401
+  document.getElementById('ended')?.remove()
+  if (!isEnded) return
+  // htmx would leave for the login.
+  event.preventDefault()
+  document.querySelector('main').prepend(ended())
+})
+
+addEventListener('pagehide', () => {
+  if (isEnded) sessionStorage.setItem(KEPT, JSON.stringify({ account, page, typed: typed() }))
+})
+
+addEventListener('pageshow', ({ persisted }) => {
+  // A page that the browser kept would send its forms a second time.
+  if (persisted)
+    for (const { field } of controls('form_token'))
+      field.value = `${crypto.randomUUID()}/${account}`
+})
+
+restore()
+
+function ended() {
+  const notice = document.createElement('div')
+  notice.id = 'ended'
+  notice.className = 'alert'
+  notice.setAttribute('role', 'alert')
+  const login = document.createElement('a')
+  login.href = `/console/login?next=${encodeURIComponent(page)}`
+  login.textContent = 'Log in'
+  notice.append(
+    'Your session has ended. ',
+    login,
+    ' to go on; what you typed on this page is kept.',
+  )
+  return notice
+}
+
+function controls(name) {
+  return [...document.querySelectorAll('main form[method=post]')].flatMap(form =>
+    [...form.elements]
+      .filter(field => field.name !== '' && (name === undefined || field.name === name))
+      .map(field => ({ field, key: `${form.getAttribute('action')} ${field.name}` })),
+  )
+}
+
+function typed() {
+  return controls()
+    .filter(({ field }) => !['hidden', 'password', 'file'].includes(field.type))
+    .map(({ field, key }) => [key, field.type === 'checkbox' ? field.checked : field.value])
+}
+
+/** Another account leaves it for its own. */
+function restore() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT))
+  if (kept === null || kept.account !== account || kept.page !== page) return
+  sessionStorage.removeItem(KEPT)
+  const values = new Map(kept.typed)
+  for (const { field, key } of controls()) {
+    if (!values.has(key)) continue
+    if (field.type === 'checkbox') field.checked = values.get(key)
+    else field.value = values.get(key)
+  }
+}
