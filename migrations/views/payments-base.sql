@@ -1,20 +1,34 @@
--- Replaces escaped halves of surrogate pairs, which PostgreSQL cannot read, with U+FFFD: an emoji cut in two in a
--- description must not hide the money. Null if there are none, and for a body of more than 64 KiB: genuine ones are
--- shorter, and a forged one must not cost more.
-create or replace function base.without_half_characters(body bytea) returns bytea language plpgsql immutable parallel safe as $$
+-- The body with U+FFFD for what PostgreSQL cannot store: an emoji cut in two in a description, or a NUL in a name, must not
+-- hide the money. Null if that is not why it cannot be read. Where there are many such places, as in no genuine body, more
+-- is replaced than necessary, or nothing, because looking at each would cost more than reading the body. Ids, amounts and
+-- loans' names are ASCII.
+create or replace function base.storable(body bytea) returns bytea language plpgsql immutable parallel safe as $$
 declare
-  whole text;
+  few constant integer := 100;
   repaired text;
+  halves integer;
 begin
-  whole := convert_from(body, 'UTF8');
-  if octet_length(body) > 65536 or whole ~ E'[\x01\x02]' then
-    return null;
+  begin
+    repaired := convert_from(body, 'UTF8');
+  exception when character_not_in_repertoire then
+    -- Byte for byte.
+    repaired := convert_from(body, 'LATIN1');
+    if octet_length(convert_to(repaired, 'UTF8')) - octet_length(body) > 10 * few then
+      return null;
+    end if;
+    repaired := regexp_replace(repaired, '[\u0080-\u00ff]+', E'\uFFFD', 'g');
+  end;
+  repaired := replace(repaired, '\u0000', '\ufffd');
+  halves := (length(repaired) - length(replace(replace(repaired, '\ud', ''), '\uD', ''))) / 3;
+  if halves > few then
+    repaired := replace(replace(repaired, '\ud', '\ufffdd'), '\uD', '\ufffdD');
+  elsif halves > 0 and repaired !~ E'[\x01\x02]' then
+    -- Whole pairs are set aside as characters that no JSON contains: looking behind each half would take minutes for a MiB.
+    repaired := regexp_replace(repaired, '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})', E'\x01\\1\x02\\2', 'gi');
+    repaired := regexp_replace(repaired, '\\ud[89a-f][0-9a-f]{2}', '\\ufffd', 'gi');
+    repaired := regexp_replace(repaired, E'\x01(.{4})\x02(.{4})', '\\u\1\\u\2', 'g');
   end if;
-  -- Whole pairs are set aside as characters that no JSON contains: looking behind each half would take minutes for a MiB.
-  repaired := regexp_replace(whole, '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})', E'\x01\\1\x02\\2', 'gi');
-  repaired := regexp_replace(repaired, '\\ud[89a-f][0-9a-f]{2}', '\\ufffd', 'gi');
-  repaired := regexp_replace(repaired, E'\x01(.{4})\x02(.{4})', '\\u\1\\u\2', 'g');
-  return case when repaired <> whole then convert_to(repaired, 'UTF8') end;
+  return nullif(convert_to(repaired, 'UTF8'), body);
 exception
   when insufficient_resources then
     raise;
@@ -23,18 +37,51 @@ exception
 end
 $$;
 
--- Null if the gateway's field is not of the expected type.
+-- The id of a payment in a body that cannot be read; null if there is none. The whole body is searched for fixed texts only.
+create or replace function base.id_in(body bytea) returns text language plpgsql immutable parallel safe as $$
+declare
+  whole text;
+begin
+  whole := convert_from(body, 'LATIN1');
+  return coalesce(
+    substring(substr(whole, strpos(whole, '"cf_payment_id"'), 120) from '^"cf_payment_id"\s*:\s*"?([A-Za-z0-9_]{1,64})["\s,}]'),
+    substring(substr(whole, strpos(whole, '"pay_'), 80) from '^"(pay_[A-Za-z0-9_]{1,60})"'),
+    substring(substr(whole, strpos(whole, '"referenceId"'), 120) from '^"referenceId"\s*:\s*"?([A-Za-z0-9_]{1,64})["\s,}]'));
+exception
+  when insufficient_resources then
+    raise;
+  -- A byte that is 0.
+  when others then
+    return null;
+end
+$$;
+
+-- Few enough digits to write out: a short number such as 1e130000 has as many as its exponent says.
+create or replace function base.is_short(number numeric) returns boolean language sql immutable parallel safe as $$
+  select number > -1e60 and number < 1e60 and scale(number) <= 60
+$$;
+
+-- Null if the gateway's field is not of the expected type. The type is checked before anything is written out.
 create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
-  -- Ids are read as text even if they are numbers, because jsonb keeps every digit. No gateway's id is longer.
-  select case when jsonb_typeof(value) in ('string', 'number') and length(value #>> '{}') <= 200
-              then nullif(btrim(value #>> '{}'), '') end
+  -- Ids are read as text even if they are numbers, because jsonb keeps every digit. No gateway's id is longer. Blanks and
+  -- invisible characters at the ends are left out, as intake does, and what replaces a NUL there.
+  select case jsonb_typeof(value)
+           when 'string' then
+             case when length(value #>> '{}') <= 200
+                  then nullif(btrim(value #>> '{}', E' \t\n\v\f\r\u00a0\u00ad\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006'
+                         '\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff\ufffd'), '') end
+           when 'number' then case when base.is_short(value::numeric) then value #>> '{}' end end
 $$;
 
 create or replace function base.number_of(value jsonb) returns numeric language sql immutable parallel safe as $$
-  -- A number such as 1e130000 would be written out with all its digits wherever the payment is shown.
-  select case when jsonb_typeof(value) = 'number' and length(value #>> '{}') <= 60
-                or value #>> '{}' ~ '^-?\d{1,30}(\.\d{1,10})?$'
-              then (value #>> '{}')::numeric end
+  select case jsonb_typeof(value)
+           when 'number' then case when base.is_short(value::numeric) then value::numeric end
+           when 'string' then case when value #>> '{}' ~ '^-?\d{1,30}(\.\d{1,10})?$' then (value #>> '{}')::numeric end end
+$$;
+
+-- Whether a flag says no; it may be a text or a number.
+create or replace function base.is_no(value jsonb) returns boolean language sql immutable parallel safe as $$
+  select coalesce(value in ('false', '"false"', '0', '"0"'), false)
 $$;
 
 create or replace function base.unix_time_of(value jsonb) returns timestamptz language sql immutable parallel safe as $$
@@ -47,7 +94,7 @@ create or replace function base.iso_time_of(value jsonb) returns timestamptz lan
   -- Strict, because a cast accepts "now" and "infinity", and raises an error for a day that does not exist, which would
   -- make the whole event unreadable. Without a zone, India's time.
   select case
-    when value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
+    when jsonb_typeof(value) is distinct from 'string' or value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
       then null
     when right(left(value #>> '{}', 10), 2)::integer
            > extract(day from (left(value #>> '{}', 7) || '-01')::timestamp + interval '1 month' - interval '1 day')
@@ -66,10 +113,18 @@ create or replace function base.object_of(value jsonb) returns jsonb language sq
   select case when jsonb_typeof(value) = 'object' then value else '{}' end
 $$;
 
--- What notes or tags contain besides the loan, as a hint; nothing long, because people write anything there.
+-- Texts, numbers and flags; nothing long, because people write anything there.
+create or replace function base.plain_members(value jsonb) returns jsonb language sql immutable parallel safe as $$
+  select case when length(jsonb_object_agg(key, m.value)::text) <= 1000 then jsonb_object_agg(key, m.value) end
+    from jsonb_each(value) m
+   where base.text_of(m.value) is not null or jsonb_typeof(m.value) = 'boolean'
+$$;
+
+-- What notes or tags contain besides the loan, as a hint.
 create or replace function base.tags_of(notes jsonb) returns jsonb language sql immutable parallel safe as $$
-  select case when jsonb_typeof(notes) = 'object' and length(notes::text) <= 1000
-              then nullif(notes - '{external_loan_id,loan_id}'::text[], '{}') end
+  -- In two functions, so that PostgreSQL can inline this one.
+  select case when jsonb_typeof(notes) = 'object' and notes - '{external_loan_id,loan_id}'::text[] <> '{}'
+              then base.plain_members(notes - '{external_loan_id,loan_id}'::text[]) end
 $$;
 
 create or replace function base.without_nulls(hints jsonb) returns jsonb language sql immutable parallel safe as $$
@@ -85,7 +140,8 @@ $$;
 create or replace function base.captured(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql stable parallel safe as $$
   select case
-    when payment_id is null or amount is null or paid_at is null
+    -- An id with a part that could not be stored might be another payment's.
+    when payment_id is null or strpos(payment_id, E'\ufffd') > 0 or amount is null or paid_at is null
       then row('payment', null, null, 'captured', amount, currency, paid_at, external_loan_id, 'unreadable',
              coalesce(hints, '{}') || coalesce(jsonb_build_object('payment_id', payment_id), '{}'))::base.fact
     when base.is_no_money(amount)
@@ -118,23 +174,33 @@ create or replace function base.is_listed(name text, types text[]) returns boole
       or exists (select from unnest(types) listed where right(listed, 1) = '*' and starts_with(name, left(listed, -1)))
 $$;
 
--- The facts in a part with an id and an amount, which stays as written; no row for any other part.
-create or replace function base.unknown_facts(name text, part jsonb, at timestamptz, loan text)
+-- The facts in a part that may be money, whose amount stays as written; no row for any other part. Money has an id and an
+-- amount, and either names a loan or is a payment whose status says that it was captured.
+create or replace function base.unknown_facts(name text, part jsonb, is_payment boolean, at timestamptz, loan text)
   returns setof base.fact language sql stable parallel safe as $$
   with field as materialized (
-    select key, value from jsonb_each(base.object_of(part)) where jsonb_typeof(value) in ('string', 'number')
+    -- No gateway's entity has as many; the shortest names come first.
+    select key, value from jsonb_each(base.object_of(part)) where jsonb_typeof(value) in ('string', 'number') limit 200
   )
   select 'payment', id, null::text, 'unknown', amount,
          (select base.text_of(value) from field where key ~ '(^|_)currency$' order by key limit 1),
-         at, loan, 'unknown_event', jsonb_build_object('event_type', left(name, 200))
-    from (select base.text_of(value) from field
-           where key ~ '((^|_)id|Id)$' and base.text_of(value) is not null
-           -- An id that several payments share, such as a customer's, comes last.
-           order by key = 'cf_payment_id' desc, key ~* 'payment_?id$' desc, key = 'id' desc,
-                    key ~* '(customer|client|account|merchant|order|link|vendor|terminal|settlement|subscription)_?id$', key
-           limit 1) named (id)
+         at, named_loan, 'unknown_event', jsonb_build_object('event_type', left(name, 200))
+    from (select coalesce(loan, base.loan_of(part -> 'notes'), base.loan_of(part)),
+                 upper(coalesce(base.text_of(part -> 'payment_status'), base.text_of(part -> 'status'), ''))) said (named_loan, status)
+   cross join (select base.text_of(value) from field
+                where key ~ '((^|_)id|Id)$' and key !~ 'loan_id$' and base.text_of(value) is not null
+                -- An id that several payments share, such as a customer's, comes last.
+                order by key = 'cf_payment_id' desc, key ~* 'payment_?id$' desc, key = 'id' desc,
+                         key ~* '(customer|client|account|merchant|order|link|vendor|terminal|settlement|subscription)_?id$', key
+                limit 1) named (id)
    cross join (select base.number_of(value) from field
                 where key ~ '(^|_)amount$' and base.number_of(value) <> 0
+                  -- A limit, or what is not paid yet.
+                  and key !~ '(^|_)(max|maximum|min|minimum|limit|cap|due|authori[sz]ed|available|outstanding)_'
                 order by key = 'payment_amount' desc, key = 'amount' desc, key
                 limit 1) counted (amount)
+   where case
+     when status in ('CREATED', 'PENDING', 'AUTHORIZED', 'FAILED', 'INITIALIZED', 'NOT_ATTEMPTED', 'USER_DROPPED', 'CANCELLED', 'VOID') then false
+     when named_loan is not null then true
+     else is_payment and status in ('CAPTURED', 'PAID', 'SUCCESS', 'SETTLED', 'COMPLETED') end
 $$;

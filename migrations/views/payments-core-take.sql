@@ -97,6 +97,7 @@ create or replace function core.put_aside(wanted_source text, row_id uuid, error
 declare
   again boolean;
   forgotten text[];
+  named text;
 begin
   perform core.lock_settling();
   delete from core.pending_event p where p.source = wanted_source and p.raw_id = row_id returning p.again into again;
@@ -113,8 +114,10 @@ begin
       return;
     end if;
   end if;
+  execute format('select base.id_in(body) from raw.%I where id = $1', wanted_source) using row_id into named;
   insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, problem, lender, received_at, hints)
-  select name, row_id, gateway, 'payment', row_id::text, 'captured', 'unreadable', lender, now(), jsonb_build_object('error', error)
+  select name, row_id, gateway, 'payment', row_id::text, 'captured', 'unreadable', lender, now(),
+         jsonb_strip_nulls(jsonb_build_object('error', error, 'payment_id', named))
     from core.source where name = wanted_source
   on conflict do nothing;
   update core.source set events = events + 1 where name = wanted_source and not again;

@@ -11,14 +11,14 @@ $$;
 -- From gateway A's documentation. Those from which base.gateway_a below takes nothing are ignored.
 create or replace function base.gateway_a_types() returns text[] language sql immutable parallel safe as $$
   select base.gateway_a_paid_types() || base.gateway_a_refund_types() || array[
-    'payment.authorized', 'payment.failed', 'payment.dispute.created', 'payment.dispute.under_review',
+    'payment.authorized', 'payment.failed', 'payment.pending', 'payment.dispute.created', 'payment.dispute.under_review',
     'payment.dispute.action_required', 'payment.dispute.lost', 'payment.dispute.won', 'payment.dispute.closed',
     'subscription.activated', 'subscription.completed', 'subscription.authenticated', 'subscription.updated',
     'subscription.pending', 'subscription.halted', 'subscription.paused', 'subscription.resumed', 'subscription.cancelled',
     'payment_link.cancelled', 'payment_link.expired', 'invoice.expired', 'qr_code.created', 'qr_code.closed',
     'virtual_account.created', 'virtual_account.closed', 'settlement.processed', 'transfer.processed', 'transfer.failed',
     'payout.*', 'payout_link.*', 'transaction.created', 'fund_account.validation.*',
-    'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill', 'loanops.unreadable']
+    'token.*', 'order.notification.*', 'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill', 'loanops.unreadable']
 $$;
 
 insert into core.gateway (name, known_types) values ('gateway_a', base.gateway_a_types())
@@ -89,7 +89,8 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     -- In rupees, whatever the payment's currency.
     'base_amount', base.major_units(base.number_of(payment -> 'base_amount'), 'INR'))
     -- Most events hold a payment alone.
-    || case when base.object_of(event -> 'payload') - 'payment' = '{}' then '{}' else base.gateway_a_hints_beside(event -> 'payload') end)
+    || case when event -> 'payload' ?| '{order,payment_link,invoice,subscription,virtual_account,qr_code,bank_transfer,upi_transfer}'
+            then base.gateway_a_hints_beside(event -> 'payload') else '{}' end)
 $$;
 
 -- A refund that is only requested changes nothing yet.
@@ -97,11 +98,11 @@ create or replace function base.gateway_a_refund(name text, refund jsonb, paymen
   returns base.fact language sql stable parallel safe as $$
   select case
     when base.text_of(refund -> 'id') is null then base.unreadable(null)
-    when name = 'refund.failed' or refund ->> 'status' in ('failed', 'processed')
+    when name = 'refund.failed' or base.text_of(refund -> 'status') in ('failed', 'processed')
       then row('refund', base.text_of(refund -> 'id'),
         coalesce(base.text_of(refund -> 'payment_id'), base.text_of(payment -> 'id')),
-        case when refund ->> 'status' = 'failed' or name = 'refund.failed' then 'undone'
-             when payment ->> 'captured' in ('false', '0') then 'never_captured'
+        case when base.text_of(refund -> 'status') = 'failed' or name = 'refund.failed' then 'undone'
+             when base.is_no(payment -> 'captured') then 'never_captured'
              -- A refund that is created as "processed", as in the documentation, may still fail.
              when name = 'refund.created' then 'open'
              else 'done' end,
@@ -117,24 +118,27 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
     else row('chargeback', base.text_of(dispute -> 'id'),
         coalesce(base.text_of(dispute -> 'payment_id'), base.text_of(payment -> 'id')),
         case when is_lost then 'done'
-             when name ~ '\.(won|closed)$' or dispute ->> 'status' in ('won', 'closed') then 'undone'
+             when name ~ '\.(won|closed)$' or base.text_of(dispute -> 'status') in ('won', 'closed') then 'undone'
              else 'open' end,
         base.major_units(coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
           base.number_of(dispute -> 'amount')), base.text_of(dispute -> 'currency')), base.text_of(dispute -> 'currency'),
         base.unix_time_of(case when is_lost then event -> 'created_at' else dispute -> 'created_at' end), loan, null,
         base.without_nulls(jsonb_build_object('phase', base.text_of(dispute -> 'phase'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact end
-    from (values (name like '%.lost' or dispute ->> 'status' = 'lost')) said (is_lost)
+    from (values (name like '%.lost' or base.text_of(dispute -> 'status') = 'lost')) said (is_lost)
 $$;
 
 -- The facts of an event whose type is not listed: those of a payment if it holds one.
 create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact language sql stable parallel safe as $$
   select f.kind, f.payment_id, f.of_payment_id, f.status, base.major_units(f.amount, f.currency), f.currency, f.paid_at,
          f.external_loan_id, f.problem, f.hints
-    from jsonb_each(base.object_of(event -> 'payload')) part
-   cross join lateral base.unknown_facts(name, part.value -> 'entity', base.unix_time_of(part.value #> '{entity,created_at}'),
-     loan) f
-   order by part.key = 'payment' desc, part.key
+    -- Where there is a payment, no other part is one. No gateway's event has more than five parts.
+    from (select key, value -> 'entity'
+            from jsonb_each(base.object_of(event -> 'payload'))
+           where jsonb_typeof(value) = 'object' and (key = 'payment' or jsonb_typeof(event #> '{payload,payment,entity}') is distinct from 'object')
+           limit 20) part (key, entity)
+   cross join lateral base.unknown_facts(name, part.entity, part.key = 'payment', base.unix_time_of(part.entity -> 'created_at'), loan) f
+   order by part.key
    limit 1
 $$;
 
@@ -153,14 +157,15 @@ declare
   currency text := base.text_of(payment -> 'currency');
   amount numeric := base.major_units(base.number_of(payment -> 'amount'), currency);
   paid_at timestamptz := base.unix_time_of(payment -> 'created_at');
+  status text := base.text_of(payment -> 'status');
   hints jsonb := base.gateway_a_hints(event, payment);
 begin
   -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
   -- takes precedence over the status. As a text, it is "1" or "0".
-  if payment ->> 'status' = 'captured' and not (name like 'refund.%' and coalesce(payment ->> 'captured', '') in ('false', '0'))
-     or payment ->> 'status' = 'refunded' and coalesce(payment ->> 'captured', '') not in ('false', '0') then
+  if status = 'captured' and not (name like 'refund.%' and base.is_no(payment -> 'captured'))
+     or status = 'refunded' and not base.is_no(payment -> 'captured') then
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
-  elsif name = any(base.gateway_a_paid_types()) and payment ->> 'status' is distinct from 'failed' then
+  elsif name = any(base.gateway_a_paid_types()) and status is distinct from 'failed' then
     -- Its type says that money was captured, but its status does not.
     return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
   elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
@@ -184,7 +189,7 @@ declare
 begin
   begin
     event := convert_from(body, 'UTF8')::jsonb;
-    name := coalesce(event ->> 'event', '');
+    name := coalesce(base.text_of(event -> 'event'), '');
     if name = 'loanops.backfill' then
       name := base.gateway_a_fetched(event -> 'payload');
     end if;
@@ -204,13 +209,13 @@ begin
       -- Not caused by the body, which is read again later.
       raise;
     when others then
-      repaired := base.without_half_characters(body);
+      repaired := base.storable(body);
       if repaired is not null then
         return query select * from base.gateway_a(repaired);
         return;
       end if;
-      -- Not JSON that PostgreSQL can store: invalid UTF-8, a NUL, a number too large for numeric, nesting too deep for the stack.
-      facts := array[base.unreadable(null)];
+      -- Not JSON, a number too large for numeric, or nesting too deep for the stack.
+      facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(body))))];
   end;
   return query select * from unnest(facts) said where said.kind is not null;
 end

@@ -42,11 +42,12 @@ declare
   currency text := base.text_of(payment -> 'payment_currency');
   paid_at timestamptz := base.iso_time_of(payment -> 'payment_time');
   loan text := base.loan_of(event #> '{data,order,order_tags}');
+  status text := base.text_of(payment -> 'payment_status');
   hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
 begin
-  if name = 'PAYMENT_SUCCESS_WEBHOOK' and payment ->> 'payment_status' = 'SUCCESS' then
+  if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'SUCCESS' then
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
-  elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or payment ->> 'payment_status' in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
+  elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or status in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
     return base.failed(payment_id, amount, currency, paid_at, loan, hints);
   end if;
   -- Its type says that money was captured, but its status does not.
@@ -77,12 +78,12 @@ declare
 begin
   if name <> 'SUBSCRIPTION_PAYMENT_SUCCESS' then
     return base.failed(payment_id, amount, currency, paid_at, loan, hints);
-  elsif coalesce(draw ->> 'payment_status', 'SUCCESS') <> 'SUCCESS' then
+  elsif coalesce(base.text_of(draw -> 'payment_status'), 'SUCCESS') <> 'SUCCESS' then
     return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
   end if;
   drawn := base.captured(payment_id, amount, currency, paid_at, loan, hints);
   -- What may not be an instalment may be returned with the mandate.
-  if draw ->> 'payment_type' is distinct from 'CHARGE' and drawn.problem is null then
+  if base.text_of(draw -> 'payment_type') is distinct from 'CHARGE' and drawn.problem is null then
     drawn.problem := 'awaiting_review';
   end if;
   return drawn;
@@ -94,9 +95,9 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
   returns base.fact language sql stable parallel safe as $$
   select case
     when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(null)
-    when refund ->> 'refund_status' = 'SUCCESS'
+    when base.text_of(refund -> 'refund_status') = 'SUCCESS'
       then row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
-        case when name like 'AUTO%' or refund ->> 'refund_type' = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
+        case when name like 'AUTO%' or base.text_of(refund -> 'refund_type') = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
         base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
         coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
           base.iso_time_of(event -> 'event_time')), null, null,
@@ -108,11 +109,11 @@ $$;
 -- A retrieval request only asks for information. A won dispute may be claimed again in the next phase, under the same id.
 create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb) returns base.fact language sql stable parallel safe as $$
   select case
-    when 'RETRIEVAL' in (phase, dispute ->> 'dispute_type') then null
+    when 'RETRIEVAL' in (phase, base.text_of(dispute -> 'dispute_type')) then null
     when base.text_of(dispute -> 'dispute_id') is null then base.unreadable(null)
     else row('chargeback', base.text_of(dispute -> 'dispute_id'), base.text_of(disputed -> 'cf_payment_id'),
-        case when dispute ->> 'dispute_status' ~ '_MERCHANT_(LOST|ACCEPTED)$' then 'done'
-             when dispute ->> 'dispute_status' ~ '_MERCHANT_WON$' then 'undone'
+        case when base.text_of(dispute -> 'dispute_status') ~ '_MERCHANT_(LOST|ACCEPTED)$' then 'done'
+             when base.text_of(dispute -> 'dispute_status') ~ '_MERCHANT_WON$' then 'undone'
              else 'open' end,
         base.number_of(dispute -> 'dispute_amount'),
         coalesce(base.text_of(dispute -> 'dispute_amount_currency'), base.text_of(disputed -> 'payment_currency')),
@@ -122,7 +123,7 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
           'dispute_status', base.text_of(dispute -> 'dispute_status'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'reason', base.text_of(dispute -> 'reason_description'),
           'respond_by', base.iso_time_of(dispute -> 'respond_by'))))::base.fact end
-    from coalesce(substring(dispute ->> 'dispute_status' from '^(RETRIEVAL|DISPUTE|CHARGEBACK|PRE_ARBITRATION|ARBITRATION)_'),
+    from coalesce(substring(base.text_of(dispute -> 'dispute_status') from '^(RETRIEVAL|DISPUTE|CHARGEBACK|PRE_ARBITRATION|ARBITRATION)_'),
            base.text_of(dispute -> 'dispute_type')) phase
 $$;
 
@@ -141,15 +142,17 @@ $$;
 -- The facts of an event whose type is not listed, wherever it has an id next to an amount.
 create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
   select f.*
+    -- Where there is a payment, no other part is one.
     from (select event #> '{data,payment}', 1
           union all
-          select value, 2 from jsonb_each(base.object_of(event -> 'data'))
+          (select value, 2 from jsonb_each(base.object_of(event -> 'data')) where jsonb_typeof(value) = 'object' limit 20)
           union all
           select event -> 'data', 3
           union all
           select event, 4) parts (part, place)
-   cross join lateral base.unknown_facts(name, part, base.iso_time_of(coalesce(part -> 'payment_time', event -> 'event_time')),
-     base.loan_of(event #> '{data,order,order_tags}')) f
+   cross join lateral base.unknown_facts(name, part, place = 1 or part ? 'cf_payment_id',
+     base.iso_time_of(coalesce(part -> 'payment_time', event -> 'event_time')), base.loan_of(event #> '{data,order,order_tags}')) f
+   where place = 1 or jsonb_typeof(event #> '{data,payment}') is distinct from 'object'
    order by place
    limit 1
 $$;
@@ -174,7 +177,7 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
       'dispute', jsonb_build_object(
         'dispute_id', happened -> 'event_id', 'dispute_amount', happened -> 'event_amount',
         'dispute_amount_currency', happened -> 'event_currency', 'created_at', happened -> 'event_time',
-        'dispute_status', case coalesce(item #>> '{dispute_details,closed_in_favor_of}', item ->> 'closed_in_favor_of')
+        'dispute_status', case coalesce(base.text_of(item #> '{dispute_details,closed_in_favor_of}'), base.text_of(item -> 'closed_in_favor_of'))
           when 'MERCHANT' then 'DISPUTE_MERCHANT_WON' when 'CUSTOMER' then 'DISPUTE_MERCHANT_LOST' end),
       'order_details', jsonb_build_object('order_id', ordered -> 'order_id', 'cf_payment_id', paid -> 'cf_payment_id'))
     from (select coalesce(item -> 'event_details', item), coalesce(item -> 'payment_details', item),
@@ -190,10 +193,10 @@ create or replace function base.gateway_b_fetched(event jsonb) returns jsonb lan
     when item ? 'dispute_id' then jsonb_build_object('type', 'DISPUTE_CREATED', 'data',
       jsonb_build_object('dispute', item, 'order_details', item -> 'order_details'))
     when item ? 'payment_status' then jsonb_build_object(
-      'type', case item ->> 'payment_status' when 'SUCCESS' then 'PAYMENT_SUCCESS_WEBHOOK' else 'PAYMENT_FAILED_WEBHOOK' end,
+      'type', case base.text_of(item -> 'payment_status') when 'SUCCESS' then 'PAYMENT_SUCCESS_WEBHOOK' else 'PAYMENT_FAILED_WEBHOOK' end,
       'data', jsonb_build_object('payment', item, 'order', event -> 'order'))
     else jsonb_build_object(
-      'type', case coalesce(item #>> '{event_details,event_type}', item ->> 'event_type')
+      'type', case coalesce(base.text_of(item #> '{event_details,event_type}'), base.text_of(item -> 'event_type'))
         when 'REFUND' then 'REFUND_STATUS_WEBHOOK' when 'DISPUTE' then 'DISPUTE_CREATED'
         when 'CHARGEBACK' then 'DISPUTE_CREATED' else 'PAYMENT_SUCCESS_WEBHOOK' end,
       'data', base.gateway_b_row(event, item)) end
@@ -211,12 +214,13 @@ declare
 begin
   begin
     event := convert_from(body, 'UTF8')::jsonb;
-    if event ->> 'type' = 'LOANOPS_BACKFILL' then
+    -- Those of the old virtual accounts name their type `event`. A payment_status is not a type: other events have one too.
+    name := coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), '');
+    if name = 'LOANOPS_BACKFILL' then
       event := base.gateway_b_fetched(event);
+      name := event ->> 'type';
     end if;
     data := event -> 'data';
-    -- Those of the old virtual accounts name their type `event`. A payment_status is not a type: other events have one too.
-    name := coalesce(event ->> 'type', event ->> 'event', '');
     fact := case
       when jsonb_typeof(event) is distinct from 'object' then base.unreadable(null)
       when name = 'loanops.unreadable' then base.set_aside(event)
@@ -236,12 +240,12 @@ begin
       -- Not caused by the body, which is read again later.
       raise;
     when others then
-      repaired := base.without_half_characters(body);
+      repaired := base.storable(body);
       if repaired is not null then
         return query select * from base.gateway_b(repaired);
         return;
       end if;
-      fact := base.unreadable(null);
+      fact := base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(body))));
   end;
   if fact.kind is not null then
     return next fact;
@@ -250,4 +254,5 @@ end
 $$;
 
 -- No longer called, now that both gateways' functions are replaced.
-drop function if exists base.unknown_facts(text, jsonb, numeric, timestamptz, text);
+drop function if exists base.unknown_facts(text, jsonb, timestamptz, text);
+drop function if exists base.without_half_characters(bytea);

@@ -1,11 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../crash-point.ts'
 import type { Row } from '../database/row.ts'
-import { isTransient } from '../database/transient.ts'
+import { isTimeout, isTransient } from '../database/transient.ts'
 import { publicError } from '../public-error.ts'
 import { RunLeft } from '../queue/hold-run.ts'
 import type { Batch } from './batch.ts'
 import { isConstraint, isDataError } from './data-error.ts'
+import { lockSettling } from './lock-settling.ts'
 import { noteError } from './note-error.ts'
 
 /** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
@@ -51,8 +52,8 @@ async function transformChunk(batch: Batch, source: Source, max: number): Promis
       sql`core.transform(${source.name}, ${max}, ${source.stuck}::uuid[])`,
     )
   } catch (error) {
-    if (!isDataError(error) && !isConstraint(error)) throw error
-    // An operator's own view may raise an error on one row: that row becomes unreadable, and the others continue.
+    if (!isDataError(error) && !isConstraint(error) && !isTimeout(error)) throw error
+    // An operator's own view may raise an error on one row, or never end: that row becomes unreadable, and the others continue.
     const half = Math.ceil(max / 2)
     const first = await transformChunk(batch, source, half)
     return first < half ? first : first + (await transformChunk(batch, source, max - half))
@@ -67,10 +68,12 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
      order by raw_id limit 1`.execute(batch.db)
   const id = rows[0]?.id
   if (id === undefined) return 0
+  const take = () => counted(batch, sql`core.take(${name}, array[${id}::uuid])`)
   try {
-    return await counted(batch, sql`core.take(${name}, array[${id}::uuid])`)
+    // A database that stalled may be back: its time-out must not make a good row unreadable.
+    return await take().catch(error => (isTimeout(error) ? take() : Promise.reject(error)))
   } catch (error) {
-    if (isDataError(error))
+    if (isDataError(error) || isTimeout(error))
       return counted(
         batch,
         sql`core.put_aside(${name}, ${id}, ${publicError(error as Error).message})`,
@@ -85,6 +88,8 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
 
 async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
   const taken = await db.transaction().execute(async trx => {
+    // In a statement of its own, so that waiting for it never looks like a row that cannot be read in time.
+    await lockSettling(trx)
     const { rows } = await sql<{ taken: number; isOurs: boolean }>`
       with done as materialized (select * from ${step}),
       noted as (

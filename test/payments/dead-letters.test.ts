@@ -86,31 +86,25 @@ t.test('redriving a queue that is not a dead-letter queue loses nothing', async 
   t.equal((await failedJobs(service)).length, 1)
 })
 
-t.test(
-  'rows whose view timed out wait for the next batch, and none becomes unreadable',
-  async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    await send(service, 'evt_0')
-    await service.batch()
-    await sql`create table base.trouble ()`.execute(service.db)
-    await sql`grant select on base.trouble to public`.execute(service.db)
-    await sql`
+t.test('a time-out that passes makes no row unreadable', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await send(service, 'evt_0')
+  await service.batch()
+  await sql`create sequence base.reading`.execute(service.db)
+  await sql`grant usage on sequence base.reading to public`.execute(service.db)
+  await sql`
       create function base.untroubled(amount numeric) returns numeric language plpgsql as $$ begin
-        if exists (select from base.trouble) then
+        if nextval('base.reading') = 1 then
           raise exception 'canceling statement due to statement timeout' using errcode = 'query_canceled';
         end if;
         return amount;
       end $$`.execute(service.db)
-    await replaceAmount(service.db, 'base.untroubled(f.amount)')
-    await sql`insert into base.trouble default values`.execute(service.db)
-    await send(service, 'evt_1')
-    t.match(await service.batch(), { transformed: 0, suspended: 0, last_error: /timeout/ })
-    await sql`delete from base.trouble`.execute(service.db)
-    t.match(await service.batch(), { transformed: 1, suspended: 0, posted: 1 })
-    t.match((await service.payment('evt_1')).payment, { state: 'posted' })
-  },
-)
+  await replaceAmount(service.db, 'base.untroubled(f.amount)')
+  await send(service, 'evt_1')
+  t.match(await service.batch(), { transformed: 1, suspended: 0, posted: 1 })
+  t.match((await service.payment('evt_1')).payment, { state: 'posted' })
+})
 
 /** The service may not lock tables; their owner may. */
 function ownerLogin(): string {

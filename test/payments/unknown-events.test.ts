@@ -9,37 +9,46 @@ const LENDER = { lender: 'LENDER_02' }
 /** Of a type that nobody has listed, about the payment of `capturedA()`. */
 const rising = (facts: object = {}) => eventA('moon.risen', { status: 'risen', ...facts })
 
-t.test('an unknown type that carries an amount and an id is in suspense under that id', async t => {
-  const service = await paymentService(t)
-  const wallet = {
-    event: 'wallet.filled',
-    payload: { wallet: { entity: { id: 'w_1', amount: 5 } } },
-  }
-  const flat = { type: 'MOON_RISEN', data: { moon_id: 7, credit_amount: '12.50' } }
-  await service.webhook('gateway_a', rising({ loan: 'L-1' }), LENDER)
-  await service.webhook('gateway_a', wallet, LENDER)
-  await service.webhook('gateway_b', flat, LENDER)
-  await service.webhook('gateway_b', { ...successB({ id: 8 }), type: 'MOON_SET' }, LENDER)
-  t.match(await service.batch(), { transformed: 4, suspended: 4 })
-  const held = { state: 'suspense', reason: 'unknown_event' }
-  t.match(await service.payment('pay_1'), {
-    payment: {
-      ...held,
-      amount: '1000',
-      external_loan_id: 'L-1',
-      hints: { event_type: 'moon.risen' },
-    },
-    events: [{ event_type: 'moon.risen' }],
-  })
-  t.match((await service.payment('w_1')).payment, { ...held, amount: '0.05' })
-  t.match((await service.payment(7, 'gateway_b')).payment, { ...held, amount: '12.5' })
-  t.match((await service.payment(8, 'gateway_b')).payment, { ...held, currency: 'INR' })
-  t.equal((await service.assign('pay_1', 'L-1')).status, 409)
-})
+t.test(
+  'an unknown type that carries an amount, an id and a loan is in suspense under that id',
+  async t => {
+    const service = await paymentService(t)
+    const wallet = {
+      event: 'wallet.filled',
+      payload: { wallet: { entity: { id: 'w_1', amount: 5, notes: { loan_id: 'L-1' } } } },
+    }
+    const flat = {
+      type: 'MOON_RISEN',
+      data: { moon_id: 7, credit_amount: '12.50', loan_id: 'L-1' },
+    }
+    await service.webhook('gateway_a', rising({ loan: 'L-1' }), LENDER)
+    await service.webhook('gateway_a', wallet, LENDER)
+    await service.webhook('gateway_b', flat, LENDER)
+    await service.webhook('gateway_b', { ...successB({ id: 8 }), type: 'MOON_SET' }, LENDER)
+    t.match(await service.batch(), { transformed: 4, suspended: 4 })
+    const held = { state: 'suspense', reason: 'unknown_event' }
+    t.match(await service.payment('pay_1'), {
+      payment: {
+        ...held,
+        amount: '1000',
+        external_loan_id: 'L-1',
+        hints: { event_type: 'moon.risen' },
+      },
+      events: [{ event_type: 'moon.risen' }],
+    })
+    t.match((await service.payment('w_1')).payment, { ...held, amount: '0.05' })
+    t.match((await service.payment(7, 'gateway_b')).payment, { ...held, amount: '12.5' })
+    t.match((await service.payment(8, 'gateway_b')).payment, { ...held, currency: 'INR' })
+    t.equal((await service.assign('pay_1', 'L-1')).status, 409)
+  },
+)
 
 t.test('unknown events about several payments of one customer are several payments', async t => {
   const service = await sourceOf(t, 'gateway_b')
-  const credit = (ids: object) => ({ type: 'MOON_PAID', data: { ...ids, amount: 5 } })
+  const credit = (ids: object) => ({
+    type: 'MOON_PAID',
+    data: { ...ids, amount: 5, loan_id: 'L-1' },
+  })
   await service.save(
     credit({ account_id: 'acc_1', customerId: 'C', transaction_id: 't_1' }),
     credit({ account_id: 'acc_1', customerId: 'C', transaction_id: 't_2' }),
@@ -51,6 +60,60 @@ t.test('unknown events about several payments of one customer are several paymen
     'payment t_1 suspense unknown_event',
     'payment t_2 suspense unknown_event',
   ])
+})
+
+t.test('events that are no money leave no payment, whatever amounts they carry', async t => {
+  const a = await sourceOf(t, 'gateway_a')
+  const mandate = {
+    id: 'token_1',
+    max_amount: 9_999_900,
+    recurring_details: { status: 'confirmed' },
+    notes: { loan_id: 'L-1' },
+  }
+  const order = { id: 'order_1', amount: 100, status: 'created', notes: { loan_id: 'L-1' } }
+  for (const type of ['token.confirmed', 'token.rejected', 'mandate.given'])
+    await a.save({ event: type, payload: { token: { entity: mandate } } })
+  await a.save(
+    { event: 'order.notification.delivered', payload: { order: { entity: order } } },
+    { event: 'order.made', payload: { order: { entity: order } } },
+    {
+      event: 'order.seen',
+      payload: { order: { entity: { ...order, amount: undefined, amount_due: 100 } } },
+    },
+    eventA('payment.pending', { status: 'pending', loan: 'L-1', payment: { method: 'cod' } }),
+    ...['created', 'pending', 'authorized', 'failed'].map(status =>
+      rising({ status, loan: 'L-1' }),
+    ),
+    { event: 'wallet.filled', payload: { wallet: { entity: { id: 'w_1', amount: 5 } } } },
+  )
+  await a.transform()
+  t.same(await a.fates(), [])
+  t.same(await a.types(), [
+    'mandate.given unknown 1',
+    'moon.risen unknown 4',
+    'order.made unknown 1',
+    'order.notification.delivered ignored 1',
+    'order.seen unknown 1',
+    'payment.pending ignored 1',
+    'token.confirmed ignored 1',
+    'token.rejected ignored 1',
+    'wallet.filled unknown 1',
+  ])
+  const b = await sourceOf(t, 'gateway_b')
+  await b.save(
+    { ...successB({ status: 'PENDING', loan: 'L-1' }), type: 'MOON_SET' },
+    { type: 'MANDATE_GIVEN', data: { mandate: { mandate_id: 7, max_amount: 5, loan_id: 'L-1' } } },
+    { type: 'MOON_PAID', data: { moon_id: 7, amount: 5, status: 'SUCCESS' } },
+  )
+  await b.transform()
+  t.same(await b.fates(), [])
+})
+
+t.test('a captured payment of an unknown type is in suspense even if it names no loan', async t => {
+  const service = await sourceOf(t, 'gateway_b')
+  await service.save({ ...successB(), type: 'MOON_SET' })
+  await service.transform()
+  t.same(await service.fates(), ['payment 1453002795 suspense unknown_event'])
 })
 
 t.test('an unknown type without an amount or an id leaves no payment', async t => {
