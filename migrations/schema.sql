@@ -377,6 +377,7 @@ create table core.transaction (
   reported text,
   ledger_amount numeric,
   unconfirmed text,
+  decided_over jsonb,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),

@@ -34,6 +34,16 @@ REFUSALS = [
         status=422,
     ),
     Refusal(
+        "what the payment was when it was read",
+        {
+            "POST /api/payments/{gateway}/{gateway_payment_id}/assign",
+            "POST /api/payments/{gateway}/{gateway_payment_id}/resolve",
+        },
+        "PRECONDITION_FAILED",
+        "The payment has changed since it was read; read it again, and decide about it as it is now",
+        status=412,
+    ),
+    Refusal(
         "one member that is a multiple of another",
         OPERATE,
         "INVALID_PAYLOAD",

@@ -4,6 +4,11 @@ create or replace function core.questions_about(t core.transaction) returns seto
    where q.gateway_payment_id = t.gateway_payment_id and q.gateway = t.gateway and q.kind = t.kind
 $$;
 
+-- Changes with everything that a decision about it depends on.
+create or replace function core.version_of(t core.transaction) returns text language sql immutable as $$
+  select md5(jsonb_build_array(t.kind, t.state, t.reason, t.objection, t.amount::text, t.external_loan_id)::text)
+$$;
+
 create or replace view ops.payment as
 select p.*,
        -- Not joined, so that they are looked up only for the rows shown.

@@ -317,6 +317,7 @@ export interface CoreTransaction {
   currency: string | null;
   decided_amount: Numeric | null;
   decided_day: Timestamp | null;
+  decided_over: Json | null;
   decision: string | null;
   difference: string | null;
   disagreement: string | null;

@@ -10,6 +10,7 @@ import { EXTERNAL_ID, ExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
 import { Payment, PaymentParams } from './payment-record.ts'
+import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
 
 const MAX_ASSIGNMENTS = 200
 
@@ -52,10 +53,11 @@ const assignEachSchema = {
 }
 const assignSchema = {
   operationId: 'assignPayment',
-  'x-refusals': ['CONFLICT'],
+  'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
   tags,
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params: PaymentParams,
+  headers: IfMatch,
   body: Type.Object({ external_loan_id: ExternalId }, closed),
   response: { 200: Payment },
 }
@@ -80,7 +82,9 @@ export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebo
       async request => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const asker = await askerOf(request)
-        await assign(db, { gateway, paymentId, loan: request.body.external_loan_id, asker })
+        const { external_loan_id: loan } = request.body
+        const ifMatch = request.headers['if-match']
+        await assign(db, { gateway, paymentId, loan, asker, ifMatch })
         return (await foundPayment(db, { gateway, paymentId, kind: 'payment' })).payment
       },
     )

@@ -5,6 +5,7 @@ import { inTransaction } from '../database/in-transaction.ts'
 import { Conflict } from '../http/problem.ts'
 import { lockedPayment, stateInWords } from './locked-payment.ts'
 import { keepNote } from './note.ts'
+import { requireAsSeen } from './precondition.ts'
 import { settle } from './settle.ts'
 
 const ASSIGNABLE = [
@@ -27,11 +28,16 @@ type Assignment = {
   loan: string
   note?: string | undefined
   asker: Asker
+  ifMatch?: string | undefined
 }
 
-export function assign(db: Database, { gateway, paymentId, loan, note, asker }: Assignment) {
+export function assign(
+  db: Database,
+  { gateway, paymentId, loan, note, asker, ifMatch }: Assignment,
+) {
   return inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, { gateway, paymentId })
+    requireAsSeen(payment, ifMatch, asker)
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)
     if (payment.state !== 'suspense' || !isAssignable(payment.reason))

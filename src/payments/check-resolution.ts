@@ -9,8 +9,9 @@ import { isNotReversed } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 import type { PaymentResolution } from './resolution.ts'
 
+const DECIDED = ['handled', 'dismissed']
 /** In these states an objection stays until an operator clears it. */
-const WITH_OBJECTION = ['posted', 'handled', 'dismissed']
+const WITH_OBJECTION = ['posted', ...DECIDED]
 
 export type AtLedger = { ledger: Ledger; slots: Slots }
 
@@ -18,6 +19,10 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
   const { kind, state, objection } = payment
   if (outcome === 'post' && kind !== 'payment')
     throw new Conflict(`This is a ${kind}: only a payment can be posted`)
+  if (outcome === 'reopen') {
+    if (DECIDED.includes(state)) return
+    throw new Conflict(`Cannot reopen a payment in state ${state}: it must be handled or dismissed`)
+  }
   if (state === 'suspense') return
   if (outcome === 'post')
     throw new Conflict(`Cannot post a payment in state ${state}: it must be in suspense`)

@@ -43,12 +43,14 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
 
 export async function foundPayment(db: Database, name: PaymentName) {
   const { gateway, paymentId, kind } = name
-  const { rows } = await sql<PaymentRow>`
-    select p.id, ${columns} from ops.payment p
+  const { rows } = await sql<PaymentRow & { version: string }>`
+    select p.id, (select core.version_of(t) from core.transaction t where t.id = p.id) as version, ${columns}
+      from ops.payment p
      where p.gateway_payment_id = ${paymentId} and p.gateway = ${gateway}
        and (${kind ?? null}::text is null or p.kind = ${kind ?? null})
      order by p.kind = 'payment' desc, p.kind
      limit 1`.execute(db)
   if (rows[0] === undefined) throw noSuchPayment(name)
-  return { id: rows[0].id, payment: asJson<Static<typeof Payment>>(rows[0]) }
+  const { version, ...row } = rows[0]
+  return { id: row.id, version, payment: asJson<Static<typeof Payment>>(row) }
 }

@@ -18,6 +18,9 @@ export type PaymentStanding = {
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean
+  /** Another one once its state, reason, objection, amount or loan is another one. */
+  version: string
+  wasPosted: boolean
 }
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
@@ -50,7 +53,11 @@ async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sq
     select id, kind, state, reason, objection, external_loan_id as loan, currency,
            case when amount > 0 then trim_scale(amount)::text end as "capturedAmount",
            exists (select from loanops.operation o
-                    where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown"
+                    where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown",
+           core.version_of(t) as version,
+           state = 'posted' or exists (
+             select from core.posting p left join loanops.operation o on o.id = p.operation_id
+              where p.transaction_id = t.id and (o.status = 'success' or o.id is null)) as "wasPosted"
       from core.transaction t
      where gateway_payment_id = ${paymentId} and gateway = ${gateway} and (${kind}::text is null or kind = ${kind})
      order by kind = 'payment' desc, kind

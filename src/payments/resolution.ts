@@ -36,10 +36,20 @@ const Dismiss = Type.Object(
   { ...closed, title: 'dismiss', description: 'Nothing is to be booked' },
 )
 
-export const PaymentResolution = Type.Union([Post, Handled, Dismiss])
-export type PaymentResolution = Static<typeof PaymentResolution>
+const Reopen = Type.Object(
+  { outcome: Type.Literal('reopen'), note: Note },
+  {
+    ...closed,
+    title: 'reopen',
+    description: 'Takes what was handled or dismissed back to suspense',
+  },
+)
 
-const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss }
+export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen])
+export type PaymentResolution = Static<typeof PaymentResolution>
+export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' }>
+
+const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss, reopen: Reopen }
 const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
 export function resolutionValidator(): (body: unknown) => PaymentResolution {

@@ -9,18 +9,20 @@ import type { AtLedger } from './check-resolution.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
+import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
 import { PaymentResolution, resolutionValidator } from './resolution.ts'
 import { resolve } from './resolve.ts'
 
 const tags = ['payments']
 const resolveSchema = {
   operationId: 'resolvePayment',
-  'x-refusals': ['CONFLICT'],
+  'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
   tags,
   summary:
-    'Decides what becomes of what is in suspense, or clears the objection to what is posted; later events do not change it',
+    'Decides what becomes of what is in suspense, clears the objection to what is posted, or reopens what was decided; later events do not change a decision',
   params: PaymentParams,
   querystring: kindQuery,
+  headers: IfMatch,
   body: PaymentResolution,
   response: { 200: Payment },
 }
@@ -52,7 +54,8 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
         const resolution = resolutionOf(request.body)
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }
-        const { kind } = await resolve(context, name, resolution, await askerOf(request))
+        const seen = request.headers['if-match']
+        const { kind } = await resolve(context, name, resolution, await askerOf(request), seen)
         return (await foundPayment(db, { ...name, kind })).payment
       },
     )

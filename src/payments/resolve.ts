@@ -13,8 +13,10 @@ import {
   refuseUnknownOutcome,
 } from './locked-payment.ts'
 import { keepNote } from './note.ts'
+import { requireAsSeen } from './precondition.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
-import type { PaymentResolution } from './resolution.ts'
+import { reopen } from './reopen.ts'
+import type { Decision, PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
 export async function resolve(
@@ -22,27 +24,26 @@ export async function resolve(
   name: PaymentName,
   resolution: PaymentResolution,
   asker: Asker,
+  ifMatch?: string,
 ): Promise<Pick<PaymentStanding, 'kind'>> {
   const { db } = context
   const seen = await paymentStanding(db, name)
+  requireAsSeen(seen, ifMatch, asker)
   refuseUnknownOutcome(seen)
   refuseUnfit(seen, resolution)
   // Before the locks, because no batch must wait for the ledger's answer.
   await checkAtLedger(context, seen, resolution)
   await inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, name)
+    requireAsSeen(payment, ifMatch, asker)
     refuseUnfit(payment, resolution)
     refuseChange(seen, payment)
-    if (payment.state === 'suspense') {
-      await refuseCountedTwice(trx, payment, resolution)
-      await decide(trx, payment, resolution)
-    }
     await keepNote(trx, payment, resolution.note, asker)
-    await sql`select core.clear_objections(${payment.id})`.execute(trx)
-    await settle(trx, [payment])
+    if (resolution.outcome === 'reopen') await reopen(trx, payment)
+    else await decideAbout(trx, payment, resolution)
     await audit(trx, {
       ...asker,
-      action: 'payment.resolve',
+      action: resolution.outcome === 'reopen' ? 'payment.reopen' : 'payment.resolve',
       subject: `${name.gateway}/${name.paymentId}`,
       detail: {
         ...resolution,
@@ -57,31 +58,39 @@ export async function resolve(
   return seen
 }
 
-/** What was checked at the ledger must be what is decided. */
+/** What was checked, here and at the ledger, must be what is decided. */
 function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   const isSame =
-    seen.id === payment.id &&
-    seen.loan === payment.loan &&
-    seen.capturedAmount === payment.capturedAmount &&
-    seen.currency === payment.currency
+    seen.id === payment.id && seen.version === payment.version && seen.currency === payment.currency
   if (!isSame) throw new Conflict('The payment has changed in the meantime; reload it')
 }
 
-async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: PaymentResolution) {
+async function decideAbout(trx: Trx, payment: PaymentStanding, decision: Decision) {
+  if (payment.state === 'suspense') {
+    await refuseCountedTwice(trx, payment, decision)
+    await decide(trx, payment, decision)
+  }
+  await sql`select core.clear_objections(${payment.id})`.execute(trx)
+  await settle(trx, [payment])
+}
+
+async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Decision) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
   // The external id of an undone repayment stays reserved.
   const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
   await sql`
     update core.transaction
-       set decision = ${outcome}, assigned_loan_id = coalesce(${loan}, assigned_loan_id),
+       set decision = ${outcome},
+           decided_over = jsonb_build_object('reason', reason, 'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
+           assigned_loan_id = coalesce(${loan}, assigned_loan_id),
            decided_amount = ${amount}, decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
            refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
      where id = ${id}`.execute(trx)
 }
 
-function decisionOf(resolution: PaymentResolution) {
+function decisionOf(resolution: Decision) {
   const nothing = { loan: null, amount: null, day: null, transaction: null }
   switch (resolution.outcome) {
     case 'post': {

@@ -12,6 +12,7 @@ import { findPayments, foundPayment } from './find-payments.ts'
 import { PaymentWithHistory } from './history-record.ts'
 import { paymentFilter } from './payment-filter.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
+import { etagOf } from './precondition.ts'
 import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
 
 const tags = ['payments']
@@ -46,7 +47,12 @@ const historySchema = {
     },
     closed,
   ),
-  response: { 200: PaymentWithHistory },
+  response: {
+    200: {
+      ...PaymentWithHistory,
+      headers: { ETag: { type: 'string', description: 'to be sent as If-Match with a decision' } },
+    },
+  },
 }
 
 type Context = { db: Database; config: Config }
@@ -61,17 +67,22 @@ export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
       summarizePayments(db, request.query, config.LEDGER_TIMEZONE),
     )
 
-    app.get('/payments/:gateway/:gateway_payment_id', { schema: historySchema }, async request => {
-      const { gateway, gateway_payment_id: paymentId } = request.params
-      const { bodies, ...query } = request.query
-      const withBodies = bodies === 'true'
-      const { id, payment } = await foundPayment(db, { gateway, paymentId, ...query })
-      if (withBodies) await auditBodies(db, await readerOf(request), payment)
-      const [page, attempts] = await Promise.all([
-        findEvents(db, payment, { ...query, withBodies }),
-        findAttempts(db, id),
-      ])
-      return { payment, ...page, attempts }
-    })
+    app.get(
+      '/payments/:gateway/:gateway_payment_id',
+      { schema: historySchema },
+      async (request, reply) => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const { bodies, ...query } = request.query
+        const withBodies = bodies === 'true'
+        const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
+        if (withBodies) await auditBodies(db, await readerOf(request), payment)
+        const [page, attempts] = await Promise.all([
+          findEvents(db, payment, { ...query, withBodies }),
+          findAttempts(db, id),
+        ])
+        reply.header('etag', etagOf(version))
+        return { payment, ...page, attempts }
+      },
+    )
   }
 }

@@ -5,11 +5,19 @@ import { resolveOperation } from '../../operations/resolve.ts'
 import { parseTrackingId } from '../../operations/tracking-id.ts'
 import { assign } from '../../payments/assign.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
+import { etagOf } from '../../payments/precondition.ts'
 import { resolve } from '../../payments/resolve.ts'
 
 export type About = 'operations' | 'payments'
 export type Item = { tracking_id: string } | PaymentItem
-type PaymentItem = { gateway: string; id: string; kind: PaymentKind; loan: string | null }
+/** `version`: as the payment was when the decision was confirmed; an earlier release stored none. */
+type PaymentItem = {
+  gateway: string
+  id: string
+  kind: PaymentKind
+  loan: string | null
+  version?: string
+}
 type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'slots' | 'onFinal'>
 type Made = { note: string | null; asker: Asker }
 
@@ -44,8 +52,15 @@ export const DECISIONS = {
     'assign: each to the loan that it names',
     'assigned to the loan that it names, for the next batch to post',
     false,
-    ({ db }, { gateway, id, loan }, { note, asker }) =>
-      assign(db, { gateway, paymentId: id, loan: loan ?? '', note: note ?? undefined, asker }),
+    ({ db }, { gateway, id, loan, version }, { note, asker }) =>
+      assign(db, {
+        gateway,
+        paymentId: id,
+        loan: loan ?? '',
+        note: note ?? undefined,
+        asker,
+        ifMatch: seenAs(version),
+      }),
   ),
   'payments.handled': onPayment(
     'handled: they were booked by hand',
@@ -97,9 +112,12 @@ function onPayment(
 function settleAs(
   outcome: 'handled' | 'dismiss',
   context: Context,
-  { gateway, id, kind }: PaymentItem,
+  { gateway, id, kind, version }: PaymentItem,
   { note, asker }: Made,
 ) {
   const name = { gateway, paymentId: id, kind }
-  return resolve(context, name, { outcome, note: note ?? '' }, asker)
+  return resolve(context, name, { outcome, note: note ?? '' }, asker, seenAs(version))
 }
+
+const seenAs = (version: string | undefined) =>
+  version === undefined ? undefined : etagOf(version)

@@ -19,7 +19,8 @@ export function matchingItems(
        where o.status = 'processing' and ${matchingOperations({ ...filter, time_zone: timeZone })} and ${CAN_BE[decision] ?? sql`true`}
        order by o.seq`
   return sql`
-    select jsonb_build_object('gateway', p.gateway, 'id', p.gateway_payment_id, 'kind', p.kind, 'loan', p.external_loan_id) as item
+    select jsonb_build_object('gateway', p.gateway, 'id', p.gateway_payment_id, 'kind', p.kind, 'loan', p.external_loan_id,
+             'version', core.version_of(p)) as item
       from core.transaction p
      where ${matchingPayments(filter, timeZone)} and ${CAN_BE[decision] ?? sql`true`}
      order by p.id`

@@ -19,7 +19,10 @@ const text = Type.Optional(Type.String({ maxLength: 1_000 }))
 const assignSchema = {
   params,
   querystring: kindQuery,
-  body: Type.Object({ external_loan_id: ExternalId, note: Type.Optional(Note) }, closed),
+  body: Type.Object(
+    { external_loan_id: ExternalId, note: Type.Optional(Note), if_match: text },
+    closed,
+  ),
 }
 /** Accepts every field; `resolutionOf` validates those that the outcome uses. */
 const Decision = Type.Object(
@@ -30,6 +33,7 @@ const Decision = Type.Object(
     amount: text,
     paid_on: text,
     ledger_transaction_id: text,
+    if_match: text,
   },
   closed,
 )
@@ -45,9 +49,9 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/assign',
       { schema: assignSchema },
       async (request, reply) => {
-        const { external_loan_id: loan, note } = request.body
+        const { external_loan_id: loan, note, if_match: ifMatch } = request.body
         const name = nameOf(request)
-        await assign(db, { ...name, loan, note, asker: askerFor(request) })
+        await assign(db, { ...name, loan, note, asker: askerFor(request), ifMatch })
         return reply.redirect(back(request, 'assigned'), 303)
       },
     )
@@ -57,7 +61,8 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       { schema: resolveSchema },
       async (request, reply) => {
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
-        await resolve(context, nameOf(request), resolution, askerFor(request))
+        const { if_match: seen } = request.body
+        await resolve(context, nameOf(request), resolution, askerFor(request), seen)
         return reply.redirect(back(request, 'decided'), 303)
       },
     )
@@ -129,4 +134,5 @@ const FIELDS = new Map([
   ['post', ['outcome', 'external_loan_id', 'amount', 'paid_on', 'note']],
   ['handled', ['outcome', 'note', 'external_loan_id', 'ledger_transaction_id']],
   ['dismiss', ['outcome', 'note']],
+  ['reopen', ['outcome', 'note']],
 ])

@@ -1,18 +1,20 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { isAssignable } from '../../payments/assign.ts'
+import { etagOf } from '../../payments/precondition.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { type PaymentItem, paymentPath } from './payments-page.ts'
 
-export function paymentForms(payment: PaymentItem, role: Role): Html {
+export function paymentForms(payment: PaymentItem, version: string, role: Role): Html {
   if (role === 'viewer') return nothing
   const { state, kind, reason, objection } = payment
   const [path = '', query] = paymentPath(payment).split('?')
   const action = (verb: string) => `${path}/${verb}${query === undefined ? '' : `?${query}`}`
-  const canResolve = state === 'suspense' || objection !== null
+  const canResolve = state === 'suspense' || objection !== null || isDecided(payment)
+  const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
-${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment) : nothing}
-${canResolve ? resolveForm(action('resolve'), payment) : nothing}
+${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment, seen) : nothing}
+${canResolve ? resolveForm(action('resolve'), payment, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 <button type="submit" class="secondary">Save note</button></form>
@@ -20,22 +22,25 @@ ${state === 'posted' ? checkForm(action('check')) : nothing}
 </div>`
 }
 
-function assignForm(action: string, { external_loan_id: loan }: PaymentItem): Html {
-  return html`<form method="post" action="${action}"><h3>Assign to a loan</h3>
+const isDecided = ({ state }: PaymentItem) => state === 'handled' || state === 'dismissed'
+
+function assignForm(action: string, { external_loan_id: loan }: PaymentItem, seen: Html): Html {
+  return html`<form method="post" action="${action}">${seen}<h3>Assign to a loan</h3>
 <label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
 <label>Note <input name="note" maxlength="1000" placeholder="How you know"></label>
 <p><small>The next batch posts it to this loan.</small></p>
 <button type="submit">Assign</button></form>`
 }
 
-function resolveForm(action: string, payment: PaymentItem): Html {
-  const { kind, state, amount, external_loan_id: loan } = payment
+function resolveForm(action: string, payment: PaymentItem, seen: Html): Html {
+  const { kind, state, objection, amount, external_loan_id: loan } = payment
   const canPost = kind === 'payment' && state === 'suspense'
-  return html`<form method="post" action="${action}"><h3>${state === 'suspense' ? 'Resolve' : 'Clear the objection'}</h3>
+  const canDecide = state === 'suspense' || objection !== null
+  return html`<form method="post" action="${action}">${seen}<h3>${titleFor(payment)}</h3>
 <label>Outcome <select name="outcome">
 ${canPost ? html`<option value="post">post: book it to a loan</option>` : nothing}
-<option value="handled">handled: booked by hand</option>
-<option value="dismiss">dismiss: book nothing</option>
+${canDecide ? html`<option value="handled">handled: booked by hand</option><option value="dismiss">dismiss: book nothing</option>` : nothing}
+${isDecided(payment) ? html`<option value="reopen">reopen: back to suspense</option>` : nothing}
 </select></label>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 ${
@@ -47,9 +52,18 @@ ${
 <small>The day as 05 March 2026 or 2026-03-05; at most the captured amount.</small></fieldset>`
     : nothing
 }
-<label>Transaction at the ledger <input name="ledger_transaction_id" inputmode="numeric" pattern="[1-9]\\d{0,17}"></label>
-<small>For <code>handled</code>, if you know it; it is looked up.</small>
+${
+  canDecide
+    ? html`<label>Transaction at the ledger <input name="ledger_transaction_id" inputmode="numeric" pattern="[1-9]\\d{0,17}"></label>
+<small>For <code>handled</code>, if you know it; it is looked up.</small>`
+    : nothing
+}
 <button type="submit">Resolve</button></form>`
+}
+
+function titleFor({ state, objection }: PaymentItem): string {
+  if (state === 'suspense') return 'Resolve'
+  return objection === null ? 'Reopen' : 'Clear the objection'
 }
 
 function checkForm(action: string): Html {

@@ -41,7 +41,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
       const { gateway, gateway_payment_id: paymentId } = request.params
       const { kind, bodies, cursor, refresh, done } = request.query
       const name = { gateway, paymentId, ...(kind && { kind }) }
-      const { id, payment } = await foundPayment(db, name)
+      const { id, version, payment } = await foundPayment(db, name)
       const withBodies = bodies === 'true'
       if (withBodies) await auditBodies(db, askerFor(request), payment)
       const [events, attempts, around, actions] = await Promise.all([
@@ -60,7 +60,7 @@ ${live(
 <p class="bar">${refreshLink(request.url)}</p>
 ${attempts.length === 0 ? '' : attemptsTable(attempts, formats)}${actions}`,
 )}
-${paymentForms(payment, request.user.role)}
+${paymentForms(payment, version, request.user.role)}
 ${eventList(events, { withBodies, url: request.url }, formats)}`
       return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
     })
