@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { NotFound } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 import { Username } from './credentials.ts'
 
@@ -27,6 +28,13 @@ export async function findAccount(db: Database, username: string): Promise<Accou
   const { rows } = await sql<Account>`
     select ${columns} from loanops.account where lower(username) = lower(${username})`.execute(db)
   return rows[0]
+}
+
+/** @throws NotFound */
+export async function knownAccount(db: Database, username: string): Promise<Account> {
+  const account = await findAccount(db, username)
+  if (account === undefined) throw new NotFound(`No account ${username}`)
+  return account
 }
 
 export async function insertAccount(

@@ -1,9 +1,8 @@
 import type { Database } from '../database/database.ts'
-import { NotFound } from '../http/problem.ts'
-import { type Account, findAccount, type Role } from './account.ts'
+import { type Account, knownAccount, type Role } from './account.ts'
 import { openAttempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'
-import { disableAccount } from './change-account.ts'
+import { disableAccount, unlockAccount } from './change-account.ts'
 import { type Login, openLogin } from './login.ts'
 import { hashPassword } from './password.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
@@ -22,6 +21,7 @@ export type Accounts = {
   logIn: Login
   register(asker: Asker, wanted: NewAccount): Promise<Account>
   disable(asker: Asker, username: string): Promise<void>
+  unlock(asker: Asker, username: string): Promise<void>
   hash(password: string): Promise<string>
 }
 
@@ -46,9 +46,10 @@ export function openAccounts(db: Database): Accounts {
       return account
     },
     async disable(asker, username) {
-      const account = await findAccount(db, username)
-      if (account === undefined) throw new NotFound(`No account ${username}`)
-      await disableAccount(db, asker, account)
+      await disableAccount(db, asker, await knownAccount(db, username))
+    },
+    async unlock(asker, username) {
+      await unlockAccount(db, asker, await knownAccount(db, username))
     },
   }
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import type { Account } from './account.ts'
+import { forgetFailures } from './attempts.ts'
 import { type Asker, audit } from './audit.ts'
 
 const LastAdmin = createError(
@@ -48,6 +49,17 @@ export async function disableAccount(
     )
     if (numAffectedRows === 1n)
       await audit(trx, { ...asker, action: 'account.disable', subject: username })
+  })
+}
+
+export async function unlockAccount(
+  db: Database,
+  asker: Asker,
+  { username }: Account,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    await forgetFailures(trx, username)
+    await audit(trx, { ...asker, action: 'account.unlock', subject: username })
   })
 }
 

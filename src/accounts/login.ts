@@ -1,10 +1,12 @@
 import createError from '@fastify/error'
 import type { Database } from '../database/database.ts'
 import { type Account, findAccount } from './account.ts'
+import { nameKey } from './attempt-keys.ts'
 import type { Attempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'
 import { rehashAccount } from './change-account.ts'
 import { hashPassword, isOutdated, isPassword } from './password.ts'
+import { slowLine } from './slow-line.ts'
 import type { Turns } from './turns.ts'
 
 export const InvalidCredentials = createError(
@@ -20,12 +22,16 @@ export type Login = (username: string, password: string, asker: Asker) => Promis
 
 /**
  * An unknown name, a disabled account and a wrong password get the same answer after the same time.
- * Attempts are counted inside the turn, so that only as many as have a turn can exceed the limit. A failure
- * is answered only once recorded; throttled attempts are not recorded, which bounds the audit.
+ * Throttled attempts are refused before they wait for a turn, which they would take from others. Attempts are
+ * counted inside the turn, so that only as many as have a turn can exceed the limit. A failure is answered only
+ * once recorded; throttled attempts are not recorded, which bounds the audit.
  */
 export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Login {
+  const passSlowly = slowLine()
   return async (username, password, asker) => {
-    const { account, isRight } = await inTurn(() => verify(username, password, asker.address))
+    const { isSlowed } = await attempts.check({ username, ...asker })
+    if (isSlowed) await passSlowly(nameKey(username))
+    const { account, isRight } = await inTurn(() => verify({ username, ...asker }, password))
     if (account !== undefined && isRight) return account
     // A name that no account has may be a password typed into the wrong field.
     const subject = account?.username ?? NO_ACCOUNT
@@ -33,14 +39,14 @@ export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Logi
     throw new InvalidCredentials()
   }
 
-  async function verify(username: string, password: string, address: string | null) {
-    await attempts.check(username, address)
-    const account = await findAccount(db, username)
+  async function verify(from: { username: string; address: string | null }, password: string) {
+    const standing = await attempts.check(from)
+    const account = await findAccount(db, from.username)
     const isRight =
       (await isPassword(account?.passwordHash, password)) && account?.disabledAt === null
-    if (!isRight) await attempts.failed(username, address)
+    if (!isRight) await attempts.failed(from, standing)
     else {
-      await attempts.succeeded(username)
+      await attempts.succeeded(from)
       if (isOutdated(account.passwordHash))
         await rehashAccount(db, account, await hashPassword(password))
     }

@@ -66,6 +66,14 @@ const disableSchema = {
   params: Type.Object({ username: Type.String({ examples: ['asha.rao'] }) }),
   response: { 204: Type.Null() },
 }
+const unlockSchema = {
+  operationId: 'unlockAccount',
+  tags,
+  summary: 'Forgets the failed logins of a name, from all addresses; for administrators',
+  security,
+  params: Type.Object({ username: Type.String({ examples: ['asha.rao'] }) }),
+  response: { 204: Type.Null() },
+}
 
 type Context = { db: Database; config: Config; accounts: Accounts }
 
@@ -114,6 +122,15 @@ export function accountRoutes({ db, config, accounts }: Context): FastifyPluginA
       { schema: disableSchema, onRequest: requireAccount('admin') },
       async (request, reply) => {
         await accounts.disable(await askerOf(request), request.params.username)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/account/:username/unlock',
+      { schema: unlockSchema, onRequest: requireAccount('admin') },
+      async (request, reply) => {
+        await accounts.unlock(await askerOf(request), request.params.username)
         return reply.code(204).send(null)
       },
     )

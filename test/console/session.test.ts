@@ -307,6 +307,13 @@ t.test('failed logins count towards the throttle of the API', async t => {
   t.equal(refused.status, 429)
   t.ok(Number(refused.headers.get('retry-after')) > 0)
   t.equal((await call('POST', '/api/account/login', forgetful, from)).status, 429)
+  const [, path = ''] =
+    /5\s*<form[^>]*action="([^"]*forgetful\/unlock)"/.exec(
+      (await admin('/console/accounts')).text,
+    ) ?? []
+  t.equal((await operator(path, {})).status, 403)
+  t.equal((await admin(path, {})).status, 303)
+  t.equal((await login(forgetful)).status, 303, 'an administrator has unlocked it')
 })
 
 type Claims = Record<'sub' | 'jti' | 'role' | 'aud', string> &

@@ -7,6 +7,12 @@ export const ACCOUNTS_PATH = '/console/accounts'
 export const disablePath = (username: string) =>
   `${ACCOUNTS_PATH}/${encodeURIComponent(username)}/disable`
 
+export function unlockForm(username: string): Html {
+  const path = `${ACCOUNTS_PATH}/${encodeURIComponent(username)}/unlock`
+  return html`<form class="inline" method="post" action="${path}">
+<button type="submit" class="secondary outline" aria-label="Unlock ${username}">Unlock</button></form>`
+}
+
 /** Confirmed first, because disabling cannot be undone. */
 export function disableConfirmation(username: string, asker: string): Html {
   return html`<h1>Disable ${username}</h1>

@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { findAccount, ROLES } from '../../accounts/account.ts'
+import { knownAccount, ROLES } from '../../accounts/account.ts'
 import { requireRole } from '../../accounts/actor.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Row } from '../../database/row.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
-import { NotFound } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
+import { count } from '../frame/formats.ts'
 import { donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -21,17 +21,18 @@ import {
   disablePath,
   ACCOUNTS_PATH as PATH,
   registerForm,
+  unlockForm,
 } from './account-forms.ts'
 
 const registerSchema = {
   body: Type.Object({ username: Username, password: NewPassword, role: oneOf(ROLES) }, closed),
 }
-const disableSchema = { params: Type.Object({ username: Type.String() }) }
+const accountSchema = { params: Type.Object({ username: Type.String() }) }
 
 type AccountRow = Row<
   'loanops.account',
   'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
-> & { last_login_at: Date | null }
+> & { last_login_at: Date | null; failed_logins: number }
 
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
@@ -44,17 +45,21 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return reply.redirect(donePath(PATH, 'registered'), 303)
     })
 
-    app.get('/accounts/:username/disable', { schema: disableSchema }, async (request, reply) => {
+    app.get('/accounts/:username/disable', { schema: accountSchema }, async (request, reply) => {
       const { username } = request.params
-      const account = await findAccount(db, username)
-      if (account === undefined) throw new NotFound(`No account ${username}`)
+      const account = await knownAccount(db, username)
       const body = disableConfirmation(account.username, request.user.name)
       return answerPage(request, reply, { title: 'Disable an account', body })
     })
 
-    app.post('/accounts/:username/disable', { schema: disableSchema }, async (request, reply) => {
+    app.post('/accounts/:username/disable', { schema: accountSchema }, async (request, reply) => {
       await accounts.disable(askerFor(request), request.params.username)
       return reply.redirect(donePath(PATH, 'disabled'), 303)
+    })
+
+    app.post('/accounts/:username/unlock', { schema: accountSchema }, async (request, reply) => {
+      await accounts.unlock(askerFor(request), request.params.username)
+      return reply.redirect(donePath(PATH, 'unlocked'), 303)
     })
   }
 }
@@ -77,6 +82,14 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       timeColumn(formats, 'created_at', 'Created'),
       timeColumn(formats, 'last_login_at', 'Last login'),
       {
+        name: 'failed_logins',
+        title: 'Failed logins',
+        cell: row =>
+          row.failed_logins === 0
+            ? null
+            : html`${count(row.failed_logins)} ${unlockForm(row.username)}`,
+      },
+      {
         ...timeColumn(formats, 'disabled_at', 'Disabled'),
         cell: row =>
           row.disabled_at === null
@@ -88,8 +101,14 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       const before = idBefore(cursor)
       const { rows } = await sql<AccountRow>`
         select a.id, a.username, a.role, a.created_at, a.disabled_at,
-               (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at
+               (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at,
+               coalesce(failed.logins, 0)::integer as failed_logins
           from loanops.account a
+          left join (
+            select split_part(substr(key, length('pair:') + 1), '.', 1) as name, sum(points) as logins
+              from loanops.login_attempt
+             where starts_with(key, 'pair:') and expire > extract(epoch from now()) * 1000
+             group by 1) failed on failed.name = encode(sha256(convert_to(lower(a.username), 'UTF8')), 'hex')
          where ${before}::uuid is null or a.id < ${before}
          order by a.id desc limit ${limit + 1}`.execute(db)
       const { page, next_cursor } = pageOf(rows, limit, row => [row.id])

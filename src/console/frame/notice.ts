@@ -25,6 +25,7 @@ const DONE = {
   resent: 'The callback will be sent again.',
   replayed: 'The callbacks will be sent again.',
   registered: 'The account has been created and can log in.',
+  unlocked: 'The failed logins of the account are forgotten: it can log in at once.',
   disabled: 'The account is permanently disabled, and its sessions have ended.',
   requeued: 'The jobs are back in their queue.',
   reread: 'The next batch reprocesses these events.',

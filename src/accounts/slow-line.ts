@@ -1,0 +1,24 @@
+import { setTimeout } from 'node:timers/promises'
+import { TooManyAttempts } from './too-many-attempts.ts'
+
+/** At this rate, a name that a whole network attacks is tried 86,000 times a day and process. */
+const APART_MS = 1_000
+/** The last in line waits as long as a page of the console may take. */
+const MAX_WAITING = 3
+
+type Line = { waiting: number; last: Promise<unknown> }
+
+/** Those who wait for the same key pass one after the other. */
+export function slowLine(): (key: string) => Promise<void> {
+  const lines = new Map<string, Line>()
+  return async key => {
+    const line = lines.get(key) ?? { waiting: 0, last: Promise.resolve() }
+    if (line.waiting >= MAX_WAITING) throw new TooManyAttempts(MAX_WAITING)
+    lines.set(key, line)
+    line.waiting++
+    line.last = line.last.then(() => setTimeout(APART_MS))
+    await line.last
+    line.waiting--
+    if (line.waiting === 0) lines.delete(key)
+  }
+}
