@@ -706,6 +706,7 @@ create table loanops.operation (
   traceparent text,
   sent_attempt integer,
   may_still_run boolean default false not null,
+  kept json,
   actor text,
   address inet,
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),

@@ -4,7 +4,7 @@ import { LEASE_SECONDS } from '../database/lease.ts'
 import { prepared } from '../database/prepared.ts'
 import { clientsUnfinished, headsOf, isUnfinished } from './heads.ts'
 import { mayRun } from './may-run.ts'
-import type { Data, Resolution } from './operation.ts'
+import type { Data, Kept, Resolution } from './operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from './origin.ts'
 import { loansReadyAfter } from './ready-loans.ts'
 
@@ -40,6 +40,8 @@ export type Claim = {
   waitingFor: WaitingFor | null
   keyGeneration: number
   seen: unknown
+  /** What the last attempt that may have been sent had read for its write. */
+  kept: Kept | null
   resolution: Resolution | null
   claimedAt: Date
   /** The ledger was paused when it was claimed: it may end without a write, but not write. */
@@ -107,7 +109,7 @@ export async function claimHeads(
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id offset 0)) as "isTried",
            unknown_since as "unknownSince", waiting_for as "waitingFor",
-           key_generation as "keyGeneration", seen, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           key_generation as "keyGeneration", seen, kept, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
            exists (select from ops.ledger_pause) as "isPaused", traceparent,
            case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
@@ -134,22 +136,25 @@ type ClaimOptions = {
 export async function startClaims(
   db: Database,
   worker: string,
-  claims: ClaimKey[],
+  claims: (ClaimKey & { kept?: Kept | null })[],
 ): Promise<ClaimKey[]> {
   const { rows } = await sql<ClaimKey>`${prepared('start_claims')}
     with starting as (
-      select o.id
+      select o.id, held.kept
         -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
         from (select * from unnest((select ${claims.map(({ id }) => id)}::uuid[]),
-                                   (select ${claims.map(({ number }) => number)}::integer[]))
-                as claim (id, attempt) order by id) held
+                                   (select ${claims.map(({ number }) => number)}::integer[]),
+                                   (select ${claims.map(({ kept }) => kept && JSON.stringify(kept))}::text[]))
+                as claim (id, attempt, kept) order by id) held
        cross join lateral (
          select id from loanops.operation o
           where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and ${isUnfinished}
             for no key update) o
     )
-    update loanops.operation o set unstarted_attempt = null, sent_attempt = o.attempt
-     where o.id = any(array(select id from starting))
+    update loanops.operation o
+       set unstarted_attempt = null, sent_attempt = o.attempt, kept = coalesce(starting.kept::json, o.kept)
+      from starting
+     where o.id = any(array(select id from starting)) and o.id = starting.id
     returning o.id, o.attempt as number`.execute(db)
   return rows
 }

@@ -10,7 +10,7 @@ import type { Claim } from './claim.ts'
 import { type Decision, decide } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
-import type { Attempt, Operation } from './operation.ts'
+import type { Attempt, Kept, Operation } from './operation.ts'
 import type { Pauses } from './pause.ts'
 import type { Refusal } from './refusal.ts'
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
@@ -20,7 +20,8 @@ export type AttemptContext = {
   reference: Reference
   deadlineSeconds: number
   pauses: Pauses
-  mayWrite(): Promise<boolean>
+  /** @param kept what the write depends on, for later attempts */
+  mayWrite(kept: Kept | null): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   traces: Traces
   log: Pick<Log, 'error'>
@@ -46,12 +47,22 @@ export function begin(
   trace: Trace,
 ): CurrentAttempt {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
-  const calls = watchLedger(context.ledger, context.mayWrite, trace)
+  const kept = { ...claim.kept }
+  const calls = watchLedger(
+    context.ledger,
+    () => context.mayWrite(isEmpty(kept) ? null : kept),
+    trace,
+  )
   const attempt: Attempt = {
     ledger: calls.ledger,
     reference: context.reference,
     id: claim.id,
     key,
+    kept,
+    async keep<T>(name: string, read: () => Promise<T>) {
+      if (!claim.mayStillRun || kept[name] === undefined) kept[name] = await read()
+      return kept[name] as T
+    },
     seen: claim.seen,
     async remember(seen) {
       attempt.seen = seen
@@ -76,12 +87,22 @@ export async function look(current: CurrentAttempt): Promise<Held> {
 }
 
 export function ended(
-  { claim, key, calls }: CurrentAttempt,
+  { claim, key, calls, attempt }: CurrentAttempt,
   answer: Answer | Refusal | null,
   decision: Decision,
 ): Ended {
-  return { claim, key, answer, mayHaveArrived: calls.mayHaveArrived(), decision }
+  const { kept } = attempt
+  return {
+    claim,
+    key,
+    answer,
+    kept: isEmpty(kept) ? null : kept,
+    mayHaveArrived: calls.mayHaveArrived(),
+    decision,
+  }
 }
+
+const isEmpty = (kept: Kept) => Object.keys(kept).length === 0
 
 export function decided(current: CurrentAttempt, answer: Answer | Refusal): Ended {
   return ended(current, answer, decide(current.claim, current.key, answer))

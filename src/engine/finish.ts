@@ -9,6 +9,7 @@ import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
 import { type Decision, recordedOutcome } from './decide.ts'
 import { isUnfinished } from './heads.ts'
+import type { Kept } from './operation.ts'
 import type { Origin } from './origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from './queue.ts'
 import type { Refusal } from './refusal.ts'
@@ -28,6 +29,8 @@ export type Ended = {
   claim: Claim
   key: string
   answer: Answer | Refusal | null
+  /** What its write, if it was sent, depended on. */
+  kept?: Kept | null
   /** Its write was sent, and no answer shows that it changed nothing. */
   mayHaveArrived?: boolean
   decision: Decision
@@ -81,7 +84,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
     with ended as (
       select * from json_to_recordset(${storableJson(ended.map(row))}) as (
         id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
-        next_try_ms double precision, look_first boolean, may_still_run boolean, is_unknown boolean, wants_new_key boolean,
+        next_try_ms double precision, look_first boolean, may_still_run boolean, kept json, is_unknown boolean, wants_new_key boolean,
         counts boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
       select o.id, o.claimed_at
@@ -106,7 +109,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
              next_try_at = case when ended.status = 'processing' and nullif(o.resolution, ended.resolution) is null
                then clock_timestamp() + ended.next_try_ms * interval '1 millisecond' else o.next_try_at end,
              look_first = ended.look_first,
-             may_still_run = ended.may_still_run,
+             may_still_run = ended.may_still_run, kept = coalesce(ended.kept, o.kept),
              unknown_since = case when ended.status = 'processing' then
                coalesce(o.unknown_since, case when ended.is_unknown then o.claimed_at end) end,
              key_generation = o.key_generation + ended.wants_new_key::integer,
@@ -147,7 +150,7 @@ const attempts = sql`
         from attempted where id not in (select id from repeated)
     )`
 
-function row({ claim, key, answer, mayHaveArrived, decision }: Ended) {
+function row({ claim, key, answer, kept, mayHaveArrived, decision }: Ended) {
   const isOpen = decision.status === 'processing'
   const isCall = answer !== null && 'method' in answer
   return {
@@ -163,6 +166,7 @@ function row({ claim, key, answer, mayHaveArrived, decision }: Ended) {
     // A new key is taken once the call under the old one has ended.
     may_still_run:
       isOpen && !decision.wantsNewKey && (claim.mayStillRun || mayHaveArrived === true),
+    kept: isOpen && mayHaveArrived ? kept : null,
     is_unknown: isOpen && decision.isUnknown,
     wants_new_key: isOpen && decision.wantsNewKey,
     counts: isOpen ? decision.countsAsAttempt : true,

@@ -8,11 +8,17 @@ import type { Refusal } from './refusal.ts'
 
 export type Data = Record<string, unknown>
 
+export type Kept = Record<string, unknown>
+
 export type Attempt = {
   ledger: Ledger
   reference: Reference
   id: string
   key: string
+  /** What the last attempt that may have been sent had read for its write. */
+  kept: Kept
+  /** While the call of an earlier attempt may still run, what that one had read under this name, and otherwise what `read` finds. */
+  keep<T>(name: string, read: () => Promise<T>): Promise<T>
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>

@@ -2,8 +2,8 @@ import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import { groupCommit } from '../database/group-commit.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
-import { type Claim, claimKey, startClaims } from './claim.ts'
-import type { Catalogue } from './operation.ts'
+import { type Claim, type ClaimKey, claimKey, startClaims } from './claim.ts'
+import type { Catalogue, Kept } from './operation.ts'
 
 /**
  * A start recorded with its claim costs nothing; a statement of its own costs as much as the claim. But if this process dies
@@ -21,8 +21,11 @@ export type Starts = {
   /** Whether so many more claims of the lane will have their slots so soon that their starts may be recorded at once. */
   areNear(lane: Lane, claims: number): boolean
   /** @param task its `send` records that the claim's write may be sent, and then says whether it may */
-  run<T>(lane: Lane, claim: Claim, task: (send: () => Promise<boolean>) => Promise<T>): Promise<T>
+  run<T>(lane: Lane, claim: Claim, task: (send: Send) => Promise<T>): Promise<T>
 }
+
+/** @param kept what the write depends on, for later attempts */
+export type Send = (kept?: Kept | null) => Promise<boolean>
 
 /** A claim that expires without this record cannot have written anything. */
 export function openStarts(
@@ -46,9 +49,9 @@ export function openStarts(
         const attempt = { since: performance.now(), isSent: false }
         lane.running.add(attempt)
         try {
-          return await task(() => {
+          return await task((kept = null) => {
             attempt.isSent = true
-            return startInSlot(lane, claim)
+            return startInSlot(lane, claim, kept)
           })
         } finally {
           // The claim's start and its end must not lock the same row at once.
@@ -63,25 +66,25 @@ export function openStarts(
   }
 
   /** Also starts those that will get a slot soon, and then write at once. */
-  function startInSlot(lane: LaneLoad, claim: Claim): Promise<boolean> {
-    const starting = start(claim)
+  function startInSlot(lane: LaneLoad, claim: Claim, kept: Kept | null): Promise<boolean> {
+    const starting = start(claim, kept)
     for (const next of [...lane.waiting].slice(0, ahead(lane)))
       if (catalogue.get(next.operationType)?.writesAtOnce) void start(next)
     return starting
   }
 
-  function start(claim: Claim): Promise<boolean> {
+  function start(claim: Claim, kept: Kept | null = null): Promise<boolean> {
     if (claim.isSent) return Promise.resolve(true)
     const known = started.get(claim)
     if (known !== undefined) return known
-    const starting = starts.submit(claim)
+    const starting = starts.submit({ id: claim.id, number: claim.number, kept })
     started.set(claim, starting)
     // The write gets the error. A start that fails before its claim has a slot is retried when it gets one.
     starting.catch(() => started.delete(claim))
     return starting
   }
 
-  async function startEach(claims: Claim[]): Promise<boolean[]> {
+  async function startEach(claims: (ClaimKey & { kept: Kept | null })[]): Promise<boolean[]> {
     const mayWrite = new Set((await startClaims(db, worker, claims)).map(claimKey))
     crashPoint('start.committed')
     return claims.map(claim => mayWrite.has(claimKey(claim)))

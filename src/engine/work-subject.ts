@@ -10,11 +10,11 @@ import { type HandOver, openHandOver } from './hand-over.ts'
 import type { KeepResult } from './keep-result.ts'
 import type { Leases } from './leases.ts'
 import { needsNoWrite } from './may-run.ts'
-import type { Catalogue } from './operation.ts'
+import type { Catalogue, Kept } from './operation.ts'
 import { laneOf } from './origin.ts'
 import { LedgerPaused } from './pause.ts'
 import type { Room } from './room.ts'
-import type { Starts } from './starts.ts'
+import type { Send, Starts } from './starts.ts'
 
 export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   db: Database
@@ -73,7 +73,7 @@ async function attempted(
   work: SubjectWork,
   claim: Claim,
   handOver: HandOver,
-  send: () => Promise<boolean>,
+  send: Send,
 ): Promise<Ended> {
   const operation = work.catalogue.get(claim.operationType)
   if (operation === undefined) {
@@ -81,11 +81,11 @@ async function attempted(
     const error = new Error(`this version has no operation ${claim.operationType}`)
     return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
   }
-  const mayWrite = async () => {
+  const mayWrite = async (kept: Kept | null) => {
     if (claim.isPaused || !(await work.pauses.mayWrite()))
       throw new LedgerPaused('the ledger is paused')
     crashPoint('write.unrecorded')
-    if (!(await send())) throw new ClaimGone('the claim ended before its start')
+    if (!(await send(kept))) throw new ClaimGone('the claim ended before its start')
     crashPoint('write.unsent')
     return work.leases.covers(claim)
   }

@@ -4,7 +4,6 @@ import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
 import { findTransaction, repayLoan } from './loan-calls.ts'
-import type { Reference } from './reference.ts'
 import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 
 export type LedgerRepayment = {
@@ -22,10 +21,10 @@ const MAX_RECEIPT_CHARACTERS = 50
 export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
 export async function postRepayment(
-  { reference, ...writer }: Writer & { reference: Reference },
+  writer: Writer,
+  paymentTypeId: number,
   { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
 ): Promise<Answer> {
-  const paymentTypeId = await reference.paymentTypeId()
   return repayLoan(writer, loanExternalId, {
     transactionDate: day,
     transactionAmount: amount,

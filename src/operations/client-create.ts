@@ -34,14 +34,11 @@ export const clientCreate = operation({
   subject: data => clientSubject(data.externalId),
   writesAtOnce: true,
 
-  run: (attempt, data) =>
-    createClient(attempt, {
-      officeId: attempt.reference.officeId,
-      legalFormId: PERSON,
-      active: true,
-      ...data,
-      ...dayFormat,
-    }),
+  async run(attempt, data) {
+    const officeId = await attempt.keep('officeId', async () => attempt.reference.officeId)
+    const person = { officeId, legalFormId: PERSON, active: true }
+    return createClient(attempt, { ...person, ...data, ...dayFormat })
+  },
 
   async find({ ledger }, data) {
     const client = await findClient(ledger, data.externalId)

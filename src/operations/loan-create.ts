@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
-import { clientSubject, loanSubject, operation } from '../engine/operation.ts'
+import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount, Count, Rate } from '../http/number-fields.ts'
@@ -27,6 +27,8 @@ export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   const productOf = ({ lenderConfig }: Application) =>
     lenders.get(lenderConfig)?.product ?? lenderConfig
+  const differencesFrom = ({ kept }: Attempt, loan: LedgerLoan, data: Application) =>
+    differences(loan, data, (kept.product as LoanProduct | undefined) ?? { name: productOf(data) })
 
   return operation<ReturnType<typeof schemaFor>>({
     name: 'LOAN_CREATE',
@@ -39,7 +41,9 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
 
     async run(attempt, data) {
       const name = productOf(data)
-      const product = await attempt.reference.product(name)
+      const product = await attempt.keep('product', async () =>
+        termsOf(await attempt.reference.product(name)),
+      )
       if (product === undefined) {
         const message = `The ledger has no loan product ${name}`
         return refusal('404', 'loanops.product.not.found', message)
@@ -51,16 +55,16 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       return submitLoan(attempt, application(data, product, client.body))
     },
 
-    async find({ ledger }, data) {
-      const loan = await findLoan(ledger, data.externalId)
-      if (loan === undefined || differences(loan, data, productOf(data)).length > 0) return absent
+    async find(attempt, data) {
+      const loan = await findLoan(attempt.ledger, data.externalId)
+      if (loan === undefined || differencesFrom(attempt, loan, data).length > 0) return absent
       return foundIn(SUBMITTED, loan)
     },
 
-    async holds({ ledger }, data) {
-      const loan = await findLoan(ledger, data.externalId)
+    async holds(attempt, data) {
+      const loan = await findLoan(attempt.ledger, data.externalId)
       if (loan === undefined) return absent
-      return compared(loanAnswer(loan), differences(loan, data, productOf(data)))
+      return compared(loanAnswer(loan), differencesFrom(attempt, loan, data))
     },
   })
 }
@@ -118,9 +122,33 @@ function application(data: Application, product: LoanProduct, client: LedgerClie
   }
 }
 
-function differences(loan: LedgerLoan, data: Application, product: string): string[] {
+/** What the application needs of it, of all that the ledger's list has. */
+function termsOf(product: LoanProduct | undefined): LoanProduct | undefined {
+  return (
+    product && {
+      id: product.id,
+      name: product.name,
+      currency: product.currency,
+      interestType: product.interestType,
+      interestCalculationPeriodType: product.interestCalculationPeriodType,
+      amortizationType: product.amortizationType,
+      transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
+    }
+  )
+}
+
+/** @param product with its id if an application was sent: it may have been renamed since, here or there */
+function differences(
+  loan: LedgerLoan,
+  data: Application,
+  product: Pick<LoanProduct, 'name'> & { id?: number },
+): string[] {
+  const isOfProduct =
+    product.id === undefined
+      ? loan.loanProductName === product.name
+      : loan.loanProductId === product.id
   const compare: [name: string, there: unknown, wanted: unknown][] = [
-    ['product', loan.loanProductName, product],
+    ['product', isOfProduct ? product.name : loan.loanProductName, product.name],
     // Not every ledger shows the client's external id with the loan.
     ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
     ['principal', loan.proposedPrincipal, data.principal],

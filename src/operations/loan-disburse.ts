@@ -15,7 +15,6 @@ import {
   findTransaction,
   readLoan,
 } from '../ledger/loan-calls.ts'
-import type { Reference } from '../ledger/reference.ts'
 import { isNotReversed } from '../ledger/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
@@ -40,8 +39,7 @@ export const loanDisburse = operation({
       data
     const rounded = await rounding(attempt.ledger, external_loan_id, transactionAmount)
     if (rounded !== undefined) return rounded
-    const receipt =
-      utr_payment_id === undefined ? {} : await receiptOf(attempt.reference, utr_payment_id)
+    const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
     return disburseLoan(attempt, external_loan_id, {
       actualDisbursementDate,
       // Without it, Fineract disburses the whole approved principal.
@@ -127,6 +125,7 @@ async function rounding(ledger: Ledger, loanExternalId: string, amount: number |
 }
 
 /** Fineract silently drops a receipt number that has no payment type. */
-async function receiptOf(reference: Reference, receiptNumber: string) {
-  return { paymentTypeId: await reference.paymentTypeId(), receiptNumber }
+async function receiptOf(attempt: Attempt, receiptNumber: string) {
+  const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
+  return { paymentTypeId, receiptNumber }
 }

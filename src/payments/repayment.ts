@@ -61,7 +61,7 @@ export function repayment(db: Database, config: Config): Operation {
       }
       const loan: PayableLoan = found.body
       // Before the payment is read, which happens as late as possible: an event that arrived meanwhile may stop it.
-      await run.reference.paymentTypeId()
+      const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
       if (isProductAsked)
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
           db,
@@ -72,7 +72,7 @@ export function repayment(db: Database, config: Config): Operation {
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
       const booked = bookedOn(loan, wanted)
       if (booked !== undefined) return 'outcome' in booked ? booked : { ...found, ...booked }
-      const answer = await postRepayment(run, wanted)
+      const answer = await postRepayment(run, paymentTypeId, wanted)
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')

@@ -11,6 +11,8 @@ export function hold(looker: Looker, { id, operationType, data }: NewOperation):
     id,
     // Unused, because nothing is written.
     key: '',
+    kept: {},
+    keep: (_name, read) => read(),
     seen: null,
     remember: async () => undefined,
     handedOn: undefined,

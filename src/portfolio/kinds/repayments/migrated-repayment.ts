@@ -79,7 +79,8 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   }
   const rounded = roundingRefusal(known.currency, repayment.amount)
   if (rounded !== undefined) return rounded
-  const answer = await postRepayment(run, repayment)
+  const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
+  const answer = await postRepayment(run, paymentTypeId, repayment)
   known.receipts.add(receipt)
   if (answer.outcome === 'done') run.handOn(known)
   return answer
