@@ -42,6 +42,13 @@ create or replace function core.report_of(state text, reason text, objection tex
          concat_ws(' ', state, case when state = 'suspense' then reason when state = 'posted' then objection end)
 $$;
 
+-- A stranger's text, such as a name where an id belongs, does not leave: null instead of it. A payment whose loan the ledger
+-- knows has been posted, or was booked by hand as a transaction that was found.
+create or replace function core.sendable(t core.transaction, name text) returns text language sql immutable as $$
+  select case when coalesce(t.posted_at is not null or t.ledger_transaction_id is not null, false)
+                or name ~ '^[A-Za-z0-9_.:/#-]{1,100}$' then name end
+$$;
+
 create or replace function core.report_payment() returns trigger language plpgsql as $$
 declare
   payment core.transaction;
@@ -61,7 +68,9 @@ begin
     return null;
   end if;
   subject := case when payment.external_loan_id is null
-    then 'payment:' || payment.gateway || '/' || payment.gateway_payment_id else 'loan:' || payment.external_loan_id end;
+    then 'payment:' || payment.gateway || '/' || core.sendable(payment, payment.gateway_payment_id)
+    else 'loan:' || core.sendable(payment, payment.external_loan_id) end;
+  subject := coalesce(subject, 'payment:' || payment.gateway || '/' || payment.raw_id);
   if report.type = 'payment.objected' and (payment.reported is null or payment.reported not like 'posted%') then
     perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment.id, false));
   end if;
@@ -77,13 +86,14 @@ $$;
 
 -- The columns of ops.payment that hold no personal data.
 create or replace function core.payment_snapshot(payment uuid, with_objection boolean) returns json language sql stable as $$
-  select json_build_object('gateway', p.gateway, 'gateway_payment_id', p.gateway_payment_id, 'kind', p.kind,
-           'of_payment_id', p.of_payment_id, 'lender', p.lender, 'external_loan_id', p.external_loan_id,
-           'amount', p.amount::text, 'currency', p.currency, 'paid_at', p.paid_at, 'state', p.state, 'reason', p.reason,
+  select json_build_object('gateway', p.gateway, 'gateway_payment_id', core.sendable(t, p.gateway_payment_id), 'kind', p.kind,
+           'of_payment_id', core.sendable(t, p.of_payment_id), 'lender', p.lender,
+           'external_loan_id', core.sendable(t, p.external_loan_id), 'amount', p.amount::text,
+           'currency', case when p.currency ~ '^[A-Z]{3}$' then p.currency end, 'paid_at', p.paid_at, 'state', p.state, 'reason', p.reason,
            'verified', p.verified, 'ledger_transaction_id', p.ledger_transaction_id::text, 'raw_table', p.raw_table,
            'raw_id', p.raw_id, 'received_at', p.received_at, 'posted_at', p.posted_at,
            'objection', case when with_objection then p.objection end)
-    from ops.payment p where p.id = payment
+    from ops.payment p join core.transaction t on t.id = p.id where p.id = payment
 $$;
 
 -- Only one transaction at a time numbers callbacks and chooses the next of each subject: of two concurrent ones, each would

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES, type CallbackType } from '../config/callback-settings.ts'
+import { nullable } from '../http/schemas.ts'
 import { OperationItem } from '../operations/operation-record.ts'
 import { Payment } from '../payments/payment-record.ts'
 import { MigrationItem } from '../portfolio/migration-record.ts'
@@ -14,7 +15,14 @@ const Operation = Type.Pick(OperationItem, [
   'processed_at',
   'external_id',
 ])
-const ReportedPayment = Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints'])
+const ReportedPayment = Type.Object({
+  ...Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints']).properties,
+  gateway_payment_id: nullable(
+    Type.String({
+      description: 'null where it does not look like an id, until the payment is posted',
+    }),
+  ),
+})
 
 const DATA: Record<string, TSchema> = {
   operation: Operation,

@@ -59,6 +59,24 @@ t.test(
   },
 )
 
+t.test('a stranger’s text in the place of an id or a currency is not sent', async t => {
+  const receiver = await callbackReceiver(t)
+  const service = await paymentService(t, receiver.settings)
+  const strange = { loan: 'Mr Payer +91 98765 43210', currency: 'Call Mr Payer' }
+  await service.webhook('gateway_a', capturedA({ id: 'payer@upi', ...strange }), LENDER)
+  await service.webhook('gateway_a', capturedA({ id: 'of payer@upi' }), LENDER)
+  await service.batch()
+  await receiver.attempts(2)
+  const ids = { gateway_payment_id: null, external_loan_id: null }
+  for (const { body } of receiver.received) t.match(body, { type: 'payment.suspended', data: ids })
+  t.notMatch(receiver.received.map(({ text }) => text).join(), /Payer|payer|43210/)
+  const { body } = await service.call('GET', '/api/callbacks')
+  t.same(
+    body.callbacks.map((one: any) => one.subject).sort(),
+    receiver.received.map(({ body: { data } }) => `payment:gateway_a/${data.raw_id}`).sort(),
+  )
+})
+
 t.test('the states of a payment are reported as they become true, each once', async t => {
   const receiver = await callbackReceiver(t)
   const service = await paymentService(t, receiver.settings)
