@@ -272,9 +272,13 @@ create table core.settlement_row (
   fee numeric not null,
   tax numeric not null,
   paid_out numeric,
+  statement_id uuid,
   constraint settlement_row_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'other'::text]))),
   constraint settlement_row_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
 );
+CREATE INDEX settlement_row_of_file ON core.settlement_row USING btree (statement_id) WHERE (statement_id IS NOT NULL);
+CREATE INDEX settlement_row_settled ON core.settlement_row USING btree (settled_at);
+CREATE INDEX settlement_row_utr ON core.settlement_row USING btree (utr) WHERE (utr IS NOT NULL);
 
 create table core.source (
   name text not null,
@@ -309,7 +313,9 @@ create table core.statement (
 );
 CREATE INDEX statement_captured ON core.statement USING btree (captured_at, gateway);
 CREATE INDEX statement_of_file ON core.statement USING btree (statement_id) WHERE (statement_id IS NOT NULL);
+CREATE INDEX statement_settled ON core.statement USING btree (settled_at) WHERE (settlement_id IS NOT NULL);
 CREATE INDEX statement_settlement ON core.statement USING btree (settlement_id, gateway) WHERE (settlement_id IS NOT NULL);
+CREATE INDEX statement_utr ON core.statement USING btree (utr) WHERE ((utr IS NOT NULL) AND (settlement_id IS NOT NULL));
 CREATE TRIGGER note_before AFTER UPDATE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_changed AFTER UPDATE ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_gone AFTER DELETE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();

@@ -6,6 +6,7 @@ import { apiContext, type Routes, type Services } from './api-context.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
 import { reconciliationRoutes } from './books/reconciliation/routes.ts'
+import { settlementRoutes } from './books/settlements/routes.ts'
 import { statementRoutes } from './books/statements/routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
 import { callbackRoutes } from './callbacks/routes.ts'
@@ -43,7 +44,7 @@ const ROUTES = {
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
     accounts: [accountRoutes],
     payments: [batchRoutes, paymentRoutes, assignRoutes, resolveRoutes],
-    books: [backfillRoutes, statementRoutes, reconciliationRoutes, checkRoutes],
+    books: [backfillRoutes, statementRoutes, reconciliationRoutes, settlementRoutes, checkRoutes],
     callbacks: [callbackRoutes],
   },
   gateways: { payments: [webhookRoutes] },

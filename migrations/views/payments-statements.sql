@@ -11,34 +11,46 @@ select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - 
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without the gateway's
--- own account of its payout, a payment adds up once its fee and tax are known.
+-- own account of its payout, a payment adds up once its fee and tax are known. What is neither payment nor refund is an
+-- adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
-select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds,
-       gross - fees - tax - refunds as net,
-       is_agreed and is_known and paid_out = gross - fees - tax - refunds as adds_up
+select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
+       is_known and is_agreed and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
+       case when is_known then stated - net - adjustments + disagreed end as off_by
   from (
-    select gateway, settlement_id, lender, max(settled_at) as settled_at, max(utr) as utr,
-           count(*) filter (where kind = 'payment') as payments,
-           coalesce(sum(amount) filter (where kind = 'payment'), 0) as gross, coalesce(sum(fee), 0) as fees,
-           coalesce(sum(tax), 0) as tax, coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunds,
-           bool_and(is_agreed) as is_agreed, count(paid_out) = count(*) as is_known, coalesce(sum(paid_out), 0) as paid_out
+    select *, gross - fees - tax - refunds as net
       from (
-        select r.gateway, r.settlement_id, coalesce(s.lender, t.lender, r.lender, 'UNKNOWN') as lender, r.settled_at, r.utr,
-               r.kind, r.amount, r.fee, r.tax, r.paid_out,
-               -- The payment has the amount that the gateway reported elsewhere.
-               r.kind <> 'payment' or r.amount = coalesce(s.amount, r.amount) as is_agreed
-          from core.settlement_row r
-          left join core.statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
-          left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
-        union all
-        select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.fee, s.tax,
-               s.amount - s.fee - s.tax, true
-          from core.statement s
-         where s.settlement_id is not null
-           and not exists (select from core.settlement_row r
-                            where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
-                              and r.id = s.gateway_payment_id)) part
-     group by gateway, settlement_id, lender) settlement;
+        select gateway, settlement_id, lender, max(settled_at) as settled_at, max(utr) as utr,
+               count(*) filter (where kind = 'payment') as payments,
+               coalesce(sum(amount) filter (where kind = 'payment'), 0) as gross,
+               coalesce(sum(fee) filter (where kind <> 'other'), 0) as fees,
+               coalesce(sum(tax) filter (where kind <> 'other'), 0) as tax,
+               coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunds,
+               coalesce(sum(paid_out) filter (where kind = 'other'), 0) as adjustments,
+               bool_and(disagreed = 0) as is_agreed, sum(disagreed) as disagreed,
+               count(paid_out) = count(*) as is_known, coalesce(sum(paid_out), 0) as stated
+          from (
+            select gateway, settlement_id, settled_at, utr, kind, amount, fee, tax, paid_out, disagreed,
+                   coalesce(lender, case when min(lender) over whole = max(lender) over whole then min(lender) over whole end,
+                     'UNKNOWN') as lender
+              from (
+                select r.gateway, r.settlement_id, coalesce(s.lender, t.lender, r.lender) as lender, r.settled_at, r.utr,
+                       r.kind, r.amount, r.fee, r.tax, r.paid_out,
+                       -- The gateway reported another amount elsewhere.
+                       case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
+                  from core.settlement_row r
+                  left join core.statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
+                  left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
+                union all
+                select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.fee, s.tax,
+                       s.amount - s.fee - s.tax, 0
+                  from core.statement s
+                 where s.settlement_id is not null
+                   and not exists (select from core.settlement_row r
+                                    where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
+                                      and r.id = s.gateway_payment_id)) listed
+            window whole as (partition by gateway, settlement_id)) part
+         group by gateway, settlement_id, lender) summed) settlement;
 comment on view ops.settlement is 'What the gateways paid out, of which payments, and whether the parts add up to the paisa';
 
 create or replace view ops.backfill as
@@ -307,7 +319,8 @@ begin
   select * into file from core.statement_file f
    where f.id = wanted_file and f.gateway = wanted_gateway for update;
   if file.id is null or file.withdrawn_at is not null
-     and not exists (select from core.statement s where s.statement_id = wanted_file) then
+     and not exists (select from core.statement s where s.statement_id = wanted_file)
+     and not exists (select from core.settlement_row r where r.statement_id = wanted_file) then
     return;
   end if;
   if file.withdrawn_at is null then
@@ -349,6 +362,13 @@ begin
   delete from core.statement s
    where (s.gateway_payment_id, s.gateway) in (
      select n.gateway_payment_id, n.gateway from core.statement n where n.statement_id = wanted_file limit most);
+  get diagnostics deleted = row_count;
+  if deleted = most then
+    return true;
+  end if;
+  delete from core.settlement_row r
+   where (r.settlement_id, r.gateway, r.kind, r.id) in (
+     select n.settlement_id, n.gateway, n.kind, n.id from core.settlement_row n where n.statement_id = wanted_file limit most);
   get diagnostics deleted = row_count;
   return deleted = most;
 end

@@ -264,6 +264,7 @@ export interface CoreSettlementRow {
   payment_id: string | null;
   settled_at: Timestamp | null;
   settlement_id: string;
+  statement_id: string | null;
   tax: Numeric;
   utr: string | null;
 }

@@ -205,7 +205,8 @@ function settlementOf(row: unknown): ApiSettlement[] {
         shape.maybe(event, 'event_amount') === null ? '0' : shape.amount(event, 'event_amount'),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
-      paidOut,
+      // An adjustment adds its amount, if nothing else is said.
+      paidOut: paidOut ?? (kind === 'other' ? signedIn(event, 'event_amount') : null),
     },
   ]
 }
@@ -227,9 +228,11 @@ function settledId(
   return eventId && [eventId, at(event, 'event_type'), at(event, 'event_time'), ...added].join(' ')
 }
 
-function paidOutOf(event: unknown): string | null {
-  if (shape.maybe(event, 'event_settlement_amount') === null) return null
-  const amount = shape.amount(event, 'event_settlement_amount')
+const paidOutOf = (event: unknown) => signedIn(event, 'event_settlement_amount')
+
+function signedIn(event: unknown, name: string): string | null {
+  if (shape.maybe(event, name) === null) return null
+  const amount = shape.amount(event, name)
   const isTaken = shape.maybe(event, 'sale_type') === 'DEBIT' && !amount.startsWith('-')
   return isTaken ? `-${amount}` : amount
 }

@@ -18,7 +18,8 @@ const schema = {
 const MAX_ROWS_SHOWN = 500
 
 type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
-  Record<'gross' | 'fees' | 'tax' | 'refunds' | 'net', string> & {
+  Record<'gross' | 'fees' | 'tax' | 'refunds' | 'net' | 'adjustments' | 'paid_out', string> & {
+    off_by: string | null
     settled_at: Date | null
     payments: string
     adds_up: boolean | null
@@ -65,11 +66,18 @@ ${rows.map(row =>
     ['Tax', amount(row.tax)],
     ['Refunds', amount(row.refunds)],
     ['Net', amount(row.net)],
-    ['Adds up', row.adds_up === true ? 'yes, to the paisa' : 'no, or not all is known yet'],
+    ['Adjustments', amount(row.adjustments)],
+    ['Paid out', amount(row.paid_out)],
+    ['Adds up', addsUp(row)],
   ]),
 )}
 ${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, parts, 'Its payments')}`}`
       return answerPage(request, reply, { title: `Settlement ${id}`, body })
     })
   }
+}
+
+function addsUp({ adds_up, off_by }: Settlement): string {
+  if (adds_up === true) return 'yes, to the paisa'
+  return off_by === null ? 'not all is known yet' : `no, it is off by ${amount(off_by)}`
 }

@@ -1,0 +1,64 @@
+import type { Static } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { asJson } from '../../http/as-json.ts'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import type { Settlement } from './settlement-record.ts'
+
+export const SORTED_BY = ['bigint', 'text', 'name', 'text'] as const
+
+/** `days`: those of the settlement, both included; null for any. */
+type Query = {
+  days: { from: string; to: string } | null
+  utr?: string
+  limit: number
+  cursor?: string
+}
+type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: string }
+
+/** Newest first. Only the settlements of the page are summed up. */
+export async function findSettlements(db: Database, { days, utr, limit, cursor }: Query) {
+  const [at, id, gateway, lender] = cursor === undefined ? [] : decodeCursor(cursor, [...SORTED_BY])
+  const after = at === undefined ? null : { at, id: unhex(id), gateway, lender: unhex(lender) }
+  const wanted = sql`
+    settlement_id is not null
+    and (${utr ?? null}::text is null or utr = ${utr ?? null})
+    and (${days === null} or settled_at >= core.start_of(${days?.from ?? null}::date)
+                         and settled_at < core.start_of(${days?.to ?? null}::date + 1))`
+  const { rows } = await sql<Row>`
+    with named as (
+      select settlement_id, gateway,
+             coalesce(max((extract(epoch from settled_at) * 1000000)::bigint), 0) as sorted_at
+        from (select settlement_id, gateway, settled_at from core.settlement_row where ${wanted}
+              union all
+              select settlement_id, gateway, settled_at from core.statement where ${wanted}) n
+       group by settlement_id, gateway
+    ), next as (
+      select * from named
+       where ${after === null} or (sorted_at, settlement_id collate "C", gateway collate "C")
+               <= (${after?.at ?? null}::bigint, ${after?.id ?? null}::text, ${after?.gateway ?? null}::text)
+       order by sorted_at desc, settlement_id collate "C" desc, gateway collate "C" desc
+       limit ${limit + 2}
+    )
+    select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, s.payments::float8, s.gross::text, s.fees::text,
+           s.tax::text, s.refunds::text, s.net::text, s.adjustments::text, s.paid_out::text, s.off_by::text, s.adds_up,
+           next.sorted_at::text
+      from next
+     cross join lateral (
+       select * from ops.settlement v where v.settlement_id = next.settlement_id and v.gateway = next.gateway) s
+     where ${after === null} or (next.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
+             < (${after?.at ?? null}::bigint, ${after?.id ?? null}::text, ${after?.gateway ?? null}::text, ${after?.lender ?? null}::text)
+     order by next.sorted_at desc, s.settlement_id collate "C" desc, s.gateway collate "C" desc, s.lender collate "C" desc
+     limit ${limit + 1}`.execute(db)
+  const { page, next_cursor } = pageOf(rows, limit, row => [
+    row.sorted_at,
+    hex(row.settlement_id),
+    row.gateway,
+    hex(row.lender),
+  ])
+  const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Static<typeof Settlement>>(row))
+  return { settlements, next_cursor }
+}
+
+const hex = (text: string) => Buffer.from(text).toString('hex')
+const unhex = (text = '') => Buffer.from(text, 'hex').toString()

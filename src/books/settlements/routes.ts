@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { asCsv } from '../../csv/as-csv.ts'
+import { escapeFormula } from '../../csv/formula.ts'
+import type { Database } from '../../database/database.ts'
+import { csvDownload } from '../../http/csv-download.ts'
+import { listQuery } from '../../http/list-query.ts'
+import { closed, nullable } from '../../http/schemas.ts'
+import { Text } from '../../http/text-fields.ts'
+import { DaysQuery, withDays } from '../reconciliation/days-query.ts'
+import { findSettlements, SORTED_BY } from './find-settlements.ts'
+import { Settlement } from './settlement-record.ts'
+
+const ROWS_AT_ONCE = 200
+const COLUMNS = Object.keys(Settlement.properties) as (keyof Static<typeof Settlement>)[]
+
+const tags = ['books']
+const { from, to } = DaysQuery.properties
+const filters = { from, to, utr: Type.Optional(Text(200, '500000000001')) }
+const description =
+  'The days are those of the settlements. With a UTR and without days, those of all days are found.'
+const listSchema = {
+  operationId: 'listSettlements',
+  tags,
+  summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
+  description,
+  querystring: Type.Object({ ...filters, ...listQuery(...SORTED_BY) }, closed),
+  response: {
+    200: Type.Object({
+      settlements: Type.Array(Settlement),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+}
+const csvSchema = {
+  operationId: 'downloadSettlements',
+  tags,
+  summary: 'Downloads the same as CSV',
+  description,
+  querystring: Type.Object(filters, closed),
+  produces: ['text/csv'],
+  response: { 200: Type.Unsafe<Readable>(Type.String()) },
+}
+
+type Filter = { from?: string; to?: string; utr?: string }
+
+export function settlementRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/settlements', { schema: listSchema }, async ({ query }) =>
+      findSettlements(db, { ...query, days: await daysOf(query) }),
+    )
+
+    app.get('/settlements.csv', { schema: csvSchema }, async ({ query }, reply) => {
+      const days = await daysOf(query)
+      const find = (cursor?: string) =>
+        findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
+      // Before the answer begins, so that a failure still has a status.
+      const first = await find()
+      return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))
+    })
+  }
+
+  async function daysOf({ from, to, utr }: Filter) {
+    if (utr !== undefined && from === undefined && to === undefined) return null
+    return withDays(db, { ...(from && { from }), ...(to && { to }) })
+  }
+}
+
+type Page = Awaited<ReturnType<typeof findSettlements>>
+
+async function* lines(first: Page, find: (cursor: string) => Promise<Page>) {
+  yield asCsv([COLUMNS])
+  for (let page = first; ; page = await find(page.next_cursor)) {
+    yield asCsv(page.settlements.map(row => COLUMNS.map(name => cellOf(row[name]))))
+    if (page.next_cursor === null) return
+  }
+}
+
+/** A negative amount is a number, which no spreadsheet takes for a formula. */
+function cellOf(value: string | number | boolean | null): string {
+  const text = String(value ?? '')
+  return /^-[\d.]+$/.test(text) ? text : escapeFormula(text)
+}

@@ -1,0 +1,130 @@
+import t from 'tap'
+import { PAID_AT_ISO } from '../support/gateway-events.ts'
+import { fetchAll } from '../support/gateways.ts'
+import { textOf } from '../support/migrate.ts'
+import { itemOfA, oddGateway } from '../support/odd-gateway.ts'
+import { ALL_DAY } from '../support/reconciliation.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
+
+const SETTLED_AT = Date.parse('2026-02-07T12:00:00+05:30') / 1_000
+
+/** A row of gateway A's settlements, in paise. */
+const settled = (entity_id: string, type: string, more: object) => ({
+  entity_id,
+  type,
+  debit: 0,
+  credit: 0,
+  amount: 0,
+  currency: 'INR',
+  fee: 0,
+  tax: 0,
+  settled_at: SETTLED_AT,
+  settlement_id: 'setl_1',
+  settlement_utr: 'UTR1',
+  ...more,
+})
+
+/** A settlement of one payment, one refund, and what gateways put beside them. */
+async function withSettlement(t: Parameters<typeof oddGateway>[0], ...more: object[]) {
+  const rows = [
+    settled('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
+    settled('rfnd_1', 'refund', { amount: 5_000, debit: 5_000, payment_id: 'pay_1' }),
+    settled('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 }),
+    settled('trf_1', 'transfer', { amount: 10_000, fee: 118, tax: 18, debit: 10_118 }),
+    settled('rsv_1', 'reserve', { amount: 500, credit: 500 }),
+    ...more,
+  ]
+  const { settings } = await oddGateway(t, ({ path, query }) => {
+    if (path === '/v1/payments')
+      return { items: [itemOfA('pay_1', { notes: { lender: 'LENDER_02' } })] }
+    return path.startsWith('/v1/settlements') && query.get('day') === '5'
+      ? { items: rows }
+      : undefined
+  })
+  const service = await startTestService(t, settings)
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  return service
+}
+
+const find = async ({ call }: Pick<TestService, 'call'>, query: string) =>
+  (await call('GET', `/api/settlements?${query}`)).body
+
+t.test('what is paid out is the net and every adjustment, found by its UTR', async t => {
+  const service = await withSettlement(t)
+  const expected = {
+    gateway: 'gateway_a',
+    settlement_id: 'setl_1',
+    lender: 'LENDER_02',
+    utr: 'UTR1',
+    payments: 1,
+    gross: '1000.00',
+    fees: '20.00',
+    tax: '3.60',
+    refunds: '50.00',
+    net: '926.40',
+    adjustments: '-108.68',
+    paid_out: '817.72',
+    off_by: '0.00',
+    adds_up: true,
+  }
+  const { settlements, next_cursor } = await find(service, 'utr=UTR1')
+  t.match(settlements, [expected])
+  t.equal(settlements.length, 1)
+  t.equal(next_cursor, null)
+  t.match((await find(service, 'from=2026-02-07&to=2026-02-07')).settlements, [expected])
+  t.same((await find(service, 'from=2026-02-08&to=2026-02-09')).settlements, [])
+  t.same((await find(service, 'utr=UTR')).settlements, [])
+  const [header, line, rest] = (await textOf(service, '/api/settlements.csv?utr=UTR1')).split(
+    '\r\n',
+  )
+  t.equal(
+    header,
+    'gateway,settlement_id,lender,settled_at,utr,payments,gross,fees,tax,refunds,net,adjustments,paid_out,off_by,adds_up',
+  )
+  t.equal(
+    line,
+    'gateway_a,setl_1,LENDER_02,2026-02-07T06:30:00.000Z,UTR1,1,1000.00,20.00,3.60,50.00,926.40,-108.68,817.72,0.00,true',
+  )
+  t.equal(rest, '')
+})
+
+t.test('a settlement that does not add up says by how much', async t => {
+  const row = settled('pay_9', 'payment', { amount: 1_000, fee: 100, tax: 0, credit: 899 })
+  const service = await withSettlement(t, row)
+  t.match((await find(service, 'utr=UTR1')).settlements, [{ off_by: '-0.01', adds_up: false }])
+})
+
+t.test('a settlement with a part that is not known is off by an unknown amount', async t => {
+  const row = settled('adj_9', 'adjustment', { amount: 1_000, debit: null })
+  const service = await withSettlement(t, row)
+  t.match((await find(service, 'utr=UTR1')).settlements, [{ off_by: null, adds_up: false }])
+})
+
+t.test('pages list every settlement once, newest first', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rows = [1, 2, 3, 4, 5].map(
+    n =>
+      `pay_${n},10.00,INR,captured,${PAID_AT_ISO},1.00,0.18,setl_${n % 3},2026-02-0${1 + (n % 3)}T10:00:00Z,U${n % 3}`,
+  )
+  for (const [n, row] of rows.entries()) {
+    const path = `gateway_b/statement?lender=LENDER_0${1 + (n % 2)}`
+    await uploadStatement(service.url, path, [STATEMENT_HEADER, row].join('\n'))
+  }
+  const listed: string[] = []
+  for (let cursor = ''; ; ) {
+    const page = await find(service, `from=2026-02-01&to=2026-02-28&limit=1${cursor}`)
+    listed.push(
+      ...page.settlements.map((one: any) => `${one.settlement_id} ${one.lender} ${one.paid_out}`),
+    )
+    if (page.next_cursor === null) break
+    cursor = `&cursor=${page.next_cursor}`
+  }
+  t.same(listed, [
+    'setl_2 LENDER_02 8.82',
+    'setl_2 LENDER_01 8.82',
+    'setl_1 LENDER_02 8.82',
+    'setl_1 LENDER_01 8.82',
+    'setl_0 LENDER_01 8.82',
+  ])
+})
