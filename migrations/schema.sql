@@ -6,7 +6,7 @@ create table core.allowed_network (
   product text not null,
   gateway text not null,
   network inet not null,
-  constraint allowed_network_pkey PRIMARY KEY (lender, gateway, network)
+  constraint allowed_network_pkey PRIMARY KEY (lender, product, gateway, network)
 );
 
 create table core.backfill (
@@ -96,7 +96,7 @@ create table core.confirming (
   gateway text not null,
   account text not null,
   proved_by text[] not null,
-  constraint confirming_pkey PRIMARY KEY (lender, gateway)
+  constraint confirming_pkey PRIMARY KEY (lender, product, gateway)
 );
 
 create table core.day_figure (
@@ -199,6 +199,7 @@ CREATE INDEX gateway_window_of_file ON core.gateway_window USING btree (statemen
 create table core.loan_product (
   external_loan_id text not null,
   product text not null,
+  learned_at timestamp with time zone default now() not null,
   constraint loan_product_pkey PRIMARY KEY (external_loan_id)
 );
 

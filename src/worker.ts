@@ -23,6 +23,7 @@ import { startJobs } from './engine/start-jobs.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import { runPurges } from './operations/purge-job.ts'
 import { purgeQueue } from './operations/queue.ts'
+import { warnOfMissingProducts } from './operations/warn-of-missing-products.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { runBatches } from './payments/batch-job.ts'
 import { runEvents } from './payments/event-job.ts'
@@ -39,7 +40,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
  */
 const FEATURES: Feature[] = [
   { ...consoleFeature, jobs: [runBulks] },
-  { ...operationsFeature, queues: [purgeQueue], jobs: [runPurges] },
+  { ...operationsFeature, queues: [purgeQueue], jobs: [runPurges, warnOfMissingProducts] },
   {
     ...paymentsFeature,
     // The dead letters' queue before the one that names it.

@@ -13,7 +13,7 @@ create or replace function core.confirming_for(e core.event) returns setof core.
                else coalesce((select t.external_loan_id from core.transaction t
                                where t.gateway_payment_id = e.of_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
                              e.external_loan_id) end),
-           (select n.product from core.confirming n where n.lender = e.lender and n.gateway = e.gateway))
+           (select n.product from core.confirming n where n.lender = e.lender and n.gateway = e.gateway limit 1))
    -- If lenders share the product: the one that the event named.
    order by c.lender = e.lender desc, c.lender
    limit 1
@@ -83,6 +83,22 @@ create or replace function core.note_questions(wanted_gateway text, ids text[], 
   on conflict (gateway_payment_id, gateway, kind, account) do update
      set said = null, tries = 0, denied_at = null, batch_id = null, next_ask_at = now()
    where core.question.gateway_payment_id = any(news)
+$$;
+
+-- The loans by which it was decided whom to ask next, and whose product was learned too long ago: since then, such a loan may
+-- have been deleted and created again under another lender.
+create or replace function core.loans_to_learn_again(most integer) returns setof text language sql stable
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  select p.external_loan_id
+    from core.question q
+    join core.transaction t on t.gateway_payment_id = q.gateway_payment_id and t.gateway = q.gateway and t.kind = q.kind
+    left join core.transaction paid
+      on paid.gateway_payment_id = t.of_payment_id and paid.gateway = t.gateway and paid.kind = 'payment'
+    join core.loan_product p on p.external_loan_id = coalesce(paid.external_loan_id, t.external_loan_id)
+   where q.next_ask_at <= now() and p.learned_at < now() - interval '10 minutes'
+   group by p.external_loan_id
+   order by min(p.learned_at)
+   limit most
 $$;
 
 -- The next questions for an account that this batch has not asked yet, the longest due first; each with the orders and
@@ -174,11 +190,13 @@ declare
   wanted core.confirming[] := array(select c from jsonb_populate_recordset(null::core.confirming, settings) c);
   gone core.confirming[];
 begin
-  select coalesce(array_agg(c), '{}') into gone from core.confirming c where c <> all(wanted);
-  if gone = '{}' and (select count(*) from core.confirming) = cardinality(wanted) then
+  if not exists (select from core.confirming c where c <> all(wanted))
+     and (select count(*) from core.confirming) = cardinality(wanted) then
     return;
   end if;
   perform core.lock_settling();
+  -- Another process may have copied its settings meanwhile.
+  select coalesce(array_agg(c), '{}') into gone from core.confirming c where c <> all(wanted);
   delete from core.confirming;
   insert into core.confirming select * from unnest(wanted);
   insert into core.unjudged_payment (gateway, gateway_payment_id)

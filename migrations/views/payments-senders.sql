@@ -116,28 +116,42 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
   on conflict do nothing
 $$;
 
--- Stores the product that the ledger named, and settles again what was judged without it.
+-- Stores the product that the ledger named, null if it has no such loan, and settles again what was judged without it.
 create or replace function core.learn_product(loan text, product text) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
   judged record;
 begin
-  insert into core.loan_product as p (external_loan_id, product) values (loan, learn_product.product)
-  on conflict (external_loan_id) do update set product = excluded.product where p.product <> excluded.product;
-  if not found then
+  -- Usually it is known, and nothing needs to be written.
+  if exists (select from core.loan_product p
+              where p.external_loan_id = loan and p.product = learn_product.product and p.learned_at > now() - interval '1 minute') then
+    return;
+  end if;
+  update core.loan_product p set learned_at = now() where p.external_loan_id = loan and p.product = learn_product.product;
+  if found then
     return;
   end if;
   perform core.lock_settling();
+  if product is null then
+    delete from core.loan_product p where p.external_loan_id = loan;
+  else
+    insert into core.loan_product (external_loan_id, product) values (loan, learn_product.product)
+    on conflict (external_loan_id) do update set product = excluded.product, learned_at = excluded.learned_at;
+  end if;
   for judged in
     select t.gateway, array_agg(t.gateway_payment_id) as payment_ids
       from core.transaction t
-     where t.external_loan_id = loan and t.kind = 'payment' and t.state in ('waiting', 'posting', 'suspense')
-       and (exists (select from core.event r
+     where t.external_loan_id = loan and t.kind = 'payment'
+       and (t.unconfirmed is not null
+            or exists (select from core.transaction r
+                        where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
+                          and r.unconfirmed is not null)
+            or t.state in ('waiting', 'posting', 'suspense') and (exists (select from core.event r
                      where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.set_aside is null)
             or (select count(*) from (select from core.event e
                                        where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway
                                          and e.set_aside is null
-                                       limit 2) two) > 1)
+                                       limit 2) two) > 1))
      group by t.gateway
   loop
     perform core.settle(judged.gateway, judged.payment_ids, false);

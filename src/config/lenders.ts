@@ -30,7 +30,14 @@ export type GatewayTrust = {
   confirm: boolean
   api?: { key: string; secret: string }
 }
-export type Lender = { code: string; product: string } & Record<Gateway, GatewayTrust>
+/** `product`: the first of its products, for new loans. */
+export type Lender = { code: string; product: string; products: string[] } & Record<
+  Gateway,
+  GatewayTrust
+>
+
+const ProductName = Type.String({ minLength: 1 })
+type ProductsOfLender = { product?: string | string[] }
 
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
@@ -46,15 +53,15 @@ export function lendersFrom(
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
-  const given = file as Record<string, GatewaysOfLender & { product?: string }>
+  const given = file as Record<string, GatewaysOfLender & ProductsOfLender>
   const codes = new Set([...STANDARD_CODES, ...Object.keys(given)])
   const lenders = [...codes].sort().map(lender)
   refuseDifferentChecks(lenders, gateways)
   return new Map(lenders.map(one => [one.code, one]))
 
   function lender(code: string): Lender {
-    const product = given[code]?.product ?? code
-    return lenderWith(gateways, code, product, gateway => trust(code, gateway))
+    const products = [given[code]?.product ?? code].flat()
+    return lenderWith(gateways, code, products, gateway => trust(code, gateway))
   }
 
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
@@ -84,7 +91,7 @@ export function lendersFrom(
 }
 
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
-  return lenderWith(gateways, product, product, gateway => ({
+  return lenderWith(gateways, product, [product], gateway => ({
     accounts: [],
     validateSignature: isValidatedByDefault(gateway),
     secrets: [],
@@ -101,7 +108,9 @@ function lendersFile(gateways: SharedSecrets[]) {
     Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
     Type.Object(
       {
-        product: Type.Optional(Type.String({ minLength: 1 })),
+        product: Type.Optional(
+          Type.Union([ProductName, Type.Array(ProductName, { minItems: 1, uniqueItems: true })]),
+        ),
         ...Object.fromEntries(ofLender),
       },
       { additionalProperties: false },
@@ -115,11 +124,17 @@ const isValidatedByDefault = ({ secrets }: SharedSecrets) => secrets.length > 0
 function lenderWith(
   gateways: SharedSecrets[],
   code: string,
-  product: string,
+  products: string[],
   trust: (gateway: SharedSecrets) => GatewayTrust,
 ): Lender {
   const trusts = gateways.map(gateway => [gateway.name, trust(gateway)])
-  return { code, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
+  const [product = code] = products
+  return {
+    code,
+    product,
+    products,
+    ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>),
+  }
 }
 
 function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?: string) {
@@ -133,8 +148,8 @@ function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?
 
 /** A loan only names its product: naming the lender with the weaker checks would bypass the other lender's checks. */
 function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): void {
-  for (const [product, holders] of Map.groupBy(lenders, lender => lender.product)) {
-    const [first, ...others] = holders
+  for (const product of new Set(lenders.flatMap(({ products }) => products))) {
+    const [first, ...others] = lenders.filter(({ products }) => products.includes(product))
     for (const { name: gateway } of gateways) {
       const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
       if (other === undefined) continue

@@ -189,6 +189,7 @@ export interface CoreGatewayWindow {
 
 export interface CoreLoanProduct {
   external_loan_id: string;
+  learned_at: Generated<Timestamp>;
   product: string;
 }
 

@@ -7,15 +7,13 @@ export async function allowNetworks(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,
 ): Promise<void> {
-  const networks = [...lenders.values()].flatMap(({ code: lender, product, ...trusts }) =>
-    Object.entries(trusts).flatMap(([gateway, { allowedCidrs }]) =>
-      [...new Set(allowedCidrs.map(asInet))].map(network => ({
-        lender,
-        product,
-        gateway,
-        network,
-      })),
-    ),
+  const networks = [...lenders.values()].flatMap(
+    ({ code: lender, product: _, products, ...trusts }) =>
+      Object.entries(trusts).flatMap(([gateway, { allowedCidrs }]) =>
+        [...new Set(allowedCidrs.map(asInet))].flatMap(network =>
+          products.map(product => ({ lender, product, gateway, network })),
+        ),
+      ),
   )
   await sql`select core.allow_networks(${JSON.stringify(networks)}::jsonb)`.execute(db)
 }

@@ -5,6 +5,8 @@ import { noteError } from './note-error.ts'
 
 /** Per batch, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200
+/** Likewise: one call each. */
+const MAX_LOANS = 200
 
 export type LoanReads = {
   productOf(loan: string): Promise<string | undefined>
@@ -34,16 +36,40 @@ export async function judge(batch: Batch, { productOf, ledgerAnswers }: LoanRead
     }
     await settleAgain(batch, payment)
   }
+  await learnAgain(batch, { productOf, ledgerAnswers })
+}
+
+/** Before their gateways are asked: another lender's gateway would not have the payments of a loan that changed hands. */
+async function learnAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
+  const { rows } = await sql<{ loan: string }>`
+    select loan from core.loans_to_learn_again(${MAX_LOANS}) as loan`.execute(batch.db)
+  for (const { loan } of rows) {
+    batch.check()
+    try {
+      await learn(batch, loan, (await productOf(loan)) ?? null)
+    } catch (error) {
+      await noteError(batch.db, batch.claim, 'lenders of loans', error)
+      if (!(await ledgerAnswers())) return
+      await sql`
+        update core.loan_product set learned_at = now() where external_loan_id = ${loan}`.execute(
+        batch.db,
+      )
+    }
+  }
+}
+
+async function learn({ db }: Pick<Batch, 'db'>, loan: string, product: string | null) {
+  await sql`select core.learn_product(${loan}, ${product})`.execute(db)
 }
 
 async function learnProducts(
-  { db }: Batch,
+  batch: Batch,
   { loans }: Unjudged,
   productOf: LoanReads['productOf'],
 ): Promise<void> {
   for (const loan of loans) {
     const product = await productOf(loan)
-    if (product !== undefined) await sql`select core.learn_product(${loan}, ${product})`.execute(db)
+    if (product !== undefined) await learn(batch, loan, product)
   }
 }
 

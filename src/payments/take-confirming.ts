@@ -13,13 +13,15 @@ export async function takeConfirming(
   const settings = gateways.flatMap(({ name: gateway }) =>
     all
       .filter(lender => lender[gateway].confirm)
-      .map(lender => ({
-        lender: lender.code,
-        product: lender.product,
-        gateway,
-        account: lender[gateway].api === undefined ? '' : lender.code,
-        proved_by: sharers(all, lender, gateway),
-      })),
+      .flatMap(lender =>
+        lender.products.map(product => ({
+          lender: lender.code,
+          product,
+          gateway,
+          account: lender[gateway].api === undefined ? '' : lender.code,
+          proved_by: sharers(all, lender, gateway),
+        })),
+      ),
   )
   await sql`select core.take_confirming(${JSON.stringify(settings)}::jsonb)`.execute(db)
 }

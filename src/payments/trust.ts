@@ -30,8 +30,15 @@ export function checkTrust(
   { gateway, events, overruled }: DuePayment,
   product: string,
 ): { day: string } | Distrust {
-  const holders = [...config.lenders.values()].filter(lender => lender.product === product)
-  if (holders.length === 0) holders.push(unconfiguredLender(config.gateways, product))
+  const holders = [...config.lenders.values()].filter(({ products }) => products.includes(product))
+  if (holders.length === 0) {
+    // Its lender's checks are not known, so that nobody but an operator vouches for the payment.
+    if (!overruled.includes('lender_mismatch')) {
+      const message = `No lender in LENDERS_FILE has the loan’s product ${product}`
+      return { reason: 'lender_mismatch', message }
+    }
+    holders.push(unconfiguredLender(config.gateways, product))
+  }
   const checked = events.map(event => {
     // If lenders share a product: the one that the event named, otherwise all of them.
     const named = holders.filter(({ code }) => code === event.lender)

@@ -131,6 +131,31 @@ test('a lender with credentials of its own is asked for with those', async t => 
   })
 })
 
+test('the gateway of the lender that has the loan now is asked, not of the one that had it', async t => {
+  await service.loan('L-moved', { product: 7, until: 'submitted' })
+  await has(B, '82', { notes: { loan_id: 'L-moved' } })
+  await webhook(B, paidB('82', { loan: 'L-moved' }))
+  await batch()
+  await batch()
+  t.same(await stateOf('82'), ['suspense', 'loan_not_active', null])
+  await service.call('POST', '/api/payments/gateway_b/82/resolve', {
+    outcome: 'dismiss',
+    note: 'x',
+  })
+  await service.ledgerCall('DELETE', '/loans/external-id/L-moved')
+  await service.loan('L-moved', { product: 8 })
+  await sql`
+    update core.loan_product set learned_at = learned_at - interval '1 day' where external_loan_id = 'L-moved'`.execute(
+    service.db,
+  )
+  await has(B, '83', { notes: { loan_id: 'L-moved' }, account: 'account-8' })
+  await webhook(B, paidB('83', { loan: 'L-moved' }))
+  await batch()
+  t.match(await service.payment('83', B), {
+    payment: { state: 'posted', raw_table: 'raw.lender_08_gateway_b' },
+  })
+})
+
 test('forged events of no lender do not keep a gateway from being asked', async t => {
   await has(B, '16')
   await webhook(B, paidB('16', { amount: 5 }))
