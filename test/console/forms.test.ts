@@ -119,6 +119,30 @@ t.test('a form that arrives twice at once has one effect, and both show its outc
   }
 })
 
+t.test('each action is followed by a notice about that action', async t => {
+  const migration = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
+  const portfolio = `/console/portfolio/${migration}`
+  // The dry run and the run wait while the ledger is paused.
+  await call('POST', '/api/ledger/pause', { reason: 'rows must not end' })
+  for (const [path, notice, fields] of [
+    ['/console/callbacks/resume', /Callbacks/],
+    [`${portfolio}/dry-run`, /dry run/],
+    [`${portfolio}/cancel`, /run has been cancelled/],
+    [`${portfolio}/run`, /run has started/],
+    [`${portfolio}/cancel`, /run has been cancelled/],
+    [`${portfolio}/retry`, /processed again/],
+    [`${POSTED}/note`, /note/, { note: 'they called back' }],
+    [`${POSTED}/check`, /compared with the ledger/],
+    ['/console/batch', /batch/],
+    ['/console/resume', /Writes to the ledger have resumed/],
+  ] as [string, RegExp, Record<string, string>?][]) {
+    const { status, headers } = await operator(path, fields ?? {})
+    t.equal(status, 303, path)
+    const shown = await operator(headers.get('location') ?? '')
+    t.match(/role="status">([^<]*)/.exec(shown.text)?.[1], notice, path)
+  }
+})
+
 t.test('a form that was refused may be sent again, and another text is another form', async t => {
   const path = `${POSTED}/note`
   const token = await tokenOf(operator, POSTED, path)
