@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { askerOf } from '../accounts/actor.ts'
+import { whileAsked } from '../http/while-asked.ts'
 import { Payment, PaymentParams as params } from '../payments/payment-record.ts'
 import { type CheckContext, checkPayment } from './check-payment.ts'
 
@@ -17,9 +18,10 @@ export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',
       { schema: checkSchema },
-      async request => {
+      async (request, reply) => {
         const { gateway, gateway_payment_id: paymentId } = request.params
-        return checkPayment(context, { gateway, paymentId }, await askerOf(request))
+        const asked = { ...context, signal: whileAsked(reply) }
+        return checkPayment(asked, { gateway, paymentId }, await askerOf(request))
       },
     )
   }

@@ -5,7 +5,6 @@ import type { Database } from '../database/database.ts'
 import type { OnFinal } from '../engine/finish.ts'
 import type { Catalogue } from '../engine/operation.ts'
 import type { Ledger } from '../ledger/client.ts'
-import type { Slots } from '../ledger/slots.ts'
 import type { Health } from '../ops/health.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Portfolio } from '../portfolio/portfolio.ts'
@@ -19,7 +18,6 @@ export type PageContext = {
   catalogue: Catalogue
   accounts: Accounts
   ledger: Ledger
-  slots: Slots
   health: Health
   metrics: Metrics
   onFinal: OnFinal

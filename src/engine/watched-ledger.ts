@@ -1,6 +1,7 @@
 import { crashPoint } from '../crash-point.ts'
 import type { Answer } from '../ledger/answer.ts'
 import type { Ledger, Write } from '../ledger/client.ts'
+import type { LedgerPath } from '../ledger/path.ts'
 import type { Trace } from '../ops/traces.ts'
 
 export type WatchedLedger = {
@@ -25,7 +26,7 @@ export function watchLedger(
     mayHaveArrived: () => isSent && written?.leftNothing !== true,
     ledger: {
       ...ledger,
-      async read<Body>(path: string) {
+      async read<Body>(path: LedgerPath) {
         const answer = await ledger.read<Body>(path, trace)
         lastRead = answer
         return answer

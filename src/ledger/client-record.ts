@@ -1,8 +1,9 @@
 import type { Day } from '../day.ts'
-import type { Ledger, Reading, Writer } from './client.ts'
+import type { Reader, Reading, Writer } from './client.ts'
 import { isSameDay } from './day-format.ts'
 import { dayThere, difference } from './held.ts'
 import { lookUp } from './look-up.ts'
+import { ledgerPath } from './path.ts'
 
 /** A client with a full name has neither first nor last name. */
 export type LedgerClient = {
@@ -26,21 +27,24 @@ export type ClientFields = {
   activationDate?: string
 }
 
-const clientPath = (externalId: string) => `/clients/external-id/${externalId}`
+const clientPath = (externalId: string) => ledgerPath(['clients', 'external-id', externalId])
 
-export function readClient(
-  ledger: Pick<Ledger, 'read'>,
-  externalId: string,
-): Promise<Reading<LedgerClient>> {
+export function readClient(ledger: Reader, externalId: string): Promise<Reading<LedgerClient>> {
   return ledger.read(clientPath(externalId))
 }
 
-export function findClient(ledger: Pick<Ledger, 'read'>, externalId: string) {
+export function findClient(ledger: Reader, externalId: string) {
   return lookUp<LedgerClient>(ledger, clientPath(externalId))
 }
 
 export function createClient({ ledger, key }: Writer, body: object) {
-  return ledger.write({ method: 'POST', path: '/clients', body, key, promisedId: 'clientId' })
+  return ledger.write({
+    method: 'POST',
+    path: ledgerPath(['clients']),
+    body,
+    key,
+    promisedId: 'clientId',
+  })
 }
 
 export function updateClient({ ledger, key }: Writer, externalId: string, body: object) {

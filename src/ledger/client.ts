@@ -10,16 +10,19 @@ import {
   type Verdict,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
+import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traceLedgerCall } from './trace-ledger-call.ts'
 
 /** Long enough for a ledger that is not down. */
 const NEW_CONNECTION_ANSWERS_WITHIN_MS = 3_000
-const MINIMAL: Request = { method: 'GET', path: '/paymenttypes' }
+/** Apart from LEDGER_CONCURRENCY: however many people look, operations do not wait for them. Others wait in line. */
+const READS_FOR_CALLERS = 2
+const MINIMAL: Request = { method: 'GET', path: ledgerPath(['paymenttypes']) }
 
 export type Write = {
   method: 'POST' | 'PUT' | 'DELETE'
-  path: string
+  path: LedgerPath
   body?: object
   /** At most 50 characters, unique per action and entity at the ledger. */
   key: string
@@ -31,10 +34,15 @@ export type Done<Body> = Answer & { outcome: 'done'; body: Body }
 /** A refusal with 404 means that it is not there. */
 export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
 
-/** A read returns or throws, a write always returns an answer. */
-export type Ledger = {
+export type Reader = {
   /** @throws LedgerTrouble if the ledger cannot be read */
-  read<Body>(path: string, trace?: Trace): Promise<Reading<Body>>
+  read<Body>(path: LedgerPath, trace?: Trace): Promise<Reading<Body>>
+}
+
+/** A read returns or throws, a write always returns an answer. */
+export type Ledger = Reader & {
+  /** For what somebody waits for: the breaker does not count these reads, and `signal` ends them. */
+  forCaller(signal: AbortSignal): Reader
   write(write: Write, trace?: Trace): Promise<Answer>
   probe(): Promise<boolean>
   /** Tries a new connection; if the ledger answers there, nobody waits any more for calls that hang. */
@@ -53,15 +61,20 @@ export function openLedger(
   during: <T>(call: () => Promise<T>) => Promise<T> = call => call(),
 ): Ledger {
   const sender = openSender(settings)
+  const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
   const listeners: ((answer: Answer) => void)[] = []
   const breaker = openBreaker()
 
   return {
-    async read<Body>(path: string, trace?: Trace) {
-      const answer = await call({ method: 'GET', path }, classifyRead, trace)
-      if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
-      return answer as Reading<Body>
+    async read<Body>(path: LedgerPath, trace?: Trace) {
+      return reading<Body>(await call({ method: 'GET', path }, classifyRead, trace))
     },
+    forCaller: signal => ({
+      async read<Body>(path: LedgerPath) {
+        const request: Request = { method: 'GET', path, signal }
+        return reading<Body>(await answered(request, classifyRead, callersSender))
+      },
+    }),
     write({ promisedId, ...request }, trace) {
       return call(request, received => classifyWrite(received, promisedId), trace)
     },
@@ -77,8 +90,8 @@ export function openLedger(
     },
     breaker,
     onAnswer: listener => void listeners.push(listener),
-    close: sender.close,
-    cutOff: sender.cutOff,
+    close: () => each(({ close }) => close()),
+    cutOff: () => each(({ cutOff }) => cutOff()),
   }
 
   function call(request: Request, take: Take, trace?: Trace): Promise<Answer> {
@@ -90,15 +103,24 @@ export function openLedger(
     )
   }
 
-  async function answered(request: Request, take: Take): Promise<Answer> {
+  async function answered(request: Request, take: Take, over = sender): Promise<Answer> {
     const { method, path } = request
-    const answer = await during(() => sender.send(request)).then(
+    const answer = await during(() => over.send(request)).then(
       received => answerFrom(request, received, take(received)),
       error => ({ method, path, ...unanswered(error, method) }),
     )
     for (const listener of listeners) listener(answer)
     return answer
   }
+
+  async function each(end: (one: typeof sender) => Promise<void>): Promise<void> {
+    await Promise.all([sender, callersSender].map(end))
+  }
+}
+
+function reading<Body>(answer: Answer): Reading<Body> {
+  if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
+  return answer as Reading<Body>
 }
 
 async function answersOnNewConnection(settings: LedgerSettings): Promise<boolean> {

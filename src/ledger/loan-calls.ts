@@ -1,10 +1,10 @@
 import type { Day } from '../day.ts'
-import type { Ledger, Reading, Writer } from './client.ts'
+import type { Reader, Reading, Writer } from './client.ts'
 import type { LedgerLoan } from './loan.ts'
 import { lookUp, lookUpAnswer } from './look-up.ts'
+import { type LedgerPath, ledgerPath } from './path.ts'
 import type { LedgerTransaction } from './transaction.ts'
 
-type Reader = Pick<Ledger, 'read'>
 type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
 /** A loan has neither a summary nor a balance per instalment before it is disbursed. */
 export type LoanWithDues = LoanWithTransactions & {
@@ -25,10 +25,13 @@ export type LoanWithDues = LoanWithTransactions & {
   }
 }
 
-const loanPath = (externalId: string, rest = '') => `/loans/external-id/${externalId}${rest}`
-const WITH_CHARGES = '?associations=charges'
-const WITH_TRANSACTIONS = '?associations=transactions'
-const WITH_DUES = '?associations=transactions,repaymentSchedule'
+const WITH_CHARGES = { associations: 'charges' }
+const WITH_TRANSACTIONS = { associations: 'transactions' }
+const WITH_DUES = { associations: 'transactions,repaymentSchedule' }
+
+function loanPath(externalId: string, query = {}, below: (string | number)[] = []): LedgerPath {
+  return ledgerPath(['loans', 'external-id', externalId, ...below], query)
+}
 
 export function readLoan(ledger: Reader, externalId: string): Promise<Reading<LedgerLoan>> {
   return ledger.read(loanPath(externalId))
@@ -73,15 +76,22 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
   loanExternalId: string,
   externalId: string,
 ) {
-  return lookUp<T>(ledger, loanPath(loanExternalId, `/transactions/external-id/${externalId}`))
+  const path = loanPath(loanExternalId, {}, ['transactions', 'external-id', externalId])
+  return lookUp<T>(ledger, path)
 }
 
 export function findTransactionById(ledger: Reader, loanExternalId: string, id: number) {
-  return lookUp<LedgerTransaction>(ledger, loanPath(loanExternalId, `/transactions/${id}`))
+  return lookUp<LedgerTransaction>(ledger, loanPath(loanExternalId, {}, ['transactions', id]))
 }
 
 export function submitLoan({ ledger, key }: Writer, body: object) {
-  return ledger.write({ method: 'POST', path: '/loans', body, key, promisedId: 'loanId' })
+  return ledger.write({
+    method: 'POST',
+    path: ledgerPath(['loans']),
+    body,
+    key,
+    promisedId: 'loanId',
+  })
 }
 
 export function updateLoan({ ledger, key }: Writer, externalId: string, body: object) {
@@ -90,12 +100,12 @@ export function updateLoan({ ledger, key }: Writer, externalId: string, body: ob
 }
 
 export function approveLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId, '?command=approve')
+  const path = loanPath(externalId, { command: 'approve' })
   return ledger.write({ method: 'POST', path, body, key, promisedId: 'loanId' })
 }
 
 export function disburseLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId, '?command=disburse')
+  const path = loanPath(externalId, { command: 'disburse' })
   return ledger.write({ method: 'POST', path, body, key, promisedId: 'loanId' })
 }
 
@@ -104,6 +114,6 @@ export function deleteLoan({ ledger, key }: Writer, externalId: string) {
 }
 
 export function repayLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId, '/transactions?command=repayment')
+  const path = loanPath(externalId, { command: 'repayment' }, ['transactions'])
   return ledger.write({ method: 'POST', path, body, key, promisedId: 'resourceId' })
 }

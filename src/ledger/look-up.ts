@@ -1,20 +1,18 @@
 import { LedgerTrouble } from './answer.ts'
-import type { Done, Ledger } from './client.ts'
+import type { Done, Reader } from './client.ts'
+import type { LedgerPath } from './path.ts'
 
 const NOT_FOUND = 404
 
 /** @returns undefined only if the ledger itself says that it does not exist */
-export async function lookUp<T>(
-  ledger: Pick<Ledger, 'read'>,
-  path: string,
-): Promise<T | undefined> {
+export async function lookUp<T>(ledger: Reader, path: LedgerPath): Promise<T | undefined> {
   const answer = await lookUpAnswer<T>(ledger, path)
   return answer?.body
 }
 
 export async function lookUpAnswer<T>(
-  ledger: Pick<Ledger, 'read'>,
-  path: string,
+  ledger: Reader,
+  path: LedgerPath,
 ): Promise<Done<T> | undefined> {
   const answer = await ledger.read<T>(path)
   if (answer.outcome === 'done') return answer

@@ -1,11 +1,25 @@
 import { Unavailable } from '../database/unavailable.ts'
 import { LedgerTrouble } from './answer.ts'
-import type { Slots } from './slots.ts'
+import type { Ledger, Reader } from './client.ts'
+
+/** Less than callers usually wait, and time for a loan with its schedule. */
+const PATIENCE_MS = 20_000
+
+export type ForCaller = {
+  ledger: Pick<Ledger, 'forCaller'>
+  /** Aborted when the caller has gone. */
+  signal?: AbortSignal
+}
 
 /** Reads the ledger while a caller waits for the answer. @throws Unavailable if it cannot be read */
-export async function readForCaller<T>(slots: Slots, read: () => Promise<T>): Promise<T> {
+export async function readForCaller<T>(
+  { ledger, signal }: ForCaller,
+  read: (ledger: Reader) => Promise<T>,
+): Promise<T> {
+  const patience = AbortSignal.timeout(PATIENCE_MS)
+  const until = signal === undefined ? patience : AbortSignal.any([patience, signal])
   try {
-    return await slots.run('live', read)
+    return await read(ledger.forCaller(until))
   } catch (error) {
     if (error instanceof LedgerTrouble)
       throw new Unavailable('the ledger could not be read', { cause: error })

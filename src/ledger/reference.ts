@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { type Answer, LedgerTrouble } from './answer.ts'
 import type { Ledger } from './client.ts'
 import type { LedgerCurrency } from './loan.ts'
+import { type LedgerPath, ledgerPath } from './path.ts'
 
 type Option = { id: number }
 export type LoanProduct = {
@@ -14,7 +15,7 @@ export type LoanProduct = {
   transactionProcessingStrategyCode: string
 }
 type PaymentType = { id: number; name: string }
-const PAYMENT_TYPES = '/paymenttypes'
+const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
 
 /** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
 export type Reference = {
@@ -33,7 +34,7 @@ export function openReference(
   ledger: Ledger,
   settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE'>,
 ): Reference {
-  const products = keptList<LoanProduct>(ledger, '/loanproducts')
+  const products = keptList<LoanProduct>(ledger, ledgerPath(['loanproducts']))
   const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
   return {
     officeId: settings.LEDGER_OFFICE_ID,
@@ -64,7 +65,7 @@ function lacks(what: string): Answer {
 }
 
 /** For a name that it has, it answers at once while it reads a newer list. */
-function keptList<T extends { name: string }>(ledger: Ledger, path: string) {
+function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
   let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined
 

@@ -3,6 +3,7 @@ import { errors, Pool } from 'undici'
 import type { Config } from '../config/config.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
+import type { LedgerPath } from './path.ts'
 import { openPools, type Pools } from './pools.ts'
 
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
@@ -34,9 +35,11 @@ export type LedgerSettings = Pick<
 
 export type Request = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  path: string
+  path: LedgerPath
   body?: object
   key?: string
+  /** Ends the call, as its time limit does. */
+  signal?: AbortSignal
   traceparent?: string | null
 }
 
@@ -80,7 +83,10 @@ export function openSender(settings: LedgerSettings): Sender {
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
       // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
-      signal: AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
+        ...(request.signal === undefined ? [] : [request.signal]),
+      ]),
     })
     const text = await body.text()
     return {

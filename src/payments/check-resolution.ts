@@ -1,10 +1,8 @@
 import { Decimal } from 'decimal.js'
 import { Conflict, invalidField } from '../http/problem.ts'
 import { EXTERNAL_ID } from '../http/text-fields.ts'
-import type { Ledger } from '../ledger/client.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
-import { readForCaller } from '../ledger/read-for-caller.ts'
-import type { Slots } from '../ledger/slots.ts'
+import { type ForCaller, readForCaller } from '../ledger/read-for-caller.ts'
 import { isNotReversed } from '../ledger/transaction.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 import type { PaymentResolution } from './resolution.ts'
@@ -12,8 +10,6 @@ import type { PaymentResolution } from './resolution.ts'
 const DECIDED = ['handled', 'dismissed']
 /** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', ...DECIDED]
-
-export type AtLedger = { ledger: Ledger; slots: Slots }
 
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
   const { kind, state, objection } = payment
@@ -33,7 +29,7 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
 }
 
 export async function checkAtLedger(
-  at: AtLedger,
+  at: ForCaller,
   payment: PaymentStanding,
   resolution: PaymentResolution,
 ): Promise<void> {
@@ -42,14 +38,14 @@ export async function checkAtLedger(
 }
 
 async function refuseAboveCaptured(
-  { ledger, slots }: AtLedger,
+  at: ForCaller,
   { capturedAmount: captured, currency }: PaymentStanding,
   { external_loan_id, amount }: PaymentResolution & { outcome: 'post' },
 ): Promise<void> {
   // The limit applies only if payment and loan share a currency. Below the captured amount no call is
   // needed to find out.
   if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
-  const loan = await readForCaller(slots, () => findLoan(ledger, external_loan_id))
+  const loan = await readForCaller(at, ledger => findLoan(ledger, external_loan_id))
   if (loan === undefined)
     throw invalidField(
       '/external_loan_id',
@@ -60,7 +56,7 @@ async function refuseAboveCaptured(
 }
 
 async function refuseUnbooked(
-  { ledger, slots }: AtLedger,
+  at: ForCaller,
   payment: PaymentStanding,
   { external_loan_id, ledger_transaction_id: id }: PaymentResolution & { outcome: 'handled' },
 ): Promise<void> {
@@ -68,7 +64,7 @@ async function refuseUnbooked(
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !EXTERNAL_ID.test(loanId))
     throw invalidField('/external_loan_id', 'is required because the payment has no loan')
-  const loan = await readForCaller(slots, () => findLoanWithTransactions(ledger, loanId))
+  const loan = await readForCaller(at, ledger => findLoanWithTransactions(ledger, loanId))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)

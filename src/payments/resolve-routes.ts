@@ -5,7 +5,8 @@ import type { Database } from '../database/database.ts'
 import { closed } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
-import type { AtLedger } from './check-resolution.ts'
+import { whileAsked } from '../http/while-asked.ts'
+import type { ForCaller } from '../ledger/read-for-caller.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
@@ -36,7 +37,7 @@ const noteSchema = {
   response: { 200: Payment },
 }
 
-type Context = AtLedger & { db: Database }
+type Context = ForCaller & { db: Database }
 
 export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db } = context
@@ -50,12 +51,13 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
         // The outcome that the body names checks it, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
-      async request => {
+      async (request, reply) => {
         const resolution = resolutionOf(request.body)
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }
         const seen = request.headers['if-match']
-        const { kind } = await resolve(context, name, resolution, await askerOf(request), seen)
+        const asked = { ...context, signal: whileAsked(reply) }
+        const { kind } = await resolve(asked, name, resolution, await askerOf(request), seen)
         return (await foundPayment(db, { ...name, kind })).payment
       },
     )

@@ -4,7 +4,8 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { isoDay, namedDay } from '../day.ts'
 import { Conflict } from '../http/problem.ts'
-import { type AtLedger, checkAtLedger, refuseUnfit } from './check-resolution.ts'
+import type { ForCaller } from '../ledger/read-for-caller.ts'
+import { checkAtLedger, refuseUnfit } from './check-resolution.ts'
 import {
   lockedPayment,
   type PaymentName,
@@ -20,7 +21,7 @@ import type { Decision, PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
 export async function resolve(
-  context: AtLedger & { db: Database },
+  context: ForCaller & { db: Database },
   name: PaymentName,
   resolution: PaymentResolution,
   asker: Asker,

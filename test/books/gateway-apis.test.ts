@@ -209,3 +209,18 @@ t.test(
     })
   },
 )
+
+t.test('an id that servers take for a step leads to no other resource', async t => {
+  const { a, b, calls } = await gateways(t)
+  const before = (await calls()).length
+  for (const id of ['', '.', '..']) {
+    t.equal(await a.payment(id, null), undefined)
+    t.equal(await a.order(id), undefined)
+    t.equal(await a.refund('rfnd_1', id, null), undefined)
+    t.equal(await b.payment('1', id), undefined)
+    t.equal(await b.payment(id, 'order_1'), undefined)
+    t.equal(await b.order(id), undefined)
+    t.equal(await b.dispute('d_1', id), undefined)
+  }
+  t.equal((await calls()).length, before)
+})

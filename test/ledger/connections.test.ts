@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { openLedger } from '../../src/ledger/client.ts'
+import { ledgerPath } from '../../src/ledger/path.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -15,7 +16,12 @@ const PEM = fileURLToPath(new URL('../support/loopback.pem', import.meta.url))
 /** More than the circuit takes to open. */
 const FAILING_WRITES = 6
 
-const post = { method: 'POST', path: '/clients', body: {}, promisedId: 'clientId' } as const
+const post = {
+  method: 'POST',
+  path: ledgerPath(['clients']),
+  body: {},
+  promisedId: 'clientId',
+} as const
 
 t.test('each of several calls has a connection of its own, even if HTTP/2 is offered', async t => {
   const pem = readFileSync(PEM)
@@ -30,7 +36,7 @@ t.test('each of several calls has a connection of its own, even if HTTP/2 is off
     },
   )
   const ledger = await ledgerAt(t, server, 'https', { LEDGER_CA_FILE: PEM })
-  await Promise.all(['/a', '/b', '/c'].map(path => ledger.read(path)))
+  await Promise.all(['a', 'b', 'c'].map(name => ledger.read(ledgerPath([name]))))
   t.same(versions, ['1.1', '1.1', '1.1'])
   t.equal(connections.size, 3)
 })

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { passHungCalls } from '../../src/ledger/hung-calls.ts'
+import { ledgerPath } from '../../src/ledger/path.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -78,7 +79,8 @@ async function withHungCalls(t: Test) {
     path.close()
     await sandbox.close()
   })
-  const ask = () => slots.run('live', () => ledger.read('/paymenttypes')).catch(() => undefined)
+  const ask = () =>
+    slots.run('live', () => ledger.read(ledgerPath(['paymenttypes']))).catch(() => undefined)
   const unansweredSeconds = async () => {
     const text = await registry.metrics()
     return Number(/^loanops_unanswered_seconds\{of="ledger"\} (\S+)/m.exec(text)?.[1])

@@ -36,6 +36,8 @@ export type Proxy = {
   /** Calls that are not answered yet, and the most that there were at a time. */
   underWay: number
   mostUnderWay: number
+  /** Of all calls, as they were sent. */
+  targets: string[]
 }
 
 /** A proxy in front of the ledger, which can answer as proxies and containers do. */
@@ -47,10 +49,12 @@ export async function startProxy(t: Test): Promise<Proxy> {
     held: 0,
     underWay: 0,
     mostUnderWay: 0,
+    targets: [],
   }
   const server = createServer(async (request, response) => {
     proxy.mostUnderWay = Math.max(proxy.mostUnderWay, ++proxy.underWay)
     response.on('close', () => proxy.underWay--)
+    proxy.targets.push(request.url ?? '')
     const sent = await text(request)
     const meant = proxy.interferences.find(
       one => isMeant(one, request, sent) && !isSpared(one) && !isOver(one),

@@ -7,6 +7,8 @@ import { parseExact } from './exact-json.ts'
 /** A page of a thousand rows of some kilobytes each. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
+/** A step that servers resolve: an id that is one of these would lead to another resource. */
+const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
 
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
 /** For a fetch: gives up after these retries; the next fetch resumes. A page takes a second or two. */
@@ -62,7 +64,9 @@ export function openGatewayCaller(
   let last: Promise<unknown> = Promise.resolve()
 
   return {
-    call(call) {
+    async call(call) {
+      // No gateway has such an id.
+      if (LEADS_ELSEWHERE.test(call.path)) throw new GatewayRefused(404, undefined)
       const made = () => untilAnswered(call)
       const followed = () => (follower ? follower.during(made) : made())
       if (atOnce > 1) return followed()

@@ -18,7 +18,7 @@ type PaymentItem = {
   loan: string | null
   version?: string
 }
-type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'slots' | 'onFinal'>
+type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
 type Made = { note: string | null; asker: Asker }
 
 type Decision = {

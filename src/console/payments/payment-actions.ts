@@ -5,6 +5,7 @@ import { dayOfIso, dayText } from '../../day.ts'
 import { FieldErrors } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId, Note } from '../../http/text-fields.ts'
+import { whileAsked } from '../../http/while-asked.ts'
 import { assign } from '../../payments/assign.ts'
 import { noteOn } from '../../payments/note.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
@@ -62,7 +63,8 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       async (request, reply) => {
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body
-        await resolve(context, nameOf(request), resolution, askerFor(request), seen)
+        const asked = { ...context, signal: whileAsked(reply) }
+        await resolve(asked, nameOf(request), resolution, askerFor(request), seen)
         return reply.redirect(back(request, 'decided'), 303)
       },
     )
@@ -80,7 +82,11 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/check',
       { schema: checkSchema },
       async (request, reply) => {
-        await checkPayment(context, nameOf(request), askerFor(request))
+        await checkPayment(
+          { ...context, signal: whileAsked(reply) },
+          nameOf(request),
+          askerFor(request),
+        )
         return reply.redirect(back(request, 'checked'), 303)
       },
     )

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
 import { type Day, isoDay } from '../../day.ts'
 import { LedgerTrouble } from '../../ledger/answer.ts'
+import type { Reader } from '../../ledger/client.ts'
 import { findClient } from '../../ledger/client-record.ts'
 import { findLoanWithDues } from '../../ledger/loan-calls.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 import { facts } from '../frame/facts.ts'
-import { amount } from '../frame/formats.ts'
+import { amount, type Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -15,31 +16,31 @@ import { loanDues } from './loan-dues.ts'
 /** A page must be answered within five seconds, whatever the ledger does. */
 const PATIENCE_MS = 2_500
 
-export async function ledgerNow(context: PageContext, subject: Subject): Promise<Html> {
-  const trouble = (detail: string) =>
-    html`<p class="alert" role="alert">${detail} Our own records are below.</p>`
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Html>(resolve => {
-    timer = setTimeout(() => resolve(trouble('The ledger did not respond in time.')), PATIENCE_MS)
+/** @param asked aborted when nobody waits for the page any more */
+export async function ledgerNow(
+  { ledger, formats }: PageContext,
+  subject: Subject,
+  asked: AbortSignal,
+): Promise<Html> {
+  const late = AbortSignal.timeout(PATIENCE_MS)
+  const reader = ledger.forCaller(AbortSignal.any([asked, late]))
+  const now = await (subject.kind === 'loan' ? loanNow : clientNow)(
+    reader,
+    subject.id,
+    formats,
+  ).catch(error => {
+    if (!(error instanceof LedgerTrouble)) throw error
+    return trouble(late.aborted)
   })
-  const read = context.slots
-    .run('live', () =>
-      subject.kind === 'loan' ? loanNow(context, subject.id) : clientNow(context, subject.id),
-    )
-    .catch(error => {
-      if (error instanceof LedgerTrouble) return trouble('The ledger cannot be read.')
-      throw error
-    })
-  try {
-    return html`<section class="box"><h2>At the ledger now</h2>${await Promise.race([read, late])}</section>`
-  } finally {
-    clearTimeout(timer)
-    // A late failure must not become an unhandled rejection.
-    read.catch(() => undefined)
-  }
+  return html`<section class="box"><h2>At the ledger now</h2>${now}</section>`
 }
 
-async function loanNow({ ledger, formats }: PageContext, id: string): Promise<Html> {
+function trouble(isLate: boolean): Html {
+  const detail = isLate ? 'The ledger did not respond in time.' : 'The ledger cannot be read.'
+  return html`<p class="alert" role="alert">${detail} Our own records are below.</p>`
+}
+
+async function loanNow(ledger: Reader, id: string, formats: Formats): Promise<Html> {
   const loan = await findLoanWithDues(ledger, id)
   if (loan === undefined) return html`<p>The ledger has no loan ${id}.</p>`
   const { currency, timeline, transactions = [] } = loan
@@ -74,7 +75,7 @@ const TRANSACTION_COLUMNS = [
   { name: 'state', title: 'State' },
 ]
 
-async function clientNow({ ledger }: PageContext, id: string): Promise<Html> {
+async function clientNow(ledger: Reader, id: string): Promise<Html> {
   const client = await findClient(ledger, id)
   if (client === undefined) return html`<p>The ledger has no client ${id}.</p>`
   return facts([

@@ -6,6 +6,7 @@ import { auditAlone } from '../../accounts/audit.ts'
 import { cursorPattern, type Shape } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
+import { whileAsked } from '../../http/while-asked.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
@@ -47,7 +48,8 @@ export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
       app.get(`/${kind}s/:id`, { schema }, async (request, reply) => {
         const subject = { kind, id: request.params.id }
         if (request.query.ledger === 'now') await auditLook(context, request, subject)
-        const body = await timeline(context, request, subject, request.query)
+        const asked = { subject, query: request.query, signal: whileAsked(reply) }
+        const body = await timeline(context, request, asked)
         return answerPage(request, reply, { title: `${capital(kind)} ${subject.id}`, body })
       })
   }
@@ -58,8 +60,7 @@ type Query = Shown & { ledger?: string; refresh?: string }
 async function timeline(
   context: PageContext,
   request: FastifyRequest,
-  subject: Subject,
-  query: Query,
+  { subject, query, signal }: { subject: Subject; query: Query; signal: AbortSignal },
 ): Promise<Html> {
   const { db, formats } = context
   const path = subject.kind === 'loan' ? loanPath(subject.id) : clientPath(subject.id)
@@ -68,7 +69,7 @@ async function timeline(
     findEntries(db, subject, shown),
     subject.kind === 'loan' ? clientOf(db, subject.id) : null,
     subject.kind === 'client' ? loansOfClient(db, subject.id) : nothing,
-    ledger === 'now' ? ledgerNow(context, subject) : nothing,
+    ledger === 'now' ? ledgerNow(context, subject, signal) : nothing,
   ])
   return html`<h1>${capital(subject.kind)} ${subject.id}</h1>
 <p class="bar">${client === null ? nothing : html`<span>Client <a href="${clientPath(client)}">${client}</a></span>`}

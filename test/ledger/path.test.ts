@@ -1,0 +1,60 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config/config.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import * as clientCalls from '../../src/ledger/client-record.ts'
+import * as loanCalls from '../../src/ledger/loan-calls.ts'
+import { testEnv } from '../support/service.ts'
+
+/** What a call takes: a reader or a writer, then one or two ids. */
+type Call = (of: object, id: string, other: string) => Promise<unknown>
+
+const WITHOUT_ID = ['createClient', 'submitLoan']
+const NO_CALLS = ['hasClientFields', 'clientDifferences', 'clientAnswer']
+const CALLS = Object.entries({ ...clientCalls, ...loanCalls } as unknown as Record<
+  string,
+  Call
+>).filter(([name]) => ![...WITHOUT_ID, ...NO_CALLS].includes(name))
+const ONE_STEP = ['a/b', '../../users/1', 'a\\b', 'a?b=c', 'a;b', 'a%2Fb', 'a#b', 'a b', 'é', '...']
+const NO_STEP = ['', '.', '..', '\ud800']
+
+t.test('each call to the ledger reaches only the resource that its ids name', async t => {
+  const { ledger, targets } = await startLedger(t)
+  t.ok(CALLS.length > 10)
+  for (const [name, call] of CALLS) {
+    const targetOf = async (id: string, other: string) => {
+      targets.length = 0
+      await (async () => call({ ...ledger, ledger, key: 'k' }, id, other))().catch(() => undefined)
+      return targets[0]
+    }
+    const plain = await targetOf('first', 'second')
+    t.match(plain, /\/first\b/, name)
+    for (const id of ONE_STEP) {
+      const step = encodeURIComponent(id)
+      t.equal(await targetOf(id, 'second'), plain?.replace('first', step), `${name} ${id}`)
+      t.equal(await targetOf('first', id), plain?.replace('second', step), `${name} ${id}`)
+    }
+    for (const id of NO_STEP) {
+      t.equal(await targetOf(id, 'second'), undefined, `${name} ${id}`)
+      if (plain?.includes('second'))
+        t.equal(await targetOf('first', id), undefined, `${name} ${id}`)
+    }
+  }
+})
+
+async function startLedger(t: Test) {
+  const targets: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    targets.push(request.url)
+    response.end('[]')
+  })
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
+  const ledger = openLedger(readConfig(testEnv('postgres://nobody@127.0.0.1:9/none', url)))
+  t.teardown(async () => {
+    await ledger.close()
+    server.close()
+  })
+  return { ledger, targets }
+}
