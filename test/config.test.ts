@@ -84,6 +84,57 @@ t.test('blanks are not a secret, and no password is longer than login accepts', 
   )
 })
 
+t.test('blanks and line breaks at the ends of a setting are not part of it', async t => {
+  const { LEDGER_PASSWORD, LEDGER_TENANT, JWT_SECRET } = readConfig(
+    env({
+      LEDGER_PASSWORD: ' password\n',
+      LEDGER_TENANT: 'default ',
+      JWT_SECRET: `${'j'.repeat(32)}\r\n`,
+    }),
+  )
+  t.same([LEDGER_PASSWORD, LEDGER_TENANT], ['password', 'default'])
+  t.same(JWT_SECRET, ['j'.repeat(32)])
+})
+
+t.test('an invisible character stops the start, with the setting’s name alone', async t => {
+  const names = [
+    'LEDGER_TENANT',
+    'LEDGER_PASSWORD',
+    'INTERNAL_TOKEN',
+    'JWT_SECRET',
+    'GATEWAY_A_WEBHOOK_SECRET',
+  ]
+  for (const unseen of ['\u200b', '\n', '\u0007', '\ufeff', '\u2028'])
+    for (const name of names) {
+      const lines = complaints({ [name]: `copied-from-a-page${unseen}with-a-secret-in-it` })
+      t.equal(lines.length, 1, name)
+      t.match(lines[0], `${name} contains a line break or another invisible character`)
+      t.notMatch(lines[0], 'copied-from-a-page')
+    }
+  const LENDERS_FILE = lendersFile(
+    t,
+    JSON.stringify({
+      LENDER_02: { gateway_b: { apiKeyEnv: 'OWN_KEY', apiSecretEnv: 'OWN_SECRET' } },
+    }),
+  )
+  for (const OWN_KEY of ['ke\u200by', 'kéy'])
+    t.match(
+      complaints({
+        LENDERS_FILE,
+        OWN_KEY,
+        OWN_SECRET: 's',
+        GATEWAY_B_API_URL: 'https://gateway-b.example.com/pg',
+      }),
+      [/OWN_KEY contains/],
+    )
+})
+
+t.test('a setting that becomes a header has only characters that headers may have', async t => {
+  const api = { GATEWAY_B_API_URL: 'https://gateway-b.example.com/pg', GATEWAY_B_API_SECRET: 's' }
+  t.match(complaints({ ...api, GATEWAY_B_API_KEY: 'kéy' }), [/^GATEWAY_B_API_KEY is invalid/])
+  t.match(complaints({ LEDGER_TENANT: 'ténant' }), [/^LEDGER_TENANT is invalid/])
+})
+
 t.test('a token’s name does not count towards its length', async t => {
   for (const INTERNAL_TOKEN of ['ops-desk-1:only-15-letters', 'los:a-long-random-text,ops:short'])
     matchEach(t, complaints({ INTERNAL_TOKEN }), [/^INTERNAL_TOKEN is invalid/], INTERNAL_TOKEN)

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { CallbackSettings } from '../config/config.ts'
 import { storableText } from '../database/storable.ts'
+import { endingWith } from '../http/ending-with.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
@@ -49,7 +50,7 @@ export function openCallbackSender(
 
   async function attempt(id: string, body: string, traceparent: string | null) {
     const signal = AbortSignal.timeout(timeoutMs)
-    const response = await agent.request({
+    const sent = agent.request({
       origin,
       path: pathname + search,
       method: 'POST',
@@ -62,6 +63,7 @@ export function openCallbackSender(
       body,
       signal,
     })
+    const response = await endingWith(signal, sent)
     const status = response.statusCode
     const isDelivered = status >= 200 && status < 300
     const retryAfter = [response.headers['retry-after']].flat()[0]

@@ -7,7 +7,7 @@ import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLER_NAME, text } from './setting-formats.ts'
+import { CALLER_NAME, isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
 import { Settings } from './settings.ts'
 
 const NAMED = new RegExp(`^${CALLER_NAME}`)
@@ -49,9 +49,10 @@ const CALLED = Type.Object({
 export class ConfigError extends Error {}
 
 export function readConfig(
-  env: NodeJS.ProcessEnv,
+  given: NodeJS.ProcessEnv,
   gateways: readonly Gateway[] = allGateways,
 ): Config {
+  const env = trimmed(given)
   const withSecrets = gateways.map(gateway => ({
     ...gateway,
     name: gateway.name as SharedSecrets['name'],
@@ -166,7 +167,8 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
   )
 }
 
-function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
+function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): Static<T> {
+  const env = trimmed(untrimmed)
   // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where
   // empty means off.
   const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
@@ -177,16 +179,21 @@ function checked<T extends TSchema>(schema: T, env: NodeJS.ProcessEnv): Static<T
   )
   const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>
   const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
+  for (const [name, text = ''] of Object.entries(given))
+    if (troubleIn(text) !== undefined || (text !== '' && text.trim() === '')) wrong.add(name)
   if (wrong.size === 0) return value as Static<T>
   throw new ConfigError(
-    [...wrong].map(name => complaint(name, schema.properties[name], name in given)).join('\n'),
+    [...wrong]
+      .map(name => complaint(name, schema.properties[name], name in given, given[name]))
+      .join('\n'),
   )
 }
 
-function complaint(name: string, schema: TSchema, isGiven: boolean): string {
+/** @param text is not repeated, because it may be a secret */
+function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): string {
   const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
   const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
-  const problem = isGiven ? 'is invalid' : 'is missing'
+  const problem = isGiven ? (troubleIn(text) ?? 'is invalid') : 'is missing'
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 
@@ -196,7 +203,7 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
     return lendersFrom(file, gateways, {
       secretsIn: name => secretsOf(name, env[name]),
-      valueIn: name => env[name]?.trim() ?? '',
+      valueIn: name => headerValueOf(name, env[name]?.trim()),
     })
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
@@ -207,7 +214,17 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
   }
 }
 
+function headerValueOf(name: string, text = ''): string {
+  const trouble = troubleIn(text) ?? (text === '' || isHeaderValue(text) ? undefined : NOT_SENT)
+  if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
+  return text
+}
+
+const NOT_SENT = 'contains characters that no header may have'
+
 function secretsOf(name: string, text = ''): string[] {
+  const trouble = troubleIn(text)
+  if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
   const secrets = listOf(text)
   if (text !== '' && secrets.length === 0)
     throw new Error(`${name} contains no secret, only blanks and commas`)

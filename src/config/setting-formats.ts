@@ -13,6 +13,7 @@ FormatRegistry.Set('network', isNetwork)
 FormatRegistry.Set('proxies', list =>
   list.split(',').every(one => isNetwork(one.trim()) && !/\/0+$/.test(one.trim())),
 )
+FormatRegistry.Set('header-value', isHeaderValue)
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
 FormatRegistry.Set('readable-file', isReadable)
 FormatRegistry.Set('cron', isCron)
@@ -36,6 +37,24 @@ export const wholeNumber = (
   minimum: number,
   maximum: number,
 ) => Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
+
+/** Control and formatting characters, such as a zero-width space that came with a copied secret. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** @returns what is wrong with a setting's text, whatever it is for */
+export function troubleIn(setting: string): string | undefined {
+  return UNSEEN.test(setting) ? 'contains a line break or another invisible character' : undefined
+}
+
+/** What else Node refuses to send, it refuses with each call. */
+export function isHeaderValue(text: string): boolean {
+  return /^[\x20-\x7e]+$/.test(text)
+}
+
+/** Files, shells and compose files leave blanks and line breaks at the ends. Blanks alone stay: they are no unset setting. */
+export function trimmed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, text?.trim() || text]))
+}
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')

@@ -55,7 +55,10 @@ export const Settings = Type.Object({
       format: 'ledger-url',
     },
   ),
-  LEDGER_TENANT: text('the ledger’s tenant', 'default', { default: 'default' }),
+  LEDGER_TENANT: text('the ledger’s tenant', 'default', {
+    default: 'default',
+    format: 'header-value',
+  }),
   LEDGER_USERNAME: text('the ledger’s user', 'loanops'),
   LEDGER_PASSWORD: text('the ledger user’s password', 'secret'),
   LEDGER_CA_FILE: Type.Optional(
@@ -252,9 +255,11 @@ function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
         pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
       }),
     ),
-    [`${prefix}_API_KEY`]: Type.Optional(text(`the key for ${title}’s API`, 'key-of-the-api')),
+    [`${prefix}_API_KEY`]: Type.Optional(
+      text(`the key for ${title}’s API`, 'key-of-the-api', { format: 'header-value' }),
+    ),
     [`${prefix}_API_SECRET`]: Type.Optional(
-      text(`the secret for ${title}’s API`, 'secret-of-the-api'),
+      text(`the secret for ${title}’s API`, 'secret-of-the-api', { format: 'header-value' }),
     ),
   } as Record<`${P}_API_${'URL' | 'KEY' | 'SECRET'}`, TOptional<TString>>
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { errors, Pool } from 'undici'
 import type { Config } from '../config/config.ts'
+import { endingWith } from '../http/ending-with.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
 import type { LedgerPath } from './path.ts'
@@ -68,11 +69,12 @@ export function openSender(settings: LedgerSettings): Sender {
   }
 
   async function sendOver(pool: Pool, request: Request): Promise<Received> {
-    const {
-      statusCode,
-      headers: answered,
-      body,
-    } = await pool.request({
+    // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
+      ...(request.signal === undefined ? [] : [request.signal]),
+    ])
+    const sent = pool.request({
       method: request.method,
       path: url.pathname + request.path,
       headers: {
@@ -82,12 +84,9 @@ export function openSender(settings: LedgerSettings): Sender {
         ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
-      // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
-      signal: AbortSignal.any([
-        AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
-        ...(request.signal === undefined ? [] : [request.signal]),
-      ]),
+      signal,
     })
+    const { statusCode, headers: answered, body } = await endingWith(signal, sent)
     const text = await body.text()
     return {
       status: statusCode,

@@ -224,3 +224,15 @@ t.test('an id that servers take for a step leads to no other resource', async t 
   }
   t.equal((await calls()).length, before)
 })
+
+t.test('a call that cannot be sent fails, and so does the next one', async t => {
+  const { sandbox } = await gateways(t)
+  const key = 'copied\u200b'
+  const b = openGatewayB(sandbox.urlB, { key, secret: SECRET, version: '2026-01-01' }, undefined, {
+    ...IMPATIENT,
+    atOnce: 1,
+  })
+  t.teardown(() => b.close())
+  await t.rejects(b.order('order_1'), { code: 'UND_ERR_INVALID_ARG' })
+  await t.rejects(b.order('order_1'))
+})

@@ -65,6 +65,20 @@ t.test('no write waits for the trial call of a half-open circuit', async t => {
   t.notOk(written.includes('paused meanwhile'))
 })
 
+t.test('a read that still waits for a connection ends with its caller', async t => {
+  const hanging: unknown[] = []
+  const server = createServer(request => void hanging.push(request))
+  const ledger = await ledgerAt(t, server, 'http')
+  const leaving = new AbortController()
+  const read = (signal: AbortSignal) => ledger.forCaller(signal).read(ledgerPath(['loans']))
+  const others = ['first', 'second'].map(() => t.rejects(read(leaving.signal)))
+  await until(async () => hanging.length === 2, 'all connections are taken')
+  await t.rejects(read(AbortSignal.timeout(1)), { message: 'no answer (TimeoutError)' })
+  leaving.abort()
+  await Promise.all(others)
+  t.equal(hanging.length, 2, 'it was never sent')
+})
+
 async function ledgerAt(
   t: Test,
   server: Server,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Dispatcher, Pool } from 'undici'
+import { type Dispatcher, errors, Pool } from 'undici'
+import { endingWith } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
@@ -103,20 +104,27 @@ export function openGatewayCaller(
   }
 }
 
+type GatewayRequest = Dispatcher.RequestOptions & {
+  headers: Record<string, string>
+  signal: AbortSignal
+}
+
 async function callOnce(
   pool: Pool,
-  { headers, ...call }: Dispatcher.RequestOptions & { headers: Record<string, string> },
+  { headers, signal, ...call }: GatewayRequest,
 ): Promise<unknown> {
-  const response = await pool
-    .request({
-      ...call,
-      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
-    })
-    .catch((error: Error) => {
-      const message =
-        error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
-      throw new Busy(message, { cause: error })
-    })
+  const sent = pool.request({
+    ...call,
+    signal,
+    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+  })
+  const response = await endingWith(signal, sent).catch((error: Error) => {
+    // It would never be sent, however often.
+    if (error instanceof errors.InvalidArgumentError) throw error
+    const message =
+      error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
+    throw new Busy(message, { cause: error })
+  })
   const text = await readText(response.body)
   const { statusCode: status } = response
   if (status === 429 || status >= 500)
