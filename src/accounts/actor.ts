@@ -33,8 +33,13 @@ export function refuseViewer(account: Pick<Claims, 'role'> | undefined): void {
 }
 
 async function accountOf(request: FastifyRequest): Promise<Claims | undefined> {
-  const hasToken = /^bearer\b/i.test(request.headers.authorization ?? '')
-  return hasToken ? await verified(request) : undefined
+  return request.headers.authorization === undefined ? undefined : await verified(request)
+}
+
+/** An onRequest hook: a caller that means to be somebody is not taken for nobody. */
+export async function refuseOtherSchemes({ headers }: FastifyRequest): Promise<void> {
+  const { authorization } = headers
+  if (authorization !== undefined && !/^bearer\b/i.test(authorization)) throw new Unauthenticated()
 }
 
 export function askerAs(actor: string, request: FastifyRequest): Asker {

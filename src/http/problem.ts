@@ -78,6 +78,13 @@ export function problemOf(error: FastifyError & { fields?: FieldError[] }) {
   return { status, code, detail, fields: error.fields }
 }
 
+/** What a 401 asks for, by its code. Never Basic, for which browsers would ask people. */
+const CHALLENGES: Record<string, string> = {
+  UNAUTHORIZED: 'X-Internal-Token realm="LoanOps", Bearer realm="LoanOps"',
+  INVALID_CREDENTIALS: 'Password realm="LoanOps"',
+  INVALID_SIGNATURE: 'Signature realm="LoanOps"',
+}
+
 function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -86,6 +93,7 @@ function sendProblem(
   detail: string,
   errors?: FieldError[],
 ) {
+  if (status === 401) reply.header('www-authenticate', CHALLENGES[code])
   return reply
     .code(status)
     .type('application/problem+json')

@@ -11,6 +11,7 @@ import { clientError } from './client-error.ts'
 import { limitConnections } from './connections.ts'
 import { readJsonBodies } from './json-body.ts'
 import type { httpLimits } from './limits.ts'
+import { refuseAmbiguousHost } from './one-host.ts'
 import { errorHandler, notFound } from './problem.ts'
 import { serializer } from './serializer.ts'
 import { validator } from './validator.ts'
@@ -39,6 +40,7 @@ export function openServer(
     forceCloseConnections: 'idle',
   })
   limitConnections(app, { connections, keptAlive })
+  app.addHook('onRequest', refuseAmbiguousHost)
   readJsonBodies(app)
   app.setValidatorCompiler(validator)
   app.setSerializerCompiler(serializer)

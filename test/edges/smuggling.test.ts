@@ -40,6 +40,24 @@ t.test('what two servers could read as two different requests is refused', async
     }
   })
 
+  test('a request that names two hosts is refused', async t => {
+    const { host } = new URL(url)
+    for (const [target, hosts, status] of [
+      ['/healthz', [host, 'other'], 400],
+      ['/healthz', [host, host], 400],
+      ['http://other/healthz', [host], 400],
+      ['http://other@evil/console', [host], 400],
+      ['ftp://x/healthz', ['x'], 400],
+      [`http://${host}/healthz`, [host], 200],
+      ['/healthz', [host], 200],
+    ] as const) {
+      const lines = hosts.map(one => `host: ${one}\r\n`).join('')
+      const answer = await raw(`GET ${target} HTTP/1.1\r\n${lines}\r\n`)
+      t.match(answer, new RegExp(`^HTTP/1.1 ${status} `), `${target} ${hosts}`)
+      if (status === 400) t.match(problemIn(answer), { status, code: 'INVALID_PAYLOAD' })
+    }
+  })
+
   test('a chunk with a malformed length ends the connection', async t => {
     for (const chunk of [
       'zz\r\n{}\r\n0\r\n\r\n',

@@ -43,7 +43,10 @@ async function toLogin(request: FastifyRequest, reply: FastifyReply) {
     await keepEndedForm(request, reply)
   const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
   // htmx would follow a 303 itself and show the login inside the page.
-  if (isPart) return reply.code(401).header('hx-redirect', login).send('')
+  if (isPart) {
+    const headers = { 'hx-redirect': login, 'www-authenticate': 'Form realm="LoanOps"' }
+    return reply.code(401).headers(headers).send('')
+  }
   return reply.redirect(login, 303)
 }
 
