@@ -77,7 +77,7 @@ export function decide(
       return {
         ...retryUnwritten(claim, answer, 'ledger_credentials'),
         nextTryMs: ASK_AGAIN_MS,
-        wantsNewKey: answer.isFromStore,
+        wantsNewKey: answer.isFromStore || answer.isRecorded,
       }
     case 'unknown':
       return {

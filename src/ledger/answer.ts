@@ -68,8 +68,10 @@ export function classifyWrite(
   const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200(body, promisedId) }
   // Credentials are checked before anything else. A proxy's or container's 404 may replace the ledger's own answer.
-  if (isMisconfiguration(status, body))
-    return { outcome: 'misconfigured', leftNothing: isOfLedger || status === 401 || status === 403 }
+  if (isMisconfiguration(status, body)) {
+    const leftNothing = isOfLedger || status === 401 || status === 403
+    return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
+  }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
   // A rate limit lets no call through. A proxy answers 503 also when it loses the ledger during a call.
   if (status === 429) return { outcome: 'not_now', isRecorded, leftNothing: true }
@@ -101,7 +103,7 @@ export function isOfLedgerShape(body: unknown): body is LedgerError {
   return typeof code === 'string'
 }
 
-export function messageOf(status: number, body: unknown): string {
+function messageOf(status: number, body: unknown): string {
   if (isOfLedgerShape(body)) {
     return (
       body.errors?.[0]?.defaultUserMessage ??
@@ -110,6 +112,16 @@ export function messageOf(status: number, body: unknown): string {
     )
   }
   return `answer ${status}, not in the ledger's own format`
+}
+
+/** The answer in one sentence, for people. */
+export function explained({ status, body }: Received, { outcome }: Verdict): string {
+  const message = messageOf(status, body)
+  if (outcome !== 'misconfigured') return message
+  const setting = wrongSetting(body)
+  return setting === undefined
+    ? `our credentials, permissions, URL or tenant are wrong: ${message}`
+    : settingIsWrong(setting, message)
 }
 
 function classify200(body: unknown, promisedId: string): Outcome {
@@ -129,13 +141,33 @@ function classify200(body: unknown, promisedId: string): Outcome {
  */
 const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
 
+/** What the ledger does not have, by the code with which it refuses a request that names it. */
+const OF_OUR_SETTINGS: Record<string, string> = {
+  'error.msg.office.id.invalid': 'LEDGER_OFFICE_ID',
+  'error.msg.payment.type.invalid': 'LEDGER_PAYMENT_TYPE',
+  'error.msg.loanproduct.id.invalid': 'the lender’s product (LENDERS_FILE)',
+}
+
+function wrongSetting(body: unknown): string | undefined {
+  return OF_OUR_SETTINGS[codeOf(body) ?? '']
+}
+
+/** A refusal of what a setting of ours made us send: no operation's fault. */
+export function settingRefused(answer: Answer, setting: string): Answer {
+  const message = settingIsWrong(setting, answer.message)
+  return { ...answer, outcome: 'misconfigured', message, isRecorded: true, leftNothing: true }
+}
+
+const settingIsWrong = (setting: string, why: string) => `${setting} is wrong: ${why}`
+
 /** Fineract's codes for problems with our own user: a missing permission, an outdated password. */
 const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 
-/** Wrong credentials, permissions, URL or tenant: not the operation's fault, and no operation can succeed. */
+/** Wrong credentials, permissions, URL, tenant or ids: not the operation's fault, and no operation can succeed. */
 function isMisconfiguration(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
   if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true
+  if (status === 404 && wrongSetting(body) !== undefined) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)
 }

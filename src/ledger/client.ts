@@ -4,8 +4,8 @@ import {
   classifyRead,
   classifyWrite,
   codeOf,
+  explained,
   LedgerTrouble,
-  messageOf,
   type Received,
   type Verdict,
 } from './answer.ts'
@@ -145,19 +145,9 @@ function answerFrom({ method, path }: Request, received: Received, verdict: Verd
     leftNothing: method === 'GET',
     code: codeOf(received.body),
     retryAfterMs: received.retryAfterMs,
-    ...withMessage(received, verdict),
+    message: explained(received, verdict),
+    ...verdict,
   }
-}
-
-/** The verdict, with one sentence for people. */
-function withMessage<T extends { outcome: Answer['outcome'] }>(
-  { status, body }: Received,
-  verdict: T,
-) {
-  const message = messageOf(status, body)
-  return verdict.outcome === 'misconfigured'
-    ? { ...verdict, message: `our credentials, permissions, URL or tenant are wrong: ${message}` }
-    : { ...verdict, message }
 }
 
 type Take = (received: Received) => Verdict

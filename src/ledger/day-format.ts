@@ -12,6 +12,11 @@ export function laterDay(one: string, other: string): string {
   return sortable(one) >= sortable(other) ? one : other
 }
 
+/** @param text as `dd MMMM yyyy`: today is past too */
+export function isPast(text: string, timeZone: string): boolean {
+  return sortable(text) <= new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
+}
+
 function sortable(text: string): string {
   const day = namedDay(text)
   return day === undefined ? '' : isoDay(day)

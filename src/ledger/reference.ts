@@ -16,11 +16,14 @@ export type LoanProduct = {
 }
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
+const PRODUCTS = ledgerPath(['loanproducts'])
 
 /** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
 export type Reference = {
   officeId: number
-  product(name: string): Promise<LoanProduct | undefined>
+  findProduct(name: string): Promise<LoanProduct | undefined>
+  /** @throws LedgerTrouble if the ledger lacks it */
+  product(name: string): Promise<LoanProduct>
   /** Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
   paymentTypeId(): Promise<number>
 }
@@ -34,25 +37,31 @@ export function openReference(
   ledger: Ledger,
   settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE'>,
 ): Reference {
-  const products = keptList<LoanProduct>(ledger, ledgerPath(['loanproducts']))
+  const products = keptList<LoanProduct>(ledger, PRODUCTS)
   const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
   return {
     officeId: settings.LEDGER_OFFICE_ID,
-    product: products,
+    findProduct: products,
+    async product(name) {
+      const found = await products(name)
+      if (found === undefined)
+        throw new LedgerTrouble(lacks(PRODUCTS, `loan product ${name} (LENDERS_FILE)`))
+      return found
+    },
     async paymentTypeId() {
       const name = settings.LEDGER_PAYMENT_TYPE
       const found = await paymentTypes(name)
       if (found === undefined)
-        throw new LedgerTrouble(lacks(`payment type ${name} (LEDGER_PAYMENT_TYPE)`))
+        throw new LedgerTrouble(lacks(PAYMENT_TYPES, `payment type ${name} (LEDGER_PAYMENT_TYPE)`))
       return found.id
     },
   }
 }
 
-function lacks(what: string): Answer {
+function lacks(path: string, what: string): Answer {
   return {
     method: 'GET',
-    path: PAYMENT_TYPES,
+    path,
     status: 200,
     body: null,
     outcome: 'misconfigured',

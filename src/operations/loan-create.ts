@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
-import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount, Count, Rate } from '../http/number-fields.ts'
 import { closed, oneOf } from '../http/schemas.ts'
@@ -40,14 +39,9 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     waitsFor: data => clientSubject(data.clientId),
 
     async run(attempt, data) {
-      const name = productOf(data)
       const product = await attempt.keep('product', async () =>
-        termsOf(await attempt.reference.product(name)),
+        termsOf(await attempt.reference.product(productOf(data))),
       )
-      if (product === undefined) {
-        const message = `The ledger has no loan product ${name}`
-        return refusal('404', 'loanops.product.not.found', message)
-      }
       const rounded = roundingRefusal(product.currency, data.principal)
       if (rounded !== undefined) return rounded
       const client = await readClient(attempt.ledger, data.clientId)
@@ -123,18 +117,16 @@ function application(data: Application, product: LoanProduct, client: LedgerClie
 }
 
 /** What the application needs of it, of all that the ledger's list has. */
-function termsOf(product: LoanProduct | undefined): LoanProduct | undefined {
-  return (
-    product && {
-      id: product.id,
-      name: product.name,
-      currency: product.currency,
-      interestType: product.interestType,
-      interestCalculationPeriodType: product.interestCalculationPeriodType,
-      amortizationType: product.amortizationType,
-      transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
-    }
-  )
+function termsOf(product: LoanProduct): LoanProduct {
+  return {
+    id: product.id,
+    name: product.name,
+    currency: product.currency,
+    interestType: product.interestType,
+    interestCalculationPeriodType: product.interestCalculationPeriodType,
+    amortizationType: product.amortizationType,
+    transactionProcessingStrategyCode: product.transactionProcessingStrategyCode,
+  }
 }
 
 /** @param product with its id if an application was sent: it may have been renamed since, here or there */

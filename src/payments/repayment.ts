@@ -5,6 +5,8 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
+import { settingRefused } from '../ledger/answer.ts'
+import { isPast } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/held.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
 import {
@@ -27,6 +29,8 @@ import { checkTrust } from './trust.ts'
 
 /** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
+
+const IN_THE_FUTURE = 'error.msg.loan.transaction.cannot.be.a.future.date'
 
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
 type PayableLoan = LedgerLoan & {
@@ -73,6 +77,8 @@ export function repayment(db: Database, config: Config): Operation {
       const booked = bookedOn(loan, wanted)
       if (booked !== undefined) return 'outcome' in booked ? booked : { ...found, ...booked }
       const answer = await postRepayment(run, paymentTypeId, wanted)
+      if (answer.code === IN_THE_FUTURE && isPast(wanted.day, LEDGER_TIMEZONE))
+        return settingRefused(answer, 'LEDGER_TIMEZONE, or the ledger’s business date,')
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')

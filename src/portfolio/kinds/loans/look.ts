@@ -39,7 +39,7 @@ async function refusalOf(
   later: NewOperation[],
 ): Promise<string | null> {
   const name = lenders.get(String(data.lenderConfig))?.product ?? ''
-  const product = await reference.product(name)
+  const product = await reference.findProduct(name)
   if (product === undefined) return `the ledger has no loan product ${name}`
   const amounts = [data.principal, ...later.map(one => one.data.transactionAmount)]
   for (const amount of amounts) {
