@@ -1,6 +1,4 @@
-/** Zero-width characters and marks of direction; the joiners may belong to a name's last letter. */
-const ENDS =
-  /^[\s\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+|[\s\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+$/g
+import { trimmed } from '../database/trimmed.ts'
 
 export type CsvFields = Record<string, string>
 
@@ -19,12 +17,3 @@ export function misfitOf(cells: string[], columns: string[]): string | null {
   const withNul = cells.findIndex(cell => cell.includes('\0'))
   return withNul === -1 ? null : `${columns[withNul]} contains a NUL character`
 }
-
-/** Most cells are ASCII, for which this takes a tenth of the time. */
-function trimmed(cell: string): string {
-  const text = cell.trim()
-  return isAsciiAtEnds(text) ? text : text.replace(ENDS, '')
-}
-
-const isAsciiAtEnds = (text: string) =>
-  !(text.charCodeAt(0) > 0x7f || text.charCodeAt(text.length - 1) > 0x7f)

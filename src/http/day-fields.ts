@@ -1,5 +1,6 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { DATE_FORMAT, DAY_PATTERN, dayOfIso, ISO_DAYS, namedDay } from '../day.ts'
+import { TRIMMED } from './trim-texts.ts'
 
 /** A day that exists, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
 const ISO_TIME = new RegExp(
@@ -12,6 +13,7 @@ TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && ISO_TIME.tes
 
 export const Day = Type.Unsafe<string>({
   [Kind]: 'Day',
+  [TRIMMED]: true,
   type: 'string',
   pattern: DAY_PATTERN,
   description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
@@ -20,6 +22,7 @@ export const Day = Type.Unsafe<string>({
 
 export const IsoDay = Type.Unsafe<string>({
   [Kind]: 'IsoDay',
+  [TRIMMED]: true,
   type: 'string',
   format: 'date',
   pattern: `^(${ISO_DAYS})$`,
@@ -29,6 +32,7 @@ export const IsoDay = Type.Unsafe<string>({
 
 export const Time = Type.Unsafe<string>({
   [Kind]: 'Time',
+  [TRIMMED]: true,
   type: 'string',
   // Not `format: 'date-time'`, which requires the seconds.
   pattern: ISO_TIME.source,

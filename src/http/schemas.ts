@@ -1,5 +1,6 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
+import { TRIMMED } from './trim-texts.ts'
 
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
 
@@ -15,7 +16,14 @@ SetErrorFunction(error => {
 export const oneOf = <T extends string>(
   names: readonly T[],
   description = `one of ${names.join(', ')}`,
-) => Type.Unsafe<T>({ [Kind]: 'OneOf', type: 'string', enum: [...names], description })
+) =>
+  Type.Unsafe<T>({
+    [Kind]: 'OneOf',
+    [TRIMMED]: true,
+    type: 'string',
+    enum: [...names],
+    description,
+  })
 
 export const nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })

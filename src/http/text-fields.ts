@@ -1,5 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { BLANK } from '../database/trimmed.ts'
 import { UUID } from '../ids.ts'
+import { TRIMMED } from './trim-texts.ts'
 
 export const WITHOUT_NUL = '^[^\\u0000]*$'
 
@@ -10,6 +12,7 @@ TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
 export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
 
 export const ExternalId = Type.String({
+  [TRIMMED]: true,
   pattern: EXTERNAL_ID.source,
   description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
   examples: ['L-1001'],
@@ -29,18 +32,21 @@ export const described = (pattern: string, description: string, example: string)
 
 export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
 
+const CONTROL = '\\u0000-\\u001f\\u007f'
+
 /** Not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
+    [TRIMMED]: true,
     maxLength,
     // Never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
-    pattern:
-      '^[^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+    pattern: `^[${BLANK}]*[^\\s${BLANK}${CONTROL}][^${CONTROL}]*$`,
     description: `a text of 1 to ${maxLength} characters`,
     examples: [example],
   })
 
 export const Note = Type.String({
+  [TRIMMED]: true,
   minLength: 1,
   maxLength: 1000,
   pattern: WITHOUT_NUL,

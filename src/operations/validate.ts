@@ -4,6 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue, Data, Operation } from '../engine/operation.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { closed } from '../http/schemas.ts'
+import { trimTexts } from '../http/trim-texts.ts'
 import { firstPerPath } from '../http/validator.ts'
 
 type OperateRequest = { operation: Operation; data: Data }
@@ -34,13 +35,15 @@ export function operateValidator(catalogue: Catalogue): (body: unknown) => Opera
     const operation = catalogue.get(body.status)
     const check = checks.get(body.status)
     if (operation === undefined || check === undefined) throw new UnknownOperation()
-    const breaches = (operation.check?.(body.data) ?? []).map(({ path, message }) => ({
+    const data = trimTexts(operation.schema, body.data) as Data
+    const breaches = (operation.check?.(data) ?? []).map(({ path, message }) => ({
       path: `/data${path}`,
       message,
     }))
-    if (!check.Check(body) || breaches.length > 0)
-      throw refusal([...check.Errors(body), ...breaches])
-    return { operation, data: body.data }
+    const taken = { ...body, data }
+    if (!check.Check(taken) || breaches.length > 0)
+      throw refusal([...check.Errors(taken), ...breaches])
+    return { operation, data }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { trimmed } from '../../database/trimmed.ts'
 import { closed } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -17,7 +18,7 @@ const schema = {
 export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/search', { schema }, async (request, reply) => {
-      const q = request.query.q?.trim() ?? ''
+      const q = trimmed(request.query.q ?? '')
       const hits = q === '' ? [] : await searchFor(db, q)
       const [only] = hits
       if (only !== undefined && hits.length === 1) return reply.redirect(only.path, 303)
