@@ -385,6 +385,7 @@ create table core.transaction (
   ledger_amount numeric,
   unconfirmed text,
   decided_over jsonb,
+  booked_as text,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),

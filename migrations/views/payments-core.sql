@@ -20,12 +20,22 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
--- Those for which an operator booked an unreadable event before a readable one came: it may be the same money.
-create or replace function core.booked_unread(wanted_gateway text, ids text[]) returns setof text language sql stable as $$
-  select t.hints ->> 'payment_id'
+-- Those for which an operator booked an unreadable event before a readable one came, each with the id of that event's
+-- payment: it may be the same money. If that event shows no id, amount, day and loan decide; a payment may name no loan yet.
+create or replace function core.unread_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
+  language sql stable as $$
+  select t.hints ->> 'payment_id', t.gateway_payment_id
     from core.transaction t
    where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids) and t.gateway = wanted_gateway
      and t.decision in ('post', 'handled')
+  union all
+  select e.gateway_payment_id, t.gateway_payment_id
+    from core.transaction t
+    join core.event e on e.gateway_payment_id = any(ids) and e.gateway = t.gateway and e.kind = 'payment'
+     and e.status = 'captured' and e.set_aside is null and e.problem is distinct from 'unreadable'
+     and e.amount = t.decided_amount and core.day_of(e.paid_at) = t.decided_day
+     and coalesce(e.external_loan_id = t.assigned_loan_id, true)
+   where t.problem = 'unreadable' and t.hints ->> 'payment_id' is null and t.gateway = wanted_gateway and t.decision = 'post'
 $$;
 
 -- Leaves out events that do not count.
@@ -66,7 +76,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
               when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
                 or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
                 or kind = 'payment' and bool_or(status = 'captured')
-                     and gateway_payment_id in (select b from core.booked_unread(wanted_gateway, ids) b)
+                     and gateway_payment_id in (select b.payment_id from core.unread_twins(wanted_gateway, ids) b)
                 or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
               when min(external_loan_id) filter (where status = 'captured')
                      <> max(external_loan_id) filter (where status = 'captured')
@@ -258,3 +268,4 @@ $$;
 
 -- No longer called, now that the functions above are replaced.
 drop function if exists core.is_booked_unread(text, text);
+drop function if exists core.booked_unread(text, text[]);

@@ -32,6 +32,9 @@ select p.*,
                 when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
            case when t.state = 'posted' then t.difference
                 when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
+                when t.reason = 'events_disagree' then (
+                  select 'It may be the same money as ' || min(b.booked) || ', an unreadable event that an operator booked'
+                    from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b)
                 else t.refused_detail end as detail,
            t.hints,
            t.id,

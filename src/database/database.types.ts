@@ -315,6 +315,7 @@ export interface CoreTransaction {
   amount: Numeric | null;
   assigned_loan_id: string | null;
   batch_id: string | null;
+  booked_as: string | null;
   cleared_facts: string[] | null;
   currency: string | null;
   decided_amount: Numeric | null;

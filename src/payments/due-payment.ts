@@ -38,7 +38,7 @@ export async function duePayment(
     postingNumber: number
   }
   const { rows } = await sql<Row>`
-    select t.gateway, t.gateway_payment_id as "paymentId",
+    select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId",
            trim_scale(coalesce(t.decided_amount, t.amount))::text as amount, t.currency,
            case when t.decision = 'post' then json_build_object(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,

@@ -72,7 +72,19 @@ async function decideAbout(trx: Trx, payment: PaymentStanding, decision: Decisio
     await decide(trx, payment, decision)
   }
   await sql`select core.clear_objections(${payment.id})`.execute(trx)
-  await settle(trx, [payment])
+  await settle(trx, [payment, ...(await undecidedTwins(trx, payment))])
+}
+
+/** Not posted yet, and perhaps the same money as this unreadable event that was just booked. */
+async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: string }[]> {
+  const { rows } = await sql<{ id: string }>`
+    select other.id
+      from core.transaction t
+      join core.transaction other
+        on other.external_loan_id = t.assigned_loan_id and other.gateway = t.gateway and other.amount = t.decided_amount
+           and other.state in ('waiting', 'suspense') and other.decision is null and other.id <> t.id
+     where t.id = ${id} and t.problem = 'unreadable' and t.decision = 'post'`.execute(trx)
+  return rows
 }
 
 async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Decision) {
@@ -87,6 +99,8 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
            decided_amount = ${amount}, decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
+           -- What was ever sent keeps its external id.
+           booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
            refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
      where id = ${id}`.execute(trx)
 }

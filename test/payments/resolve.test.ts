@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
+import { capturedA, disputeA, eventA, PAID_AT, refundA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
@@ -75,6 +75,37 @@ t.test('an unreadable event that was booked keeps its payment from being posted 
   t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
   t.equal((await service.repayments()).length, 1)
 })
+
+t.test('an unreadable event is booked under the id of its payment', async t => {
+  const service = await withLoan(t)
+  await service.sent([capturedA({ amount: 'ten' })])
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  await service.resolve(body.payments[0].gateway_payment_id, POST)
+  await service.batch()
+  matchEach(t, await service.repayments(), [{ externalId: 'gateway_a-pay_1' }])
+})
+
+t.test(
+  'a payment that may be the money of a booked event without an id is held, and names that event',
+  async t => {
+    const service = await withLoan(t)
+    await service.sent([capturedA({ id: null })])
+    const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+    const id = body.payments[0].gateway_payment_id
+    t.equal((await service.resolve(id, POST)).status, 200)
+    await service.batch()
+    const held = { state: 'suspense', reason: 'events_disagree', detail: new RegExp(id) }
+    const same = { amount: POST.amount * 100, payment: { created_at: PAID_AT + 86_400 } }
+    for (const [i, named] of [{ loan: POST.external_loan_id }, {}].entries())
+      t.match(
+        await service.sent([capturedA({ id: `pay_1${i}`, ...named, ...same })], `pay_1${i}`),
+        held,
+      )
+    const other = capturedA({ id: 'pay_3', loan: POST.external_loan_id, ...same, amount: 1 })
+    t.match(await service.sent([other], 'pay_3'), { state: 'posted' })
+    t.equal((await service.repayments()).length, 2)
+  },
+)
 
 t.test('an unreadable event is not booked beside its payment or another event of it', async t => {
   const service = await withLoan(t)

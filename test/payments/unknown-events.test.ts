@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
 import { capturedA, eventA, successB } from '../support/gateway-events.ts'
@@ -107,6 +108,28 @@ t.test('events that are no money leave no payment, whatever amounts they carry',
   )
   await b.transform()
   t.same(await b.fates(), [])
+})
+
+t.test('what a mandate’s limit did to a day is undone by the update', async t => {
+  const { db, save, transform, fates, types } = await sourceOf(t, 'gateway_a')
+  await save({ event: 'token.confirmed', payload: { token: { entity: { max_amount: 100 } } } })
+  await transform()
+  // As the version before left it.
+  await sql`
+    insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, amount, currency, paid_at, problem,
+      lender, received_at)
+    select 'lender_02_gateway_a', id, 'gateway_a', 'payment', 'token_1', 'unknown', 1, 'INR', '2026-02-05T10:00:00Z',
+           'unknown_event', 'LENDER_02', received_at
+      from raw.lender_02_gateway_a`.execute(db)
+  await sql`select core.settle('gateway_a', array['token_1'], true)`.execute(db)
+  t.same(await fates(), ['payment token_1 suspense unknown_event'])
+  const update = new URL('../../migrations/121-read-unread-again.sql', import.meta.url)
+  await sql.raw(readFileSync(update, 'utf8')).execute(db)
+  await transform()
+  t.same(await fates(), [])
+  t.same(await types(), ['token.confirmed ignored 1'])
+  const { rows } = await sql`select payments from ops.reconciliation where payments > 0`.execute(db)
+  t.same(rows, [])
 })
 
 t.test('a captured payment of an unknown type is in suspense even if it names no loan', async t => {
