@@ -28,8 +28,10 @@ export type Reference = {
   paymentTypeId(): Promise<number>
 }
 
-/** A changed product is noticed after this time; a name that is not in the list causes a new read at once. */
-const KEPT_MS = 5 * 60_000
+/** No list is used longer, counted from when its read began: a product may have been replaced by another of its name. */
+const KEPT_MS = 60_000
+/** From then on a newer one is read, so that under load no operation waits for it. */
+const READ_AGAIN_MS = 30_000
 /** So that a wrong product name does not cause a read of the list for each operation. */
 const MIN_AGE_MS = 5_000
 
@@ -73,17 +75,14 @@ function lacks(path: string, what: string): Answer {
   }
 }
 
-/** For a name that it has, it answers at once while it reads a newer list. */
+/** A name that is not in the list causes a new read. */
 function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
   let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined
 
   return async (name: string): Promise<T | undefined> => {
-    if (isOlderThan(kept.list.has(name) ? KEPT_MS : MIN_AGE_MS)) {
-      const newer = read()
-      if (kept.list.has(name)) newer.catch(() => undefined)
-      else await newer
-    }
+    if (isOlderThan(kept.list.has(name) ? KEPT_MS : MIN_AGE_MS)) await read()
+    else if (isOlderThan(READ_AGAIN_MS)) read().catch(() => undefined)
     return kept.list.get(name)
   }
 

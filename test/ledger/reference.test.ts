@@ -7,8 +7,9 @@ import { control } from '../support/loans.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Longer than a list counts as current. */
-const LATER_MS = 3_600_000
+/** Long enough that a newer list is read, and longer than a list may be used. */
+const SOON_MS = 45_000
+const LATER_MS = 61_000
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none'
 
 async function referenceOf(t: Test) {
@@ -23,25 +24,38 @@ async function referenceOf(t: Test) {
   return { ledger, reference: openReference(client, config), hangs }
 }
 
-t.test('while a newer list of products is being read, the old one is used', async t => {
+t.test('while a newer list of products is being read, one under a minute old is used', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
   const { id } = (await reference.product('LENDER_01')) ?? {}
   t.ok(id)
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
-  const now = performance.now.bind(performance)
-  t.intercept(performance, 'now', { value: () => now() + LATER_MS })
+  goOnBy(t, SOON_MS)
   t.match(await reference.product('LENDER_01'), { id })
   await until(async () => (await hangs()) === 1)
   t.match(await reference.product('LENDER_02'), { name: 'LENDER_02' })
   t.equal(await hangs(), 1, 'one read at a time')
 })
 
+t.test('no list of products is used that is more than a minute old', async t => {
+  const { ledger, reference } = await referenceOf(t)
+  await reference.product('LENDER_01')
+  await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
+  goOnBy(t, LATER_MS)
+  await t.rejects(reference.product('LENDER_01'), { message: /no answer/ })
+  await control({ ledger }, 'PUT', '/faults', [])
+  t.match(await reference.product('LENDER_01'), { name: 'LENDER_01' })
+})
+
 t.test('a name that is not in the list causes it to be read again', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
   await reference.product('LENDER_01')
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
-  const now = performance.now.bind(performance)
-  t.intercept(performance, 'now', { value: () => now() + LATER_MS })
+  goOnBy(t, LATER_MS)
   await t.rejects(reference.product('NOBODY'), { message: /no answer/ })
   t.equal(await hangs(), 1)
 })
+
+function goOnBy(t: Test, ms: number): void {
+  const now = performance.now.bind(performance)
+  t.intercept(performance, 'now', { value: () => now() + ms })
+}
