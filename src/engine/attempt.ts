@@ -145,12 +145,13 @@ function isContainerError({ status, body }: Answer): boolean {
 
 function isPastDeadline(
   { deadlineSeconds, ledger, pauses }: AttemptContext,
-  { acceptedAt, unknownSince, mayStillRun, waitingFor, isTried }: Claim,
+  { acceptedAt, claimedAt, unknownSince, mayStillRun, waitingFor, isTried }: Claim,
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || mayStillRun || waitingFor === 'ledger_approval') return false
   // It has only waited behind others, which is no reason to fail it while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
-  const wasPausedMs = pauses.pausedSince(acceptedAt)
-  return Date.now() - acceptedAt.getTime() - wasPausedMs > deadlineSeconds * 1_000
+  // Both by the database's clock: this process's may differ by a day.
+  const ageMs = claimedAt.getTime() - acceptedAt.getTime()
+  return ageMs - pauses.pausedBetween(acceptedAt, claimedAt) > deadlineSeconds * 1_000
 }

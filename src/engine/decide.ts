@@ -41,12 +41,7 @@ export const stillUnapproved: Decision = {
   countsAsAttempt: false,
 }
 
-export function decide(
-  claim: Claim,
-  key: string,
-  answer: Answer | Refusal,
-  now = new Date(),
-): Decision {
+export function decide(claim: Claim, key: string, answer: Answer | Refusal): Decision {
   if (isRefusal(answer)) return decideRefusal(answer)
   switch (answer.outcome) {
     case 'refused':
@@ -87,7 +82,7 @@ export function decide(
         waitingFor: 'outcome_unknown',
         lookFirst: true,
         isUnknown: true,
-        wantsNewKey: answer.isRecorded || isStuck(claim, key, answer, now),
+        wantsNewKey: answer.isRecorded || isStuck(claim, key, answer),
       }
   }
 }
@@ -222,10 +217,11 @@ function backOff(claims: number): number {
 }
 
 /** Counted per key: an older unknown outcome says nothing about a new call. An operator's retry does not wait. */
-function isStuck({ tooEarly, resolution }: Claim, key: string, answer: Answer, now: Date): boolean {
+function isStuck(claim: Claim, key: string, answer: Answer): boolean {
+  const { tooEarly, resolution, claimedAt } = claim
   if (answer.status !== TOO_EARLY) return false
   if (resolution === 'retry') return true
-  return tooEarly?.key === key && now.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
+  return tooEarly?.key === key && claimedAt.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
 }
 
 function isRefusal(

@@ -1,3 +1,4 @@
+import { clockGauge, clockReport } from '../ops/clock.ts'
 import { ENGINE_CRASH_POINTS } from './crash-points.ts'
 import { engineCounters } from './engine-counters.ts'
 import { engineGauges } from './engine-gauges.ts'
@@ -5,7 +6,11 @@ import type { Feature } from './feature.ts'
 import { purgeAttempts } from './purge-attempts.ts'
 
 export const engineFeature: Feature = {
-  gauges: [({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log)],
+  gauges: [
+    ({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log),
+    ({ metrics, patient, log }) => clockGauge(metrics.registry, patient, log),
+  ],
+  report: clockReport,
   counters: engineCounters,
   crashPoints: ENGINE_CRASH_POINTS,
   async onPurge(db, { ATTEMPT_RETENTION_DAYS: days }) {

@@ -15,7 +15,7 @@ export type Pauses = {
   isPaused(): boolean
   /** False if unknown. Looks again only if the last look was long ago. */
   mayWrite(): Promise<boolean>
-  pausedSince(time: Date): number
+  pausedBetween(from: Date, until: Date): number
   stop(): Promise<void>
 }
 
@@ -39,8 +39,8 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
       if (performance.now() - known.at > TRUSTED_FOR_MS) await look().catch(onError)
       return performance.now() - known.at <= TRUSTED_FOR_MS && !isPaused()
     },
-    pausedSince(time) {
-      return known.pauses.reduce((sum, pause) => sum + overlap(pause, time), 0)
+    pausedBetween(from, until) {
+      return known.pauses.reduce((sum, pause) => sum + overlap(pause, from, until), 0)
     },
     async stop() {
       await loop.stop()
@@ -68,8 +68,7 @@ async function recentPauses(db: Database): Promise<Pause[]> {
   return rows
 }
 
-function overlap({ since, until }: Pause, time: Date): number {
-  const now = Date.now()
-  const end = Math.min(until?.getTime() ?? now, now)
-  return Math.max(0, end - Math.max(since.getTime(), time.getTime()))
+function overlap(pause: Pause, from: Date, until: Date): number {
+  const end = Math.min(pause.until?.getTime() ?? until.getTime(), until.getTime())
+  return Math.max(0, end - Math.max(pause.since.getTime(), from.getTime()))
 }

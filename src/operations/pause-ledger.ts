@@ -17,9 +17,9 @@ export async function pauseLedger(
   { reason, until }: { reason: string; until: Date | null },
   asker: Asker,
 ): Promise<PauseState> {
-  if (until !== null && until.getTime() <= Date.now())
-    throw invalidField('/until', 'must be in the future')
   return alone(db, async trx => {
+    if (until !== null && (await isOver(trx, until)))
+      throw invalidField('/until', 'must be in the future')
     const changed = await changePause(trx, sql`reason = ${reason}, until = ${until}`)
     const { rows } = changed
       ? { rows: [changed] }
@@ -52,6 +52,12 @@ function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
     await sql`lock table loanops.ledger_pause in share row exclusive mode`.execute(trx)
     return change(trx)
   })
+}
+
+/** By the clock that ends the pause. */
+async function isOver(trx: Trx, until: Date): Promise<boolean> {
+  const { rows } = await sql`select where ${until} <= clock_timestamp()`.execute(trx)
+  return rows.length > 0
 }
 
 async function changePause(trx: Trx, change: RawBuilder<unknown>): Promise<Pause | undefined> {

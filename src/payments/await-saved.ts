@@ -12,13 +12,12 @@ export async function awaitSaved(
   { db, check }: Pick<Batch, 'db' | 'check'>,
   startedAt: RawBuilder<unknown>,
 ): Promise<void> {
-  const retriedBefore = new Date(Date.now() + PATIENCE_MS)
   const until = performance.now() + PATIENCE_MS
   while (performance.now() < until) {
     const { rows } = await sql`
       select from pgboss.job
        where name = ${eventQueue.name}
-         and (state in ('created', 'active') or state = 'retry' and start_after <= ${retriedBefore})
+         and (state in ('created', 'active') or state = 'retry' and start_after <= now() + ${until - performance.now()} * interval '1 ms')
          and created_on <= (${startedAt})
        limit 1`.execute(db)
     if (rows.length === 0) return

@@ -46,6 +46,12 @@ export function startProcessFor(
   return service
 }
 
+/** Makes a process take its clock for that much ahead. */
+export const shiftedBy = (ms: number) => ({
+  CLOCK_AHEAD_MS: String(ms),
+  NODE_OPTIONS: '--import=./test/support/shifted-clock.ts',
+})
+
 /** The crash points of `said`, in order. */
 export const crashPointsIn = (said: string[]) =>
   said.flatMap(line => /^crash point (\S+)/.exec(line)?.[1] ?? [])
