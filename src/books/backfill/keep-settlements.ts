@@ -27,7 +27,7 @@ export async function keepSettlements(
                "settledAt" timestamptz, utr text, amount numeric, fee numeric, tax numeric, "paidOut" numeric)
       on conflict (settlement_id, gateway, kind, id) do update
          set settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee,
-             tax = excluded.tax, paid_out = excluded.paid_out`.execute(trx)
+             tax = excluded.tax, paid_out = excluded.paid_out, statement_id = null`.execute(trx)
     await sql`
       update core.statement s
          set settlement_id = n."settlementId", settled_at = coalesce(n."settledAt", s.settled_at),

@@ -1,13 +1,12 @@
-import { Type } from '@sinclair/typebox'
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { damagedIds } from '../../csv/damaged-ids.ts'
-import type { CsvFields } from '../../csv/fields.ts'
-import { ungrouped } from '../../csv/ungrouped.ts'
 import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
+import { filled, type Said, type Settled } from './format.ts'
 
 const Money = Type.String({
   pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',
@@ -18,6 +17,12 @@ const Charge = Type.String({
   description: 'a number with at most six decimals',
 })
 const Reference = Text(200, 'setl_29QQoUBi66xm2f')
+TypeRegistry.Set('FileTime', (_, value) => typeof value === 'string' && isTime(value))
+const FileTime = Type.Unsafe<string>({
+  [Kind]: 'FileTime',
+  type: 'string',
+  description: 'a time in ISO 8601; without a zone, in that of the ledger',
+})
 
 const Row = Type.Object(
   {
@@ -25,32 +30,51 @@ const Row = Type.Object(
     amount: Money,
     currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' }),
     status: oneOf(['captured', 'refunded', 'failed']),
-    captured_at: Time,
+    captured_at: FileTime,
     fee: Type.Optional(Charge),
     tax: Type.Optional(Charge),
     settlement_id: Type.Optional(Reference),
-    settled_at: Type.Optional(Time),
+    settled_at: Type.Optional(FileTime),
     utr: Type.Optional(Reference),
   },
   closed,
 )
-const compiled = TypeCompiler.Compile(Row)
-const AMOUNTS = ['amount', 'fee', 'tax']
+const SettledRow = Type.Object(
+  {
+    kind: Type.String(),
+    id: Text(200, 'rfnd_29QQoUBi66xm2f'),
+    settlement_id: Reference,
+    settled_at: Type.Optional(FileTime),
+    utr: Type.Optional(Reference),
+    amount: Charge,
+    fee: Type.Optional(Charge),
+    tax: Type.Optional(Charge),
+    paid_out: Type.Optional(Charge),
+  },
+  closed,
+)
+const said = TypeCompiler.Compile(Row)
+const settled = TypeCompiler.Compile(SettledRow)
+const REFERENCES = ['settlement_id', 'utr']
 
-export function readAmounts(fields: CsvFields): CsvFields {
-  const amounts = AMOUNTS.flatMap(name => {
-    const text = fields[name]
-    return text === undefined ? [] : [[name, ungrouped(text)]]
-  })
-  return { ...fields, ...Object.fromEntries(amounts) }
+/** With a zone or without one. */
+export function isTime(text: string | undefined): text is string {
+  return (
+    text !== undefined && [text, `${text.replace(' ', 'T')}Z`].some(one => Value.Check(Time, one))
+  )
 }
 
-export const isTime = (text: string | undefined): text is string => Value.Check(Time, text)
-
 /** Amounts stay texts, so that no digit is lost. */
-export function statementErrors({ reason: _, ...fields }: CsvFields): string[] {
+export function errorsOfSaid(row: Said): string[] {
   return [
-    ...columnErrors(compiled.Errors(fields)),
-    ...damagedIds(fields, { ids: ['gateway_payment_id', 'settlement_id', 'utr'] }),
+    ...columnErrors(said.Errors(row)),
+    ...damagedIds(row, { ids: ['gateway_payment_id', ...REFERENCES] }),
   ]
+}
+
+export function errorsOfSettled(row: Settled): string[] {
+  const fields = filled(row)
+  // What is neither payment nor refund has no id of its own.
+  const ids = row.kind === 'other' ? REFERENCES : ['id', ...REFERENCES]
+  return [...columnErrors(settled.Errors(fields)), ...damagedIds(fields, { ids })]
 }

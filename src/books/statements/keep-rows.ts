@@ -1,23 +1,31 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
-import type { CsvFields } from '../../csv/fields.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import type { ReadRow, Settled } from './format.ts'
+import { useLedgerZone } from './statement-days.ts'
 
 type OpenFile = { id: string; gateway: string; lender: string; fileName: string | null; by: string }
 
 const Withdrawn = createError('CONFLICT', 'The file was withdrawn while it was being uploaded', 409)
 
-/** Together with the file's own row, so that whatever is kept can be withdrawn. @returns the days of the rows */
+/** Together with the file's own row, so that whatever is kept can be withdrawn. @returns the days of the payments */
 export function keepRows(
   db: Database,
-  { id, gateway, lender, fileName, by }: OpenFile,
-  rows: CsvFields[],
+  file: OpenFile,
+  rows: ReadRow[],
   count: { rows: number; valid: number },
 ): Promise<string[]> {
+  const { id, gateway, lender, fileName, by } = file
   const said = JSON.stringify(
-    rows.map(({ gateway_payment_id: id, ...row }) => ({ ...row, id, lender })),
+    rows.flatMap(({ said }) => {
+      if (said === null) return []
+      const { gateway_payment_id: id, ...row } = said
+      return [{ ...row, id, lender }]
+    }),
   )
+  const settled = rows.flatMap(({ settled }) => settled ?? [])
   return db.transaction().execute(async trx => {
+    await useLedgerZone(trx)
     const { rows: open } = await sql`
       insert into core.statement_file as f (id, gateway, lender, file_name, rows, valid_rows, uploaded_by)
       values (${id}, ${gateway}, ${lender}, ${fileName}, ${count.rows}, ${count.valid}, ${by})
@@ -25,9 +33,26 @@ export function keepRows(
       returning id`.execute(trx)
     if (open.length === 0) throw new Withdrawn()
     await sql`select core.keep_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
+    if (settled.length > 0) await keepSettled(trx, file, settled)
     const { rows: days } = await sql<{ day: string }>`
       select distinct core.day_of(captured_at)::text as day
         from jsonb_to_recordset(${said}::jsonb) as n (captured_at timestamptz)`.execute(trx)
     return days.map(({ day }) => day)
   })
+}
+
+/** What the gateway's API lists itself stays. */
+async function keepSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled: Settled[]) {
+  await sql`
+    insert into core.settlement_row as r (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee,
+      tax, paid_out, statement_id)
+    select ${gateway}, n.settlement_id, n.kind, n.id, case n.kind when 'payment' then n.id end, ${lender}, n.settled_at, n.utr,
+           n.amount, coalesce(n.fee, 0), coalesce(n.tax, 0), n.paid_out, ${id}
+      from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) as n (kind text, id text, settlement_id text,
+             settled_at timestamptz, utr text, amount numeric, fee numeric, tax numeric, paid_out numeric)
+     order by n.settlement_id, n.kind, n.id
+    on conflict (settlement_id, gateway, kind, id) do update
+       set settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee,
+           tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id
+     where r.statement_id is not null`.execute(trx)
 }

@@ -29,7 +29,7 @@ const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
   tags,
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
-  description: describeColumns(statementFile),
+  description: `${describeColumns(statementFile)}\n\nThe gateways’ own exports of payments and settlements are recognised by their headers.`,
   consumes: ['multipart/form-data'],
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   querystring: Type.Object({ lender: oneOf(lenders, 'the code of a lender') }, closed),
@@ -51,6 +51,9 @@ const uploadSchema = (lenders: string[]) => ({
       invalid_rows: Type.Integer(),
       errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
         description: 'the first hundred invalid rows',
+      }),
+      ignored_columns: Type.Array(Type.String(), {
+        description: 'the columns of the file from which nothing is taken',
       }),
     }),
   },

@@ -11,8 +11,14 @@ export async function noteDays(
   days: Set<string>,
   { times, isUndated }: Refused,
 ): Promise<void> {
+  await useLedgerZone(trx)
   await sql`
     select core.note_file(${statementId}, ${[...days]}::date[],
              array(select distinct core.day_of(at) from unnest(${[...times]}::timestamptz[]) at)
              || ${isUndated ? [...days] : []}::date[])`.execute(trx)
+}
+
+/** Times without a zone are those of the ledger. */
+export async function useLedgerZone(trx: Trx): Promise<void> {
+  await sql`select set_config('TimeZone', time_zone, true) from core.day_zone`.execute(trx)
 }

@@ -62,13 +62,15 @@ const unknown = (name: string) => invalidField(`/${name}`, 'is not known')
 
 type Uploaded = Awaited<ReturnType<typeof uploadStatement>>
 
-function resultOf({ statement_id, rows, valid_rows, invalid_rows, errors }: Uploaded) {
+function resultOf(uploaded: Uploaded) {
+  const { statement_id, rows, valid_rows, invalid_rows, errors, ignored_columns } = uploaded
   const shown = [
     { name: 'line', title: 'Line', isNumber: true },
     { name: 'reason', title: 'Reason', isId: true },
   ]
   return html`<h1>Uploaded report</h1>
 <p class="notice" role="status">Of ${count(rows)} rows, ${count(valid_rows)} are kept and ${count(invalid_rows)} are invalid.</p>
+${ignored_columns.length === 0 ? '' : html`<p>Ignored columns: ${ignored_columns.join(', ')}</p>`}
 ${errors.length === 0 ? '' : table(shown, errors, 'Invalid rows')}
 <p><a href="/console/books/statements/${statement_id}">The report</a></p>
 <p><a href="/console/backfills">Fetches from gateways</a></p>`

@@ -1,0 +1,56 @@
+import { Decimal } from 'decimal.js'
+import type { CsvFields } from '../../csv/fields.ts'
+
+/** What a row says about a payment, in the template's columns. */
+export type Said = CsvFields
+/** A part of a settlement. Amounts are texts until they are checked. */
+export type Settled = {
+  kind: 'payment' | 'refund' | 'other'
+  id: string | undefined
+  settlement_id: string | undefined
+  settled_at?: string | undefined
+  utr?: string | undefined
+  amount: string | undefined
+  fee?: string | undefined
+  tax?: string | undefined
+  paid_out?: string | undefined
+}
+/** Both null for a row without money, such as a payment that was only begun. */
+export type ReadRow = { said: Said | null; settled: Settled | null }
+
+export type Format = {
+  title: string
+  /** A header with all of these is one of this format. */
+  signature: string[]
+  /** For each of our fields, the column that holds it: of several, the first one that the header has. */
+  columns: Record<string, string[]>
+  /** Its rows only name the settlements of the section that follows. */
+  isSummary?: true
+  /** @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them */
+  read(fields: CsvFields, settlements: ReadonlyMap<string, string>): ReadRow
+}
+
+/** As other programs spell them, with blanks, capitals and signs. */
+export const plainName = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+
+/** The first one less the others; what is not a number is left to the check. */
+export function less(from: string | undefined, ...others: (string | undefined)[]) {
+  const numbers = [from, ...others.map(other => other ?? '0')]
+  if (from === undefined || !numbers.every(text => /^-?\d+(\.\d+)?$/.test(text ?? ''))) return from
+  return numbers
+    .slice(1)
+    .reduce((rest, other) => rest.minus(other as string), new Decimal(from))
+    .toFixed()
+}
+
+/** Without members that the row does not fill. */
+export function filled(fields: Record<string, string | undefined>): CsvFields {
+  return Object.fromEntries(
+    Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
+}

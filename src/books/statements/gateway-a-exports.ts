@@ -1,0 +1,94 @@
+import type { CsvFields } from '../../csv/fields.ts'
+import { type Format, filled, less, type ReadRow, type Settled } from './format.ts'
+
+/**
+ * Razorpay's reports, as in its sample files of payments and of settlements with their parts
+ * (razorpay.com/docs/payments/dashboard/reports, "Reports Data Schema" and the sample "Settlement Recon" report). Amounts
+ * are in rupees, times in India's time without a zone.
+ */
+export const gatewayAPayments: Format = {
+  title: 'payments of gateway A',
+  signature: ['id', 'amount', 'currency', 'status', 'method', 'created_at'],
+  columns: {
+    gateway_payment_id: ['id'],
+    amount: ['amount'],
+    currency: ['currency'],
+    status: ['status'],
+    captured: ['captured'],
+    captured_at: ['created_at'],
+    fee: ['fee'],
+    tax: ['tax'],
+  },
+  read({ captured, status, fee, ...fields }) {
+    const known = statusOf(status, captured)
+    if (known === null) return { said: null, settled: null }
+    // The fee includes the tax, as in the gateway's API.
+    const ownFee = less(fee, fields.tax)
+    return { said: filled({ ...fields, status: known, fee: ownFee }), settled: null }
+  },
+}
+
+/** One row for each payment, refund, transfer, adjustment and so on. */
+export const gatewayASettlements: Format = {
+  title: 'settlements of gateway A',
+  signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
+  columns: {
+    kind: ['transaction_entity', 'type'],
+    gateway_payment_id: ['entity_id'],
+    amount: ['amount'],
+    currency: ['currency'],
+    // A payment is dated by its beginning, as in the gateway's webhooks and its API.
+    captured_at: ['entity_created_at', 'created_at', 'payment_captured_at'],
+    fee: ['fee_exclusive_tax'],
+    fee_with_tax: ['fee'],
+    tax: ['tax'],
+    debit: ['debit'],
+    credit: ['credit'],
+    settlement_id: ['settlement_id'],
+    settled_at: ['settled_at'],
+    utr: ['settlement_utr'],
+  },
+  read: readSettlement,
+}
+
+function readSettlement(row: CsvFields): ReadRow {
+  const { kind, debit, credit, fee_with_tax, gateway_payment_id: id, ...fields } = row
+  const fee = fields.fee ?? less(fee_with_tax, fields.tax)
+  const { captured_at, currency, settlement_id, settled_at, utr, amount, tax } = fields
+  const isStated = debit !== undefined || credit !== undefined
+  const settled: Settled = {
+    kind: kind === 'payment' || kind === 'refund' ? kind : 'other',
+    id,
+    settlement_id,
+    settled_at,
+    utr,
+    amount,
+    fee,
+    tax,
+    paid_out: isStated ? less(credit ?? '0', debit) : undefined,
+  }
+  const said = filled({
+    gateway_payment_id: id,
+    amount,
+    currency,
+    status: 'captured',
+    captured_at,
+    fee,
+    tax,
+    settlement_id,
+    settled_at,
+    utr,
+  })
+  return {
+    said: kind === 'payment' ? said : null,
+    settled: settlement_id === undefined ? null : settled,
+  }
+}
+
+/** Null for a payment that may still be captured; what is unknown is left to the check. */
+function statusOf(status = '', captured = ''): string | null {
+  const name = status.toLowerCase()
+  if (['created', 'authorized', 'pending'].includes(name)) return null
+  const wasNeverCaptured = ['0', 'false', 'no'].includes(captured.toLowerCase())
+  return name === 'refunded' && wasNeverCaptured ? 'failed' : name
+}

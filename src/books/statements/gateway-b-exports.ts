@@ -1,0 +1,95 @@
+import type { CsvFields } from '../../csv/fields.ts'
+import { type Format, filled, type ReadRow, type Settled } from './format.ts'
+
+/**
+ * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
+ * rows of its reconciliation API, which have the same columns under other names
+ * (cashfree.com/docs/api-reference/payments, "PG Reconciliation" and "Settlement Reconciliation", version 2023-08-01).
+ * Amounts are in rupees, times in India's time without a zone.
+ */
+export const gatewayBEvents: Format = {
+  title: 'payments and settlements of gateway B',
+  signature: ['event_id', 'event_type', 'event_amount', 'sale_type'],
+  columns: {
+    event_id: ['event_id'],
+    event_type: ['event_type'],
+    sale_type: ['sale_type'],
+    event_time: ['event_time'],
+    event_amount: ['event_amount'],
+    paid_out: ['event_settlement_amount'],
+    status: ['event_status', 'status'],
+    gateway_payment_id: ['cf_payment_id', 'cashfree_reference_id'],
+    amount: ['payment_amount', 'transaction_amount'],
+    currency: ['event_currency', 'currency'],
+    captured_at: ['payment_time', 'transaction_time'],
+    fee: ['event_service_charge', 'payment_service_charge', 'transaction_service_charge'],
+    tax: ['event_service_tax', 'payment_service_tax', 'txn_st_gst'],
+    settlement_id: ['cf_settlement_id'],
+    settled_at: ['settlement_date'],
+    utr: ['settlement_utr', 'utr'],
+  },
+  read: readEvent,
+}
+
+/** The first section of that report: one row per settlement, and then the second section's header. */
+export const gatewayBSummary: Format = {
+  title: 'settlements of gateway B',
+  signature: ['id', 'net_settlement_amount', 'utr_no'],
+  isSummary: true,
+  columns: { settlement_id: ['id'], utr: ['utr_no'] },
+  read: () => ({ said: null, settled: null }),
+}
+
+const FAILED = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID']
+const OPEN = ['PENDING', 'NOT_ATTEMPTED', 'ACTIVE', 'INITIALIZED']
+const KINDS: Record<string, Settled['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
+
+function readEvent(row: CsvFields, settlements: ReadonlyMap<string, string>): ReadRow {
+  const { event_type = '', event_amount, event_time, captured_at, utr, fee, tax, currency } = row
+  // The payout itself is not part of the settlement.
+  if (event_type === 'SETTLEMENT') return { said: null, settled: null }
+  const kind = KINDS[event_type] ?? 'other'
+  const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
+  const status = statusOf(row.status)
+  const amount = row.amount ?? event_amount
+  const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
+  const paid_out = signed(row.paid_out ?? (kind === 'other' ? event_amount : undefined), row)
+  const id = kind === 'payment' ? row.gateway_payment_id : idOf(row, kind)
+  const said = filled({
+    gateway_payment_id: row.gateway_payment_id,
+    amount,
+    currency,
+    status: status ?? undefined,
+    captured_at: captured_at ?? event_time,
+    ...of,
+  })
+  return {
+    said: kind === 'payment' && status !== null ? said : null,
+    settled:
+      settlement_id === undefined || (kind === 'payment' && status !== 'captured')
+        ? null
+        : { kind, id, amount: unsigned(event_amount ?? amount), paid_out, ...of },
+  }
+}
+
+/** A report of settlements has none that failed, whatever it calls the rest. */
+function statusOf(status = ''): string | null {
+  const name = status.toUpperCase()
+  if (OPEN.includes(name)) return null
+  return FAILED.includes(name) ? 'failed' : 'captured'
+}
+
+/** Events of one moment may share an id. */
+function idOf({ event_id, event_type, event_time, paid_out }: CsvFields, kind: string) {
+  if (kind === 'refund' || event_id === undefined) return event_id
+  return [event_id, event_type, event_time, paid_out].filter(Boolean).join(' ')
+}
+
+/** A debit is printed with or without its sign. */
+function signed(amount: string | undefined, { sale_type }: CsvFields): string | undefined {
+  return amount !== undefined && sale_type?.toUpperCase() === 'DEBIT' && !amount.startsWith('-')
+    ? `-${amount}`
+    : amount
+}
+
+const unsigned = (amount: string | undefined) => amount?.replace(/^-/, '')

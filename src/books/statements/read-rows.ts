@@ -1,0 +1,70 @@
+import { misfitOf } from '../../csv/fields.ts'
+import type { CsvRow } from '../../csv/row-batches.ts'
+import { errorsOfSaid, errorsOfSettled, isTime } from './check-statement-row.ts'
+import type { ReadRow } from './format.ts'
+import { rowLayout } from './row-layout.ts'
+import type { Refused } from './statement-days.ts'
+
+const MAX_LISTED = 100
+
+type Count = { rows: number; valid: number }
+/** Stores rows, and returns their days. */
+type Keep = (valid: ReadRow[], count: Count) => Promise<string[]>
+
+export function statementReader(gateway: string, keep: Keep) {
+  const layout = rowLayout(gateway)
+  const repeats = repeatFinder()
+  const refused: Refused = { times: new Set(), isUndated: false }
+  const errors: { line: number; reason: string }[] = []
+  const { ignored } = layout
+  const result = { rows: 0, valid: 0, days: new Set<string>(), refused, errors, ignored }
+
+  return {
+    result,
+    async header(cells: string[]) {
+      layout.header(cells)
+    },
+    async rows(batch: CsvRow[]) {
+      const valid = batch.flatMap(row => validRow(row))
+      result.valid += valid.length
+      if (valid.length === 0) return
+      for (const day of await keep(valid, result)) result.days.add(day)
+    },
+  }
+
+  function validRow({ line, cells }: CsvRow): ReadRow[] {
+    if (layout.isBefore(cells)) return []
+    result.rows++
+    const misfit = misfitOf(cells, layout.columns())
+    if (misfit !== null) return refuse(line, [misfit], undefined)
+    const { row, time } = layout.read(cells)
+    const reasons = errorsOf(row)
+    if (reasons.length === 0) reasons.push(...repeats(row, line))
+    return reasons.length === 0 ? [row] : refuse(line, reasons.map(layout.labelled), time)
+  }
+
+  function refuse(line: number, reasons: string[], time: string | undefined): [] {
+    if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
+    if (isTime(time)) refused.times.add(time)
+    else refused.isUndated = true
+    return []
+  }
+}
+
+function errorsOf({ said, settled }: ReadRow): string[] {
+  const errors = said === null ? [] : errorsOfSaid(said)
+  return errors.length > 0 || settled === null ? errors : errorsOfSettled(settled)
+}
+
+function repeatFinder() {
+  const lineOf = new Map<string, number>()
+  return ({ said, settled }: ReadRow, line: number): string[] => {
+    const part = settled && `${settled.kind} ${settled.settlement_id} ${settled.id}`
+    const key = said?.gateway_payment_id ?? part
+    if (key === null) return []
+    const before = lineOf.get(key)
+    if (before !== undefined) return [`gateway_payment_id repeats that of line ${before}`]
+    lineOf.set(key, line)
+    return []
+  }
+}

@@ -1,0 +1,57 @@
+import { fieldsOf } from '../../csv/fields.ts'
+import { unescapeFormula } from '../../csv/formula.ts'
+import { ungrouped } from '../../csv/ungrouped.ts'
+import type { ReadRow } from './format.ts'
+import { type Layout, recognise, recogniseHeader } from './recognise.ts'
+
+const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out)$/
+
+/** What the columns of a file mean; a report with two sections has two headers. */
+export function rowLayout(gateway: string) {
+  let layout: Layout
+  const settlements = new Map<string, string>()
+  const ignored: string[] = []
+
+  return {
+    ignored,
+    header: (cells: string[]) => use(recogniseHeader(cells, gateway)),
+    columns: () => layout.fields,
+    /** Whether it belongs to a section before the payments. */
+    isBefore(cells: string[]): boolean {
+      if (!layout.format.isSummary) return false
+      const next = recognise(cells, gateway)
+      if (next !== undefined) use(next)
+      else noteSettlement(fieldsIn(cells))
+      return true
+    },
+    /** `time`: of the payment, to know the day of a row that is refused. */
+    read(cells: string[]): { row: ReadRow; time: string | undefined } {
+      const fields = fieldsIn(cells)
+      const row = layout.format.read(fields, settlements)
+      return { row, time: fields.captured_at ?? fields.event_time }
+    },
+    /** With the file's own name of the column. */
+    labelled(reason: string): string {
+      const [name = '', ...rest] = reason.split(' ')
+      const label = layout.labels.get(name === 'id' ? 'gateway_payment_id' : name)
+      return label === undefined ? reason : [label, ...rest].join(' ')
+    },
+  }
+
+  function use(found: Layout) {
+    layout = found
+    ignored.push(...found.ignored)
+  }
+
+  function noteSettlement({ utr, settlement_id }: Record<string, string>) {
+    if (utr !== undefined && settlement_id !== undefined) settlements.set(utr, settlement_id)
+  }
+
+  function fieldsIn(cells: string[]): Record<string, string> {
+    const { '': _, ...fields } = fieldsOf(layout.fields, cells.map(unescapeFormula))
+    const read = Object.entries(fields).map(([name, text]) =>
+      AMOUNTS.test(name) ? [name, ungrouped(text)] : [name, text],
+    )
+    return Object.fromEntries(read)
+  }
+}

@@ -1,0 +1,167 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { startTestService, type TestService } from '../support/service.ts'
+import { uploadStatement } from '../support/statements.ts'
+
+async function upload(service: TestService, gateway: string, ...lines: string[]) {
+  const path = `${gateway}/statement?lender=LENDER_02`
+  const { status, body } = await uploadStatement(service.url, path, lines.join('\r\n'))
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return body
+}
+
+const stated = async ({ db }: TestService) =>
+  (
+    await sql<object>`
+      select gateway_payment_id as id, amount::text, currency, status, captured_at, fee::text, tax::text, settlement_id, utr
+        from ops.statement order by 1`.execute(db)
+  ).rows
+
+const settlements = async ({ call }: TestService, utr: string) =>
+  (await call('GET', `/api/settlements?utr=${utr}`)).body.settlements
+
+t.test('gateway A’s export of payments is a statement', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const body = await upload(
+    service,
+    'gateway_a',
+    'id,amount,currency,status,order_id,method,captured,fee,tax,created_at,card_network',
+    'pay_1,"1,000.00",INR,captured,order_1,upi,1,23.6,3.6,2026-02-05T10:00:00,',
+    'pay_2,7.5,INR,refunded,,card,1,0,0,2026-02-05 11:00:00,Visa',
+    'pay_3,7.5,INR,refunded,,card,0,,,2026-02-05T11:00:00,Visa',
+    'pay_4,7.5,INR,created,,card,0,,,2026-02-05T11:00:00,Visa',
+    'pay_5.0,x,INR,captured,,card,1,,,2026-02-05T11:00:00,Visa',
+    '5,7.5,INR,failed,,card,0,,,2026-02-05T11:00:00+05:30,Visa',
+  )
+  t.match(body, {
+    rows: 6,
+    valid_rows: 5,
+    ignored_columns: ['order_id', 'method', 'card_network'],
+    errors: [{ line: 6, reason: 'amount must be a number above 0 with at most two decimals' }],
+  })
+  t.match(await stated(service), [
+    { id: '5', status: 'failed' },
+    {
+      id: 'pay_1',
+      amount: '1000.00',
+      currency: 'INR',
+      status: 'captured',
+      captured_at: new Date('2026-02-05T04:30:00Z'),
+      fee: '20',
+      tax: '3.6',
+    },
+    { id: 'pay_2', status: 'refunded', captured_at: new Date('2026-02-05T05:30:00Z') },
+    { id: 'pay_3', status: 'failed' },
+  ])
+})
+
+const A_SETTLEMENTS =
+  'transaction_entity,entity_id,amount,currency,fee (exclusive tax),tax,debit,credit,payment_method,entity_created_at,payment_captured_at,settlement_id,settled_at,settlement_utr,settled_by'
+
+t.test('gateway A’s export of settlements is a statement with all their parts', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = 'setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+  const file = [
+    A_SETTLEMENTS,
+    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,upi,2026-02-05T10:00:00,2026-02-05T10:00:09,${end}`,
+    `refund,rfnd_1,50.0,INR,0.0,0.0,50.0,0.0,upi,2026-02-06T10:00:00,,${end}`,
+    `adjustment,adj_1,12.5,INR,0.0,0.0,12.5,0.0,,2026-02-06T10:00:00,,${end}`,
+  ]
+  const body = await upload(service, 'gateway_a', ...file)
+  t.match(body, { rows: 3, valid_rows: 3, errors: [] })
+  t.same(body.ignored_columns, ['payment_method', 'payment_captured_at', 'settled_by'])
+  const rows = await stated(service)
+  t.match(rows, [{ id: 'pay_1', fee: '20.0', tax: '3.6', settlement_id: 'setl_1', utr: 'UTR1' }])
+  t.match(rows, [{ captured_at: new Date('2026-02-05T04:30:00Z') }])
+  const expected = {
+    settlement_id: 'setl_1',
+    lender: 'LENDER_02',
+    settled_at: '2026-02-07T06:30:00.000Z',
+    payments: 1,
+    net: '926.4',
+    adjustments: '-12.5',
+    paid_out: '913.9',
+    adds_up: true,
+  }
+  t.match(await settlements(service, 'UTR1'), [expected])
+  await service.call('DELETE', `/api/gateways/gateway_a/statements/${body.statement_id}`)
+  t.same(await settlements(service, 'UTR1'), [])
+  t.same(await stated(service), [])
+})
+
+const B_SUMMARY =
+  'Id,Total Transaction Amount,Settlement Amount,Adjustment,Net Settlement Amount,From,Till,Status,UTR No.,Settlement Date'
+const B_EVENTS =
+  'Event ID,Event Type,Sale Type,Event Currency,Event Time,Status,Event Amount,Event Settlement Amount,Settlement Date,UTR,Merchant Reference ID,Cashfree Reference ID,Currency,Transaction Amount,Transaction Service Charge,Txn ST/GST,Transaction Time'
+
+t.test('gateway B’s report of settlements is read with both of its sections', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const settled = '2026-02-07 12:00:00,AXISCN1'
+  const body = await upload(
+    service,
+    'gateway_b',
+    B_SUMMARY,
+    '208386848,1000.00,976.40,-62.50,913.90,2026-02-05 00:00:00,2026-02-06 00:00:00,SUCCESS,AXISCN1,2026-02-07 12:00:00',
+    '',
+    '** Settlement Reconciliation Details **',
+    '',
+    B_EVENTS,
+    `1453002795,PAYMENT,CREDIT,INR,2026-02-05 10:00:09,SUCCESS,1000.00,976.40,${settled},order_1,1453002795,INR,1000.00,20.00,3.60,2026-02-05 10:00:00`,
+    `77,REFUND,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,50.00,-50.00,${settled},order_1,1453002795,INR,1000.00,0,0,2026-02-05 10:00:00`,
+    `88,OTHER_ADJUSTMENT,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,12.50,12.50,${settled},,,INR,,,,`,
+  )
+  t.match(body, { rows: 3, valid_rows: 3, errors: [] })
+  t.ok(body.ignored_columns.includes('Merchant Reference ID'))
+  t.match(await stated(service), [
+    {
+      id: '1453002795',
+      amount: '1000.00',
+      status: 'captured',
+      captured_at: new Date('2026-02-05T04:30:00Z'),
+      fee: '20.00',
+      tax: '3.60',
+      settlement_id: '208386848',
+    },
+  ])
+  t.match(await settlements(service, 'AXISCN1'), [
+    {
+      settlement_id: '208386848',
+      refunds: '50.00',
+      adjustments: '-12.50',
+      paid_out: '913.90',
+      adds_up: true,
+    },
+  ])
+})
+
+t.test('the flat rows of gateway B’s own API are a statement', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const header =
+    'event_id,event_type,event_amount,event_settlement_amount,event_currency,event_status,event_time,sale_type,order_id,cf_payment_id,payment_amount,payment_time,payment_service_charge,payment_service_tax'
+  const body = await upload(
+    service,
+    'gateway_b',
+    header,
+    '1,PAYMENT,10,9.76,INR,SUCCESS,2026-02-05T10:00:09+05:30,CREDIT,order_1,1,10,2026-02-05T10:00:00+05:30,0.2,0.04',
+    '2,PAYMENT,10,,INR,PENDING,2026-02-05T10:00:09+05:30,CREDIT,order_1,2,10,2026-02-05T10:00:00+05:30,,',
+    '3,PAYMENT,10,,INR,FAILED,2026-02-05T10:00:09+05:30,CREDIT,order_1,3,10,2026-02-05T10:00:00+05:30,,',
+    '4.0,PAYMENT,10,,INR,SUCCESS,2026-02-05T10:00:09+05:30,CREDIT,order_1,4.0,10,2026-02-05T10:00:00+05:30,,',
+  )
+  t.match(body, {
+    valid_rows: 3,
+    ignored_columns: ['order_id'],
+    errors: [{ line: 5, reason: /^cf_payment_id has a decimal point/ }],
+  })
+  t.match(await stated(service), [
+    { id: '1', amount: '10', status: 'captured', fee: '0.2' },
+    { id: '3', status: 'failed' },
+  ])
+})
+
+t.test('an export of one gateway is no statement of the other', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { status, body } = await uploadStatement(service.url, path, `${A_SETTLEMENTS}\n`)
+  t.equal(status, 400)
+  t.match(body.detail, /The template is at/)
+})
