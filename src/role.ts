@@ -24,6 +24,7 @@ import { passHungCalls } from './ledger/hung-calls.ts'
 import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots.ts'
 import { slotsGauge } from './ledger/slots-gauge.ts'
+import { watchCase } from './ledger/watch-case.ts'
 import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
@@ -65,7 +66,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   processGauge(metrics.registry, config.ROLE)
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
-  const ledger = openMeasuredLedger(config, metrics)
+  const ledger = openMeasuredLedger(config, metrics, log)
   // Shared by everything in this process that calls the ledger.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
   const pauses = watchPauses(db, log)
@@ -149,10 +150,11 @@ function tendSlots(
   return total === undefined ? [passing] : [passing, shareSlots(db, slots, { most, total, log })]
 }
 
-function openMeasuredLedger(config: Config, metrics: Metrics): Ledger {
+function openMeasuredLedger(config: Config, metrics: Metrics, log: FastifyBaseLogger): Ledger {
   const ledger = openLedger(config, call => metrics.unanswered.during('ledger', call))
   countAnswers(metrics.registry, ledger)
   breakerGauge(metrics.registry, ledger.breaker)
+  watchCase(metrics.registry, ledger, log)
   return ledger
 }
 

@@ -53,7 +53,7 @@ create or replace function raw.named_after(store text) returns table (lender tex
    limit 1
 $$;
 
--- Created on first use.
+-- Created on first use. One that was made by hand is watched from its first event on, which needs the grants.
 create or replace function raw.make_store(lender text, gateway text) returns text language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -62,9 +62,11 @@ begin
   if lender !~ '^[A-Z][A-Z0-9_]{0,39}$' or not exists (select from core.gateway g where g.name = make_store.gateway) then
     raise exception 'no raw table for lender % and gateway %', lender, gateway using errcode = 'invalid_parameter_value';
   end if;
-  if to_regclass(format('raw.%I', store)) is null then
+  if not exists (select from pg_trigger
+                  where tgrelid = to_regclass(format('raw.%I', store)) and tgname = 'note_new') then
     -- One transaction at a time. Only `if not exists` reliably sees a table that the previous one created, because the
-    -- lookup above may be cached until the table is locked.
+    -- lookup above may be cached until the table is locked. If somebody makes the table at this very moment, this fails, and
+    -- the caller tries again.
     perform pg_advisory_xact_lock(7405315);
     execute format('create table if not exists raw.%I (like raw.template including all)', store);
     perform raw.watch(store);

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
 import { capturedA } from '../support/gateway-events.ts'
+import { waitingForRow } from '../support/locks.ts'
 import {
   allSaved,
   type PaymentService,
@@ -43,6 +44,18 @@ t.test('a locked raw table delays its own events only, and gives up none of them
   await holder.query('rollback')
   await allSaved(service.db)
   t.same(await eventIds(service), ['evt_0', 'evt_1'])
+  t.same(await failedJobs(service), [])
+})
+
+t.test('a first event whose raw table is made by hand at that moment is saved', async t => {
+  const service = await paymentService(t)
+  await service.db.transaction().execute(async trx => {
+    await sql`create table raw.lender_02_gateway_a (like raw.template including all)`.execute(trx)
+    await send(service, 'evt_1')
+    await until(() => waitingForRow(service.db), 'the event waits for the table')
+  })
+  await allSaved(service.db)
+  t.same(await eventIds(service), ['evt_1'])
   t.same(await failedJobs(service), [])
 })
 
