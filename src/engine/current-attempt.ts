@@ -58,6 +58,7 @@ export function begin(
     reference: context.reference,
     id: claim.id,
     key,
+    takesEqualAsDone: claim.takesEqualAsDone,
     kept,
     async keep<T>(name: string, read: () => Promise<T>) {
       if (!claim.mayStillRun || kept[name] === undefined) kept[name] = await read()

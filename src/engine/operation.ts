@@ -15,6 +15,8 @@ export type Attempt = {
   reference: Reference
   id: string
   key: string
+  /** Of a migration: whoever made an equal effect, it is what the row asks for. */
+  takesEqualAsDone: boolean
   /** What the last attempt that may have been sent had read for its write. */
   kept: Kept
   /** While the call of an earlier attempt may still run, what that one had read under this name, and otherwise what `read` finds. */

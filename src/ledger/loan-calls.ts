@@ -5,7 +5,7 @@ import { lookUp, lookUpAnswer } from './look-up.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import type { LedgerTransaction } from './transaction.ts'
 
-type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
+export type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
 /** A loan has neither a summary nor a balance per instalment before it is disbursed. */
 export type LoanWithDues = LoanWithTransactions & {
   summary?: {

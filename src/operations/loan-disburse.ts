@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
+import { type Refusal, refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount } from '../http/number-fields.ts'
 import { closed } from '../http/schemas.ts'
 import { ExternalId, Note, Text } from '../http/text-fields.ts'
-import type { Ledger } from '../ledger/client.ts'
+import type { Answer } from '../ledger/answer.ts'
 import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
 import { loanAnswer } from '../ledger/loan.ts'
@@ -13,9 +14,11 @@ import {
   findLoan,
   findLoanWithTransactions,
   findTransaction,
+  type LoanWithTransactions,
   readLoan,
+  readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
-import { isNotReversed } from '../ledger/transaction.ts'
+import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
 export const loanDisburse = operation({
@@ -37,8 +40,8 @@ export const loanDisburse = operation({
   async run(attempt, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
-    const rounded = await rounding(attempt.ledger, external_loan_id, transactionAmount)
-    if (rounded !== undefined) return rounded
+    const before = await beforeTheWrite(attempt, data)
+    if (before !== undefined) return before
     const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
     return disburseLoan(attempt, external_loan_id, {
       actualDisbursementDate,
@@ -93,14 +96,31 @@ type Disbursement = {
 }
 
 async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
-  const { external_loan_id, actualDisbursementDate: day } = wanted
-  const loan = await findLoanWithTransactions(ledger, external_loan_id)
-  if (loan === undefined) return absent
-  const { actualDisbursementDate } = loan.timeline
-  if (actualDisbursementDate === undefined) return absent
-  const disbursement = loan.transactions?.find(
+  const loan = await findLoanWithTransactions(ledger, wanted.external_loan_id)
+  return loan === undefined ? absent : heldDisbursement(loan, wanted)
+}
+
+/** A loan may be disbursed in several tranches: any equal one is the one that was meant. */
+function heldDisbursement(loan: LoanWithTransactions, wanted: Disbursement): Held {
+  if (loan.timeline.actualDisbursementDate === undefined) return absent
+  const tranches = loan.transactions?.filter(
     one => one.type?.disbursement === true && isNotReversed(one),
   )
+  const [first, ...others] = tranches?.length ? tranches : [undefined]
+  const held = comparedDisbursement(loan, first, wanted)
+  const equal = others
+    .map(one => comparedDisbursement(loan, one, wanted))
+    .find(({ state }) => state === 'there')
+  return held.state === 'there' ? held : (equal ?? held)
+}
+
+function comparedDisbursement(
+  loan: LoanWithTransactions,
+  disbursement: LedgerTransaction | undefined,
+  wanted: Disbursement,
+): Held {
+  const day = wanted.actualDisbursementDate
+  const actualDisbursementDate = disbursement?.date ?? loan.timeline.actualDisbursementDate
   const amount = disbursement?.amount ?? loan.principal
   const receipt = disbursement?.paymentDetailData?.receiptNumber
   const compare: [name: string, there: unknown, wanted: unknown][] = [
@@ -118,10 +138,22 @@ async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
 }
 
 /** A missing loan is left to the write, whose refusal says more. */
-async function rounding(ledger: Ledger, loanExternalId: string, amount: number | undefined) {
-  if (amount === undefined) return undefined
-  const loan = await readLoan(ledger, loanExternalId)
-  return loan.outcome === 'done' ? roundingRefusal(loan.body.currency, amount) : undefined
+async function beforeTheWrite(
+  { ledger, takesEqualAsDone }: Attempt,
+  wanted: Disbursement,
+): Promise<Answer | Refusal | undefined> {
+  const { external_loan_id, transactionAmount } = wanted
+  if (!takesEqualAsDone && transactionAmount === undefined) return undefined
+  const read = takesEqualAsDone ? readLoanWithTransactions : readLoan
+  const found = await read(ledger, external_loan_id)
+  if (found.outcome !== 'done') return undefined
+  // The ledger would disburse another tranche of the same loan.
+  const held = takesEqualAsDone ? heldDisbursement(found.body, wanted) : absent
+  if (held.state === 'there') return { ...found, body: held.body }
+  if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
+  return transactionAmount === undefined
+    ? undefined
+    : roundingRefusal(found.body.currency, transactionAmount)
 }
 
 /** Fineract silently drops a receipt number that has no payment type. */

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { control } from '../support/loans.ts'
 import { migrateCsv } from '../support/migrate.ts'
 import { disburse, withLedger } from '../support/payments.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
@@ -33,3 +34,14 @@ t.test(
     t.match(await migrateCsv(service, 'repayments', csv), { invalid_rows: 0, done: 1 })
   },
 )
+
+t.test('a loans file that is run again sends no second disbursement', async t => {
+  const service = await startTestService(t)
+  await migrateCsv(service, 'loans', loansCsv({}))
+  t.match(await migrateCsv(service, 'loans', loansCsv({})), { done: 1, failed: 0 })
+  const later = { disbursed_on_date: '13 January 2024' }
+  t.match(await migrateCsv(service, 'loans', loansCsv(later)), { done: 0, failed: 1 })
+  // On a product with several tranches the ledger would accept it.
+  const { calls } = await control(service, 'GET', '/counters')
+  t.equal(calls['DISBURSE/LOAN'], 1)
+})

@@ -11,6 +11,7 @@ export function hold(looker: Looker, { id, operationType, data }: NewOperation):
     id,
     // Unused, because nothing is written.
     key: '',
+    takesEqualAsDone: true,
     kept: {},
     keep: (_name, read) => read(),
     seen: null,
