@@ -22,7 +22,7 @@ export type Finding = {
 
 type Reader = Pick<Ledger, 'read'>
 
-/** After an undone disbursement a loan lists nothing, so a missing repayment is looked up separately. */
+/** After an undone disbursement a loan lists nothing: a repayment is missing only if the ledger denies it by its own ids. */
 export async function readRepayments(
   ledger: Reader,
   loan: string,
@@ -31,19 +31,16 @@ export async function readRepayments(
   const transactions = await transactionsOf(ledger, loan)
   const findings: Finding[] = []
   for (const payment of payments) {
-    const held = transactions && (await heldFor(ledger, payment, transactions))
-    findings.push({ payment, ...found(payment, held, transactions ?? []) })
+    const held = await heldFor(ledger, payment, transactions)
+    findings.push({ payment, ...found(payment, held, transactions) })
   }
   return findings
 }
 
-async function transactionsOf(
-  ledger: Reader,
-  loan: string,
-): Promise<LedgerTransaction[] | undefined> {
+async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTransaction[]> {
   const answer = await readLoanWithTransactions(ledger, loan)
   if (answer.outcome === 'refused') {
-    if (answer.status === 404) return undefined
+    if (answer.status === 404) return []
     throw new LedgerTrouble(answer)
   }
   const { externalId, transactions } = answer.body

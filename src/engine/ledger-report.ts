@@ -1,18 +1,20 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
+import { IN_FRONT } from '../ledger/answer.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 
 export async function ledgerReport(
   ask: Ask,
   breakerState: object | undefined,
 ): Promise<LedgerReport> {
-  const [waitingFor, pause] = await Promise.all([
+  const [waitingFor, pause, inFront] = await Promise.all([
     // Silence must not look healthy.
     ask(reasonsToWait, ['not_known']),
     ask(pauseInWords, 'not_known'),
+    ask(refusalInFront, 'not_known'),
   ])
-  return { ...breakerState, waiting_for: waitingFor, pause }
+  return { ...breakerState, waiting_for: waitingFor, pause, in_front: inFront }
 }
 
 async function reasonsToWait(db: Database): Promise<string[]> {
@@ -27,6 +29,15 @@ async function reasonsToWait(db: Database): Promise<string[]> {
     db,
   )
   return rows.map(({ reason }) => reason)
+}
+
+async function refusalInFront(db: Database): Promise<string | null> {
+  const { rows } = await sql`
+    select from loanops.operation
+     where status = 'processing' and unknown_since is not null and starts_with(last_error, ${IN_FRONT}) limit 1`.execute(
+    db,
+  )
+  return rows.length === 0 ? null : IN_FRONT
 }
 
 /** Without the operator's reason, because anybody may ask. */

@@ -49,7 +49,7 @@ export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: bo
 /** An answer that is not the ledger's own says nothing about what it holds. */
 export function classifyRead({ status, body }: Received): Verdict {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
-  if (isMisconfiguration(status, body)) return { outcome: 'misconfigured' }
+  if (isMisconfiguration(status, body) || isHidden(body)) return { outcome: 'misconfigured' }
   if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
@@ -117,11 +117,25 @@ function messageOf(status: number, body: unknown): string {
 /** The answer in one sentence, for people. */
 export function explained({ status, body }: Received, { outcome }: Verdict): string {
   const message = messageOf(status, body)
+  if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`
   if (outcome !== 'misconfigured') return message
+  if (isHidden(body))
+    return `the ledger hides it from our user (LEDGER_USERNAME), who belongs to another office: ${message}`
   const setting = wrongSetting(body)
   return setting === undefined
     ? `our credentials, permissions, URL or tenant are wrong: ${message}`
     : settingIsWrong(setting, message)
+}
+
+/** A firewall, for example. The ledger's own refusal might still be behind it, so the outcome stays unknown. */
+export const IN_FRONT = 'something in front of the ledger refuses this write'
+
+/** These say nothing about this write: it was too slow, or in conflict with another, or is still running. */
+const OF_THE_MOMENT = [408, 409, 425]
+
+function isRefusedInFront(status: number, body: unknown): boolean {
+  const isRefusal = status >= 400 && status < 500 && !OF_THE_MOMENT.includes(status)
+  return isRefusal && !isOfLedgerShape(body)
 }
 
 function classify200(body: unknown, promisedId: string): Outcome {
@@ -159,6 +173,14 @@ export function settingRefused(answer: Answer, setting: string): Answer {
 }
 
 const settingIsWrong = (setting: string, why: string) => `${setting} is wrong: ${why}`
+
+/**
+ * About a number that we never sent: the ledger found the external id, but its loan or client belongs to an office that our
+ * user does not see. The codes for what does not exist are others.
+ */
+const OF_HIDDEN = ['error.msg.loan.id.invalid', 'error.msg.client.not.found.with.client.id']
+
+const isHidden = (body: unknown) => OF_HIDDEN.includes(codeOf(body) ?? '')
 
 /** Fineract's codes for problems with our own user: a missing permission, an outdated password. */
 const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']

@@ -15,6 +15,8 @@ export type LedgerReport = {
   /** Why operations wait for the ledger, whichever process noticed, or `not_known`. */
   waiting_for: string[]
   pause: string | null
+  /** That something in front of the ledger refuses writes, or `not_known`. */
+  in_front: string | null
 }
 export type Health = () => Promise<Readiness>
 

@@ -227,7 +227,7 @@ async function start(t: Test, limits: typeof httpLimits): Promise<string> {
       database: 'ok' as const,
       queue: 'ok' as const,
       stuck: [],
-      ledger: { waiting_for: [], pause: null },
+      ledger: { waiting_for: [], pause: null, in_front: null },
       callbacks: null,
     }),
   }

@@ -1,6 +1,15 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { clientData, disbursal, ledgerLoan, loanData, newName, writesOn } from '../support/loans.ts'
+import { startWithConsole } from '../support/console.ts'
+import {
+  approval,
+  clientData,
+  disbursal,
+  ledgerLoan,
+  loanData,
+  newName,
+  writesOn,
+} from '../support/loans.ts'
 import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { containerBody, ledgerBody, startProxy } from '../support/proxy.ts'
 import { startTestService } from '../support/service.ts'
@@ -80,6 +89,34 @@ t.test(
     t.match(await ending(service.call, id), { status: 'success' })
   },
 )
+
+t.test('a write that a firewall refuses is reported from its first answer on', async t => {
+  const proxy = await startProxy(t)
+  const service = await startWithConsole(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [{ of: loan, on: 'writes', status: 403, body: '<h1>Forbidden</h1>' }]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, id))[0])
+  const waiting = {
+    status: 'processing',
+    waiting_for: 'outcome_unknown',
+    last_error: /^something in front of the ledger refuses this write: /,
+  }
+  t.match(await listed(service.call, loan, id), waiting)
+  t.match(await service.call('GET', '/readyz'), {
+    body: { ledger: { in_front: 'something in front of the ledger refuses this write' } },
+  })
+  const home = await service.admin('/console')
+  t.match(home.text, 'something in front of the ledger refuses this write')
+
+  await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+    service.db,
+  )
+  await hurry(service, id)
+  await until(async () => (await attemptsOf(service, id)).length > 1)
+  t.match(await listed(service.call, loan, id), waiting, 'beyond its deadline')
+})
 
 t.test('a look that the ledger refuses does not count as “not there”', async t => {
   const { proxy, service } = await throughProxy(t)

@@ -12,6 +12,7 @@ ${
     ? html`<p class="${waiting.length === 0 ? 'good' : 'wait'}">${waiting.length === 0 ? 'Writes are enabled.' : `Operations wait for: ${waiting.map(words).join(', ')}.`}</p>`
     : html`<p class="wait">Writes have been paused since ${formats.time(pause.since)}${pause.until === null ? nothing : html`, until ${formats.time(pause.until)}`}: “${pause.reason}”</p>`
 }
+${ledger.in_front === null ? nothing : html`<p class="bad">For at least one operation, ${ledger.in_front}.</p>`}
 <p>${status === 'ready' ? html`<span class="good">This service is ready.</span>` : html`<span class="bad">This service is not ready: database ${database}, queue ${queue}${stuck.length === 0 ? nothing : `, stuck: ${stuck.join(', ')}`}.</span>`}</p>
 </section>`
 }
