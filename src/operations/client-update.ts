@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
+import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
 import { closed } from '../http/schemas.ts'
 import { ClientId, Text } from '../http/text-fields.ts'
@@ -27,7 +28,12 @@ export const clientUpdate = operation({
       mobileNo: Type.Optional(Text(50, '+919876543210')),
       emailAddress: Type.Optional(Text(150, 'asha@example.in')),
     },
-    { ...closed, minProperties: 2, description: 'an object with externalId and what changes' },
+    {
+      ...closed,
+      minProperties: 2,
+      description:
+        'an object with externalId and at least one of activationDate, firstname, lastname, mobileNo, emailAddress',
+    },
   ),
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
@@ -35,6 +41,7 @@ export const clientUpdate = operation({
   async run(attempt, { externalId, ...changes }) {
     const found = await readClient(attempt.ledger, externalId)
     if (found.outcome === 'refused') return found
+    if (changes.activationDate !== undefined && found.body.active === false) return notActive
     const names = namesOf(found.body, changes)
     return updateClient(attempt, externalId, { ...names, ...changes, ...dayFormat })
   },
@@ -47,6 +54,13 @@ export const clientUpdate = operation({
     return there({ ...clientAnswer(client), changes: { ...changes, ...format } })
   },
 })
+
+/** For a client that is pending or closed, the ledger would answer 200 and leave it so. */
+const notActive = refusal(
+  '409',
+  'loanops.client.not.active',
+  'The client is not active at the ledger: an update does not activate it, and cannot change its activation date',
+)
 
 /** Fineract wants both names if one is sent, and ignores an e-mail address or activation date alone. */
 function namesOf(client: LedgerClient, changes: ClientFields): object {
