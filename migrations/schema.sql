@@ -457,6 +457,7 @@ create table loanops.account (
   kept_token uuid,
   created_at timestamp with time zone default now() not null,
   disabled_at timestamp with time zone,
+  must_change_password boolean default false not null,
   constraint account_pkey PRIMARY KEY (id),
   constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text, 'viewer'::text])))
 );

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { adminRoutes } from './accounts/admin-routes.ts'
 import { forCallers } from './accounts/for-callers.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
@@ -42,7 +43,7 @@ const ROUTES = {
   callers: {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
-    accounts: [accountRoutes],
+    accounts: [accountRoutes, adminRoutes],
     payments: [batchRoutes, paymentRoutes, assignRoutes, resolveRoutes],
     books: [backfillRoutes, statementRoutes, reconciliationRoutes, settlementRoutes, checkRoutes],
     callbacks: [callbackRoutes],

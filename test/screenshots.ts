@@ -23,6 +23,7 @@ const PAGES = {
   audit: '/console/audit',
   accounts: '/console/accounts',
   sources: '/console/sources',
+  password: '/console/password',
 }
 const WIDTHS = { desktop: 1280, phone: 375 }
 

@@ -34,6 +34,17 @@ type TokenUse = {
 
 const FOR_API: TokenUse = { audience: 'loanops-api' }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the account's password was reset, so that its tokens only change it. */
+    mustChangePassword: boolean
+  }
+  interface FastifyContextConfig {
+    /** Open to an account whose password was reset. */
+    isForOneTimePassword?: boolean
+  }
+}
+
 declare module '@fastify/jwt' {
   interface FastifyJWT {
     payload: Claims
@@ -46,6 +57,7 @@ export function accessTokens(db: Database, config: Config, use = FOR_API) {
   const { audience, ttlSeconds = config.JWT_TTL_SECONDS, ...extraction } = use
   const { kid, signing, keys } = tokenKeys(config.JWT_SECRET)
   return fastifyPlugin(async (app: FastifyInstance) => {
+    app.decorateRequest('mustChangePassword', false)
     await app.register(fastifyJwt, {
       secret: {
         private: signing,
@@ -68,7 +80,11 @@ export function accessTokens(db: Database, config: Config, use = FOR_API) {
         requiredClaims: ['iss', 'aud', 'exp', 'sub', 'jti'],
         ...extraction,
       },
-      trusted: (_, claims) => isStillValid(db, claims),
+      trusted: async (request, claims) => {
+        const found = await validAccount(db, claims)
+        request.mustChangePassword = found?.mustChangePassword === true
+        return found !== undefined
+      },
     })
   })
 }
@@ -89,13 +105,16 @@ const OwnClaims = TypeCompiler.Compile(
 )
 
 /** Checked on each use, so that disabling an account, or a logout, ends its tokens at once. */
-async function isStillValid(db: Database, claims: unknown): Promise<boolean> {
-  if (!OwnClaims.Check(claims)) return false
+async function validAccount(
+  db: Database,
+  claims: unknown,
+): Promise<Pick<Account, 'mustChangePassword'> | undefined> {
+  if (!OwnClaims.Check(claims)) return undefined
   const { sub, role, gen, jti } = claims
-  const { rows } = await sql`
-    select from loanops.account
+  const { rows } = await sql<Pick<Account, 'mustChangePassword'>>`
+    select must_change_password as "mustChangePassword" from loanops.account
      where id = ${sub} and disabled_at is null and role = ${role}
        and (token_generation = ${gen} or kept_token = ${jti})
        and not exists (select from loanops.ended_login where id = ${jti})`.execute(db)
-  return rows.length === 1
+  return rows[0]
 }

@@ -15,10 +15,11 @@ export type Account = {
   tokenGeneration: number
   createdAt: Date
   disabledAt: Date | null
+  mustChangePassword: boolean
 }
 
 const columns = sql`id, username, password_hash as "passwordHash", role, token_generation as "tokenGeneration",
-  created_at as "createdAt", disabled_at as "disabledAt"`
+  created_at as "createdAt", disabled_at as "disabledAt", must_change_password as "mustChangePassword"`
 
 const IS_USERNAME = new RegExp(Username.pattern as string)
 

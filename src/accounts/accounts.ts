@@ -2,9 +2,11 @@ import type { Database } from '../database/database.ts'
 import { type Account, knownAccount, type Role } from './account.ts'
 import { openAttempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'
-import { disableAccount, unlockAccount } from './change-account.ts'
-import { type Login, openLogin } from './login.ts'
+import { changePassword, disableAccount, resetPassword, unlockAccount } from './change-account.ts'
+import { InvalidCredentials, type Login, openLogin } from './login.ts'
+import { oneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './password.ts'
+import { refuseWeak } from './refuse-weak.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
 import { turns } from './turns.ts'
 
@@ -15,14 +17,17 @@ const MAX_WAITING_HASHES = 100
 
 type NewAccount = { username: string; password: string; role: Role }
 
+type PasswordChange = { username: string; old: string; password: string; keptToken: string }
+
 /** All hashes of a process take turns. */
 export type Accounts = {
-  check: Login
   logIn: Login
   register(asker: Asker, wanted: NewAccount): Promise<Account>
   disable(asker: Asker, username: string): Promise<void>
   unlock(asker: Asker, username: string): Promise<void>
-  hash(password: string): Promise<string>
+  /** @returns the password that the account logs in with once, to change it */
+  reset(asker: Asker, username: string): Promise<string>
+  changePassword(asker: Asker, change: PasswordChange): Promise<void>
 }
 
 export function openAccounts(db: Database): Accounts {
@@ -31,8 +36,6 @@ export function openAccounts(db: Database): Accounts {
   const hash = (password: string) => inTurn(() => hashPassword(password))
 
   return {
-    check,
-    hash,
     async logIn(username, password, asker) {
       const account = await check(username, password, asker)
       const actor = account.username
@@ -40,6 +43,7 @@ export function openAccounts(db: Database): Accounts {
       return account
     },
     async register(asker, { username, password, role }) {
+      await refuseWeak('password', { username, password })
       const passwordHash = await hash(password)
       const account = await registerAccount(db, asker, { username, passwordHash, role })
       if (account === undefined) throw new UsernameTaken()
@@ -50,6 +54,20 @@ export function openAccounts(db: Database): Accounts {
     },
     async unlock(asker, username) {
       await unlockAccount(db, asker, await knownAccount(db, username))
+    },
+    async reset(asker, username) {
+      const account = await knownAccount(db, username)
+      const password = oneTimePassword()
+      await resetPassword(db, asker, account, await hash(password))
+      return password
+    },
+    async changePassword(asker, { username, old, password, keptToken }) {
+      await refuseWeak('new_password', { username, password, old })
+      const account = await check(username, old, asker)
+      const newHash = await hash(password)
+      const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
+      // It was changed in the meantime: the given password is no longer the current one.
+      if (!isChanged) throw new InvalidCredentials()
     },
   }
 }

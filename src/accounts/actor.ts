@@ -15,6 +15,11 @@ export const Unauthenticated = createError(
   'The access token is missing, invalid, expired or revoked',
   401,
 )
+const PasswordMustBeChanged = createError(
+  'UNAUTHORIZED',
+  'The password was reset: this token only changes it, by POST /api/account/password',
+  401,
+)
 const Forbidden = createError('FORBIDDEN', 'Only an administrator may do this', 403)
 const MayOnlyLook = createError('FORBIDDEN', 'Viewers have read-only access', 403)
 
@@ -62,7 +67,10 @@ export async function verified(
   options?: Partial<VerifyOptions>,
 ): Promise<Claims> {
   try {
-    return await request.jwtVerify<Claims>(options)
+    const claims = await request.jwtVerify<Claims>(options)
+    if (request.mustChangePassword && request.routeOptions.config.isForOneTimePassword !== true)
+      throw new PasswordMustBeChanged()
+    return claims
   } catch (error) {
     // Saying what exactly is wrong with a token would only help a forger.
     if (/^(FST|FAST)_JWT_/.test((error as { code?: string }).code ?? ''))

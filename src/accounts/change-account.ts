@@ -2,6 +2,8 @@ import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
+import { Conflict } from '../http/problem.ts'
+import type { Claims } from './access-token.ts'
 import type { Account } from './account.ts'
 import { forgetFailures } from './attempts.ts'
 import { type Asker, audit } from './audit.ts'
@@ -28,7 +30,8 @@ export async function changePassword(
   return db.transaction().execute(async trx => {
     const { numAffectedRows } = await sql`
       update loanops.account
-         set password_hash = ${newHash}, token_generation = token_generation + 1, kept_token = ${keptToken}
+         set password_hash = ${newHash}, must_change_password = false,
+             token_generation = token_generation + 1, kept_token = ${keptToken}
        where id = ${id} and password_hash = ${passwordHash}`.execute(trx)
     const isChanged = numAffectedRows === 1n
     if (isChanged) await audit(trx, { ...asker, action: 'account.password', subject: username })
@@ -49,6 +52,38 @@ export async function disableAccount(
     )
     if (numAffectedRows === 1n)
       await audit(trx, { ...asker, action: 'account.disable', subject: username })
+  })
+}
+
+/** Ends all tokens of the account, and its lock. */
+export async function resetPassword(
+  db: Database,
+  asker: Asker,
+  { id, username }: Account,
+  newHash: string,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    const { numAffectedRows } = await sql`
+      update loanops.account
+         set password_hash = ${newHash}, must_change_password = true,
+             token_generation = token_generation + 1, kept_token = null
+       where id = ${id} and disabled_at is null`.execute(trx)
+    if (numAffectedRows === 0n) throw new Conflict(`The account ${username} is disabled`)
+    await forgetFailures(trx, username)
+    await audit(trx, { ...asker, action: 'account.reset', subject: username })
+  })
+}
+
+export async function endOtherTokens(
+  db: Database,
+  asker: Asker,
+  { sub, name, jti }: Pick<Claims, 'sub' | 'name' | 'jti'>,
+): Promise<void> {
+  await db.transaction().execute(async trx => {
+    await sql`
+      update loanops.account set token_generation = token_generation + 1, kept_token = ${jti}
+       where id = ${sub}`.execute(trx)
+    await audit(trx, { ...asker, action: 'account.end_others', subject: name })
   })
 }
 

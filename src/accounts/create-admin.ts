@@ -4,6 +4,7 @@ import { openDatabase } from '../database/database.ts'
 import { askPassword } from './ask-password.ts'
 import { NewPassword, Username } from './credentials.ts'
 import { hashPassword } from './password.ts'
+import { refuseWeakTyped } from './refuse-weak.ts'
 import { registerAccount } from './register.ts'
 
 export async function createAdmin(databaseUrl: string, username: string | undefined) {
@@ -14,6 +15,7 @@ export async function createAdmin(databaseUrl: string, username: string | undefi
   const password = await askPassword()
   if (!Value.Check(NewPassword, password))
     throw new ConfigError(`The password must be ${NewPassword.description}`)
+  await refuseWeakTyped({ username, password })
 
   const db = openDatabase(databaseUrl, { max: 1, name: 'loanops-create-admin', onError() {} })
   try {

@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { closed, oneOf } from '../http/schemas.ts'
 import { issueToken } from './access-token.ts'
 import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, readerOf, requireAccount } from './actor.ts'
-import { changePassword } from './change-account.ts'
 import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
-import { InvalidCredentials } from './login.ts'
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
@@ -47,6 +44,7 @@ const registerSchema = {
     201: Registered,
   },
 }
+const OtherPassword = { ...NewPassword, examples: ['another long pass phrase'] }
 const passwordSchema = {
   operationId: 'changePassword',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
@@ -54,30 +52,12 @@ const passwordSchema = {
   tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
-  body: Type.Object({ current_password: AttemptedPassword, new_password: NewPassword }, closed),
+  body: Type.Object({ current_password: AttemptedPassword, new_password: OtherPassword }, closed),
   response: { 204: Type.Null() },
 }
-const disableSchema = {
-  operationId: 'disableAccount',
-  'x-refusals': ['CONFLICT'],
-  tags,
-  summary: 'Disables an account and ends its tokens at once; for administrators',
-  security,
-  params: Type.Object({ username: Type.String({ examples: ['asha.rao'] }) }),
-  response: { 204: Type.Null() },
-}
-const unlockSchema = {
-  operationId: 'unlockAccount',
-  tags,
-  summary: 'Forgets the failed logins of a name, from all addresses; for administrators',
-  security,
-  params: Type.Object({ username: Type.String({ examples: ['asha.rao'] }) }),
-  response: { 204: Type.Null() },
-}
+type Context = { config: Config; accounts: Accounts }
 
-type Context = { db: Database; config: Config; accounts: Accounts }
-
-export function accountRoutes({ db, config, accounts }: Context): FastifyPluginAsyncTypebox {
+export function accountRoutes({ config, accounts }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/account/login', { schema: loginSchema }, async request => {
       const { username, password } = request.body
@@ -103,34 +83,16 @@ export function accountRoutes({ db, config, accounts }: Context): FastifyPluginA
 
     app.post(
       '/account/password',
-      { schema: passwordSchema, onRequest: requireAccount() },
+      {
+        schema: passwordSchema,
+        onRequest: requireAccount(),
+        config: { isForOneTimePassword: true },
+      },
       async (request, reply) => {
-        const { current_password, new_password } = request.body
-        const { name, jti: keptToken } = request.user
-        const account = await accounts.check(name, current_password, askerAs(name, request))
-        const newHash = await accounts.hash(new_password)
+        const { current_password: old, new_password: password } = request.body
+        const { name: username, jti: keptToken } = request.user
         const asker = await readerOf(request)
-        const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
-        // It was changed in the meantime: the given password is no longer the current one.
-        if (!isChanged) throw new InvalidCredentials()
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.post(
-      '/account/:username/disable',
-      { schema: disableSchema, onRequest: requireAccount('admin') },
-      async (request, reply) => {
-        await accounts.disable(await askerOf(request), request.params.username)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.post(
-      '/account/:username/unlock',
-      { schema: unlockSchema, onRequest: requireAccount('admin') },
-      async (request, reply) => {
-        await accounts.unlock(await askerOf(request), request.params.username)
+        await accounts.changePassword(asker, { username, old, password, keptToken })
         return reply.code(204).send(null)
       },
     )

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { accountsPage } from './accounts/accounts-page.ts'
+import { passwordPage } from './accounts/password-page.ts'
 import { auditPage } from './audit/audit-page.ts'
 import { booksPage } from './books/books-page.ts'
 import { bucketPage } from './books/bucket-page.ts'
@@ -56,4 +57,5 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   sourceActions,
   auditPage,
   accountsPage,
+  passwordPage,
 ]

@@ -385,6 +385,7 @@ export interface LoanopsAccount {
   disabled_at: Timestamp | null;
   id: string;
   kept_token: string | null;
+  must_change_password: Generated<boolean>;
   password_hash: string;
   role: string;
   token_generation: Generated<number>;

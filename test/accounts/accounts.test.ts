@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { type Account, findAccount } from '../../src/accounts/account.ts'
 import { disableAccount } from '../../src/accounts/change-account.ts'
-import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
+import { ADMIN, type Bearer, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
 
 const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
 
@@ -114,6 +115,60 @@ t.test('the password cannot be changed without the current one', async t => {
   t.equal(status, 401)
   t.equal(body.code, 'INVALID_CREDENTIALS')
   t.equal((await call('POST', '/api/account/login', OPERATOR)).status, 200)
+})
+
+t.test('a password that everybody would try is refused, wherever one is chosen', async t => {
+  const { call, admin, operator } = await startWithAccounts(t)
+  for (const [username, password, reason] of [
+    ['meera', '1Q2w3e4r5t6y', /common/],
+    ['meera.krishnan', 'Meera.Krishnan', /username/],
+    ['meera', 'aaaaaaaaaaaaaaaa', /one character/],
+  ] as const) {
+    const body = { username, password, role: 'viewer' }
+    const answer = await call('POST', '/api/account/register', body, admin)
+    t.equal(answer.status, 400, password)
+    t.match(answer.body.errors, [{ path: '/password', message: reason }])
+  }
+  for (const [new_password, reason] of [
+    [OPERATOR.password, /old password/],
+    ['1q2w3e4r5t6y', /common/],
+  ] as const) {
+    const change = { current_password: OPERATOR.password, new_password }
+    const answer = await call('POST', '/api/account/password', change, operator)
+    t.equal(answer.status, 400, new_password)
+    t.match(answer.body.errors, [{ path: '/new_password', message: reason }])
+  }
+})
+
+t.test('a reset password opens nothing but its own change', async t => {
+  const { call, db, admin, operator } = await startWithAccounts(t)
+  const reset = (username: string, by: Bearer) =>
+    call('POST', `/api/account/${username}/reset`, undefined, by)
+  t.equal((await reset(ADMIN.username, operator)).status, 403, 'an operator resets none')
+  const { status, body } = await reset(OPERATOR.username, admin)
+  t.equal(status, 200)
+  t.match(body.password, /^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
+  const pause = (by: Bearer) => call('POST', '/api/ledger/pause', { reason: 'test' }, by)
+  t.equal((await pause(operator)).status, 401, 'the old tokens have ended')
+  t.equal((await call('POST', '/api/account/login', OPERATOR)).status, 401, 'the old password too')
+
+  const once = await bearer(call, { ...OPERATOR, password: body.password })
+  t.match((await pause(once)).body, { status: 401, detail: /only changes it/ })
+  const change = { current_password: body.password, new_password: 'chosen after the reset' }
+  t.equal((await call('POST', '/api/account/password', change, once)).status, 204)
+  t.equal((await pause(once)).status, 200)
+  const { rows } = await sql`
+    select actor, subject, detail from ops.audit where action = 'account.reset'`.execute(db)
+  t.same(rows, [{ actor: ADMIN.username, subject: OPERATOR.username, detail: {} }])
+})
+
+t.test('no password of an unknown or disabled account is reset', async t => {
+  const { call, admin } = await startWithAccounts(t)
+  const reset = (username: string) =>
+    call('POST', `/api/account/${username}/reset`, undefined, admin)
+  t.equal((await reset('nobody')).status, 404)
+  await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
+  t.equal((await reset(OPERATOR.username)).status, 409)
 })
 
 t.test('a new account needs a valid name, a long password and a known role', async t => {

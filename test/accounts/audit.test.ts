@@ -41,7 +41,7 @@ t.test('the audit records a failed login without anything that was typed', async
   await call('POST', '/api/account/login', { username: 'ADMIN', password: typed })
   await call('POST', '/api/account/login', { username: typed, password: typed }, admin)
   await call('POST', '/api/account/login', OPERATOR, operator)
-  const change = { current_password: typed, new_password: typed }
+  const change = { current_password: typed, new_password: `${typed} again` }
   await call('POST', '/api/account/password', change, admin)
 
   const { rows } = await sql`

@@ -35,6 +35,10 @@ t.test('create-admin says what is wrong with a name or a password', async t => {
     status: 1,
     output: /^The password must be a text of 12 to 256 characters$/m,
   })
+  t.match(createAdmin(url, ['--username', 'root'], '1q2w3e4r5t6y'), {
+    status: 1,
+    output: /^The password must not be a common password$/m,
+  })
   t.equal((await sql`select from loanops.account`.execute(db)).rows.length, 0)
 })
 

@@ -5,6 +5,8 @@ import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
 import { browser, cookieIn, loggedIn, startWithConsole, VIEWER } from '../support/console.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
+/** As after a change: without it, the list may be some seconds old. */
+const LIST = '/console/accounts?done=registered'
 const SECRET = String(testEnv('', '').JWT_SECRET)
 
 // Shared: each test ends only sessions that it began, and changes only accounts that it created.
@@ -192,6 +194,50 @@ t.test(
   },
 )
 
+t.test('a reset password leads to its change, and from there on', async t => {
+  const credentials = { username: 'returner', password: 'a pass phrase to reset' }
+  await admin('/console/accounts', { ...credentials, role: 'viewer' })
+  const before = await loggedIn(url, credentials)
+  const list = await admin(LIST)
+  const [, path = ''] = /href="([^"]*returner\/reset)"/.exec(list.text) ?? []
+  t.match((await admin(path)).text, /<form[^>]*>.*Reset password<\/button>/s)
+  const done = await admin(path, {})
+  const [, password = ''] = /<code>([^<]+)<\/code>/.exec(done.text) ?? []
+  t.equal(done.headers.get('cache-control'), 'no-store')
+  t.equal((await before('/console')).headers.get('location'), '/console/login')
+
+  const browse = await loggedIn(url, { ...credentials, password })
+  for (const page of ['/console', '/console/payments'])
+    t.equal((await browse(page)).headers.get('location'), '/console/password')
+  const live = await browse('/console', undefined, { 'hx-request': 'true' })
+  t.equal(live.headers.get('hx-redirect'), '/console/password')
+  t.equal((await browse('/console/password/end-others', {})).status, 303)
+  t.match((await browse('/console/password')).text, /An administrator has reset your password/)
+  const change = { current_password: password, new_password: 'a pass phrase of my own' }
+  const refused = await browse('/console/password', { ...change, repeated_password: 'another' })
+  t.equal(refused.status, 400)
+  t.notMatch(refused.text, /a pass phrase of my own/)
+  const changed = await browse('/console/password', {
+    ...change,
+    repeated_password: change.new_password,
+  })
+  t.match((await browse(changed.headers.get('location') ?? '')).text, /password is changed/)
+  t.equal((await browse('/console')).status, 200)
+})
+
+t.test('one ends all other sessions and tokens of one’s account', async t => {
+  const credentials = { username: 'ender', password: 'a pass phrase in two places' }
+  await admin('/console/accounts', { ...credentials, role: 'operator' })
+  const [here, there] = [await loggedIn(url, credentials), await loggedIn(url, credentials)]
+  const token = await bearer(call, credentials)
+  t.match((await here('/console')).text, /href="\/console\/password"/)
+  t.match((await here('/console/password')).text, /End all others<\/button>/)
+  t.equal((await here('/console/password/end-others', {})).status, 303)
+  t.equal((await here('/console')).status, 200)
+  t.equal((await there('/console')).status, 303)
+  t.equal((await call('POST', '/api/ledger/resume', undefined, token)).status, 401)
+})
+
 t.test('what somebody else typed, or nobody known, is neither shown nor sent', async t => {
   const path = '/console/payments/gateway_a/pay_1/note'
   const typed = { note: 'the branch asked for it' }
@@ -233,7 +279,7 @@ t.test('an account is disabled for good only after a confirmation that says so',
   const credentials = { username: 'leaver', password: 'a pass phrase to forget' }
   await admin('/console/accounts', { ...credentials, role: 'operator' })
   const browse = await loggedIn(url, credentials)
-  const list = await admin('/console/accounts')
+  const list = await admin(LIST)
   const [, path = ''] = /href="([^"]*leaver\/disable)"/.exec(list.text) ?? []
   t.notMatch(list.text, /<form[^>]*leaver/)
   t.match((await admin(path)).text, /<h1>Disable leaver.*permanent.*<form[^>]*method="post"/s)
@@ -308,9 +354,7 @@ t.test('failed logins count towards the throttle of the API', async t => {
   t.ok(Number(refused.headers.get('retry-after')) > 0)
   t.equal((await call('POST', '/api/account/login', forgetful, from)).status, 429)
   const [, path = ''] =
-    /5\s*<form[^>]*action="([^"]*forgetful\/unlock)"/.exec(
-      (await admin('/console/accounts')).text,
-    ) ?? []
+    /<form[^>]*action="([^"]*forgetful\/unlock)"><input[^>]*>5/.exec((await admin(LIST)).text) ?? []
   t.equal((await operator(path, {})).status, 403)
   t.equal((await admin(path, {})).status, 303)
   t.equal((await login(forgetful)).status, 303, 'an administrator has unlocked it')

@@ -5,7 +5,14 @@ import { type Endpoint, endpointsOf } from '../support/openapi-requests.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** The first creates the account that the second logs in to, and the third and fourth change. */
-const ORDER = ['registerAccount', 'login', 'changePassword', 'unlockAccount', 'disableAccount']
+const ORDER = [
+  'registerAccount',
+  'login',
+  'changePassword',
+  'unlockAccount',
+  'resetPassword',
+  'disableAccount',
+]
 
 t.test('the service accepts every example of its contract', async t => {
   const service = await startTestService(t, {

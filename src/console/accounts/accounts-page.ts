@@ -9,7 +9,6 @@ import type { Row } from '../../database/row.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
-import { count } from '../frame/formats.ts'
 import { donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -21,6 +20,9 @@ import {
   disablePath,
   ACCOUNTS_PATH as PATH,
   registerForm,
+  resetConfirmation,
+  resetDone,
+  resetPath,
   unlockForm,
 } from './account-forms.ts'
 
@@ -57,6 +59,18 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return reply.redirect(donePath(PATH, 'disabled'), 303)
     })
 
+    app.get('/accounts/:username/reset', { schema: accountSchema }, async (request, reply) => {
+      const account = await knownAccount(db, request.params.username)
+      const body = resetConfirmation(account.username)
+      return answerPage(request, reply, { title: 'Reset a password', body })
+    })
+
+    app.post('/accounts/:username/reset', { schema: accountSchema }, async (request, reply) => {
+      const { username } = request.params
+      const body = resetDone(username, await accounts.reset(askerFor(request), username))
+      return answerPage(request, reply, { title: 'Password reset', body })
+    })
+
     app.post('/accounts/:username/unlock', { schema: accountSchema }, async (request, reply) => {
       await accounts.unlock(askerFor(request), request.params.username)
       return reply.redirect(donePath(PATH, 'unlocked'), 303)
@@ -84,16 +98,13 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       {
         name: 'failed_logins',
         title: 'Failed logins',
-        cell: row =>
-          row.failed_logins === 0
-            ? null
-            : html`${count(row.failed_logins)} ${unlockForm(row.username)}`,
+        cell: row => (row.failed_logins === 0 ? null : unlockForm(row.username, row.failed_logins)),
       },
       {
         ...timeColumn(formats, 'disabled_at', 'Disabled'),
         cell: row =>
           row.disabled_at === null
-            ? html`<a href="${disablePath(row.username)}">Disable…</a>`
+            ? html`<span><a href="${resetPath(row.username)}">Reset password…</a> <a href="${disablePath(row.username)}">Disable…</a></span>`
             : formats.time(row.disabled_at),
       },
     ],

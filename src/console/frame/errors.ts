@@ -11,13 +11,17 @@ import { answerPage } from './answer.ts'
 import { words } from './formats.ts'
 import { type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
+import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
 import { typedInto, withRefusedForm } from './refused-form.ts'
 
 type Problem = { status: number; detail: string; fields?: FieldError[] | undefined }
 
 export async function errorPage(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  if (error instanceof Unauthenticated) return toLogin(request, reply)
+  if (error instanceof Unauthenticated)
+    return request.mustChangePassword
+      ? leadTo(PASSWORD_PATH, request, reply)
+      : toLogin(request, reply)
   const problem = problemOf(error)
   if (problem.status >= 500) request.log.error({ err: error }, 'request failed')
   sendRetryAfter(reply, error, problem.status)
@@ -37,22 +41,25 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
 
 async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
-  const isPart = request.headers['hx-request'] !== undefined
-  const page = isForm || isPart ? refererOf(request) : request.url
+  const page = isForm || isPart(request) ? refererOf(request) : request.url
   if (isForm && request.routeOptions.config.isForViewers !== true)
     await keepEndedForm(request, reply)
   const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
-  // htmx would follow a 303 itself and show the login inside the page.
-  if (isPart) {
-    const headers = { 'hx-redirect': login, 'www-authenticate': 'Form realm="LoanOps"' }
-    return reply.code(401).headers(headers).send('')
-  }
-  return reply.redirect(login, 303)
+  return leadTo(login, request, reply)
 }
+
+/** htmx would follow a 303 itself and show the other page inside this one. */
+function leadTo(path: string, request: FastifyRequest, reply: FastifyReply) {
+  if (!isPart(request)) return reply.redirect(path, 303)
+  const headers = { 'hx-redirect': path, 'www-authenticate': 'Form realm="LoanOps"' }
+  return reply.code(401).headers(headers).send('')
+}
+
+const isPart = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 
 async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   reply.code(problem.status)
-  if (request.headers['hx-request'] !== undefined) return answerPart(request, reply, problem)
+  if (isPart(request)) return answerPart(request, reply, problem)
   const formPage = await pageOfForm(request)
   if (formPage !== undefined) {
     const page = withRefusedForm(formPage, request, problem, alert)

@@ -15,6 +15,7 @@ const PLACES = [
   ['/console/callbacks', 'Callbacks'],
   ['/console/audit', 'Audit'],
 ] as const
+export const PASSWORD_PATH = '/console/password'
 const FOR_ADMINS = [['/console/accounts', 'Accounts']] as const
 
 export function layout({ title, body }: Page, viewer: Viewer, path: string): Html {
@@ -52,7 +53,7 @@ function header({ name, role }: NonNullable<Viewer>, path: string): Html {
 <button type="submit" class="secondary">Search</button>
 </form></search>
 <form class="who" method="post" action="/console/logout">
-<span>${name} <small>${role}</small></span>
+<span><a href="${PASSWORD_PATH}" title="Password and sessions" ${path === PASSWORD_PATH ? html`aria-current="page"` : nothing}>${name}</a> <small>${role}</small></span>
 <button type="submit" class="secondary outline">Log out</button>
 </form>
 </header>`

@@ -26,6 +26,8 @@ const DONE = {
   replayed: 'The callbacks will be sent again.',
   registered: 'The account has been created and can log in.',
   unlocked: 'The failed logins of the account are forgotten: it can log in at once.',
+  password: 'Your password is changed. Your other sessions and tokens have ended.',
+  ended: 'Your other sessions and tokens have ended.',
   disabled: 'The account is permanently disabled, and its sessions have ended.',
   requeued: 'The jobs are back in their queue.',
   reread: 'The next batch reprocesses these events.',

@@ -56,7 +56,8 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
       },
     )
 
-    app.post('/logout', { config: { isForViewers: true } }, async (request, reply) => {
+    const forAll = { isForViewers: true, isForOneTimePassword: true }
+    app.post('/logout', { config: forAll }, async (request, reply) => {
       await endSession(db, config, request.user)
       const asker = askerFor(request)
       await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })

@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { endOtherTokens } from '../../accounts/change-account.ts'
+import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
+import { PASSWORD_CHARACTERS } from '../../config/settings.ts'
+import { invalidField } from '../../http/problem.ts'
+import { closed } from '../../http/schemas.ts'
+import { answerPage } from '../frame/answer.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { PASSWORD_PATH as PATH } from '../frame/layout.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
+
+const pageSchema = { querystring: Type.Object({ done: DoneQuery }, closed) }
+const changeSchema = {
+  body: Type.Object(
+    {
+      current_password: AttemptedPassword,
+      new_password: NewPassword,
+      repeated_password: AttemptedPassword,
+    },
+    closed,
+  ),
+}
+const config = { isForViewers: true, isForOneTimePassword: true }
+
+export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/password', { schema: pageSchema, config }, async (request, reply) => {
+      const body = page(request.query.done, request.mustChangePassword)
+      return answerPage(request, reply, { title: 'Password', body })
+    })
+
+    app.post('/password', { schema: changeSchema, config }, async (request, reply) => {
+      const { current_password: old, new_password: password, repeated_password } = request.body
+      if (repeated_password !== password)
+        throw invalidField('/repeated_password', 'must be the same as the new password')
+      const { name: username, jti: keptToken } = request.user
+      await accounts.changePassword(askerFor(request), { username, old, password, keptToken })
+      return reply.redirect(donePath(PATH, 'password'), 303)
+    })
+
+    app.post('/password/end-others', { config: { isForViewers: true } }, async (request, reply) => {
+      await endOtherTokens(db, askerFor(request), request.user)
+      return reply.redirect(donePath(PATH, 'ended'), 303)
+    })
+  }
+}
+
+function page(done: string | undefined, mustChange: boolean): Html {
+  const { min, max } = PASSWORD_CHARACTERS
+  return html`<h1>Password</h1>
+${doneNotice(done)}
+${mustChange ? html`<p class="alert" role="alert">An administrator has reset your password. Choose one of your own before you go on.</p>` : nothing}
+<form class="box" method="post" action="${PATH}">
+<label>Current password <input name="current_password" type="password" required maxlength="${max}" autocomplete="current-password"></label>
+<label>New password <input name="new_password" type="password" required minlength="${min}" maxlength="${max}" autocomplete="new-password" aria-describedby="password-rule"></label>
+<small id="password-rule">${min} to ${max} characters; not your username, and no common password</small>
+<label>New password again <input name="repeated_password" type="password" required maxlength="${max}" autocomplete="new-password"></label>
+<button type="submit">Change password</button>
+</form>
+${mustChange ? nothing : endOthersForm()}`
+}
+
+function endOthersForm(): Html {
+  return html`<h2>Sessions</h2>
+<form class="box" method="post" action="${PATH}/end-others">
+<p>Ends every other session of your account, in other browsers, and its access tokens for the API. This one goes on.</p>
+<button type="submit" class="secondary">End all others</button></form>`
+}
