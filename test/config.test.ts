@@ -224,6 +224,20 @@ t.test('a lenders file changes lenders and adds to them', async t => {
   t.match(lenders.get('LENDER_02'), { product: 'Two', gateway_a: { accounts: ['acc_1'] } })
 })
 
+t.test('a lender says whether its product’s terms are copied, and to portfolios too', async t => {
+  const termsWith = (member: object) =>
+    readConfig(env({ LENDERS_FILE: lendersFile(t, { LENDER_02: member }) })).lenders.get(
+      'LENDER_02',
+    )
+  t.match(termsWith({}), { terms: { copied: true, toPortfolio: false } })
+  t.match(termsWith({ productTerms: 'request' }), { terms: { copied: false } })
+  t.match(termsWith({ copyToPortfolio: true }), { terms: { copied: true, toPortfolio: true } })
+  const contradiction = { LENDER_02: { productTerms: 'request', copyToPortfolio: true } }
+  matchEach(t, complaints({ LENDERS_FILE: lendersFile(t, contradiction) }), [
+    /\/LENDER_02: copyToPortfolio requires productTerms/,
+  ])
+})
+
 t.test('lenders that share a product but not its checks stop the start, with both names', t => {
   const complaintsOf = (two: object, three: object) =>
     complaints({

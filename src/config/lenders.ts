@@ -16,6 +16,14 @@ const GatewayOfLender = Type.Object(
   },
   { additionalProperties: false },
 )
+const ProductName = Type.String({ minLength: 1 })
+const OfLender = Type.Object({
+  product: Type.Optional(
+    Type.Union([ProductName, Type.Array(ProductName, { minItems: 1, uniqueItems: true })]),
+  ),
+  productTerms: Type.Optional(Type.Union([Type.Literal('copy'), Type.Literal('request')])),
+  copyToPortfolio: Type.Optional(Type.Boolean()),
+})
 type GatewaysOfLender = { [G in Gateway]?: Static<typeof GatewayOfLender> }
 
 export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
@@ -31,13 +39,13 @@ export type GatewayTrust = {
   api?: { key: string; secret: string }
 }
 /** `product`: the first of its products, for new loans. */
-export type Lender = { code: string; product: string; products: string[] } & Record<
-  Gateway,
-  GatewayTrust
->
-
-const ProductName = Type.String({ minLength: 1 })
-type ProductsOfLender = { product?: string | string[] }
+export type Lender = {
+  code: string
+  product: string
+  products: string[]
+  /** Whether a new loan gets what its product prescribes beside what the request says, and one of a portfolio too. */
+  terms: { copied: boolean; toPortfolio: boolean }
+} & Record<Gateway, GatewayTrust>
 
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
@@ -53,15 +61,19 @@ export function lendersFrom(
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
-  const given = file as Record<string, GatewaysOfLender & ProductsOfLender>
+  const given = file as Record<string, GatewaysOfLender & Static<typeof OfLender>>
   const codes = new Set([...STANDARD_CODES, ...Object.keys(given)])
   const lenders = [...codes].sort().map(lender)
   refuseDifferentChecks(lenders, gateways)
   return new Map(lenders.map(one => [one.code, one]))
 
   function lender(code: string): Lender {
-    const products = [given[code]?.product ?? code].flat()
-    return lenderWith(gateways, code, products, gateway => trust(code, gateway))
+    const { product = code, productTerms, copyToPortfolio = false } = given[code] ?? {}
+    const terms = { copied: productTerms !== 'request', toPortfolio: copyToPortfolio }
+    if (copyToPortfolio && !terms.copied)
+      throw new Error(`/${code}: copyToPortfolio requires productTerms to be "copy"`)
+    const products = [product].flat()
+    return lenderWith(gateways, { code, products, terms }, gateway => trust(code, gateway))
   }
 
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
@@ -91,7 +103,9 @@ export function lendersFrom(
 }
 
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
-  return lenderWith(gateways, product, [product], gateway => ({
+  const terms = { copied: true, toPortfolio: false }
+  const lender = { code: product, products: [product], terms }
+  return lenderWith(gateways, lender, gateway => ({
     accounts: [],
     validateSignature: isValidatedByDefault(gateway),
     secrets: [],
@@ -108,9 +122,7 @@ function lendersFile(gateways: SharedSecrets[]) {
     Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
     Type.Object(
       {
-        product: Type.Optional(
-          Type.Union([ProductName, Type.Array(ProductName, { minItems: 1, uniqueItems: true })]),
-        ),
+        ...OfLender.properties,
         ...Object.fromEntries(ofLender),
       },
       { additionalProperties: false },
@@ -123,18 +135,12 @@ const isValidatedByDefault = ({ secrets }: SharedSecrets) => secrets.length > 0
 
 function lenderWith(
   gateways: SharedSecrets[],
-  code: string,
-  products: string[],
+  lender: Omit<Lender, Gateway | 'product'>,
   trust: (gateway: SharedSecrets) => GatewayTrust,
 ): Lender {
   const trusts = gateways.map(gateway => [gateway.name, trust(gateway)])
-  const [product = code] = products
-  return {
-    code,
-    product,
-    products,
-    ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>),
-  }
+  const [product = lender.code] = lender.products
+  return { ...lender, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
 }
 
 function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?: string) {

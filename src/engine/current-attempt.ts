@@ -57,6 +57,7 @@ export function begin(
     ledger: calls.ledger,
     reference: context.reference,
     id: claim.id,
+    origin: claim.origin,
     key,
     takesEqualAsDone: claim.takesEqualAsDone,
     kept,

@@ -4,6 +4,7 @@ import type { Answer } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Held } from '../ledger/held.ts'
 import type { Reference } from '../ledger/reference.ts'
+import type { Origin } from './origin.ts'
 import type { Refusal } from './refusal.ts'
 
 export type Data = Record<string, unknown>
@@ -14,6 +15,7 @@ export type Attempt = {
   ledger: Ledger
   reference: Reference
   id: string
+  origin: Origin
   key: string
   /** Of a migration: whoever made an equal effect, it is what the row asks for. */
   takesEqualAsDone: boolean

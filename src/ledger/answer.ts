@@ -162,8 +162,13 @@ const OF_OUR_SETTINGS: Record<string, string> = {
   'error.msg.loanproduct.id.invalid': 'the lender’s product (LENDERS_FILE)',
 }
 
+/** No caller sends a charge: it is the product's, or the loan's own. */
+const OF_CHARGES = ['error.msg.charge.', 'error.msg.loanCharge.']
+
 function wrongSetting(body: unknown): string | undefined {
-  return OF_OUR_SETTINGS[codeOf(body) ?? '']
+  const code = codeOf(body) ?? ''
+  const isOfCharge = OF_CHARGES.some(beginning => code.startsWith(beginning))
+  return isOfCharge ? 'a charge of the product' : OF_OUR_SETTINGS[code]
 }
 
 /** A refusal of what a setting of ours made us send: no operation's fault. */
@@ -189,7 +194,7 @@ const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 function isMisconfiguration(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
   if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true
-  if (status === 404 && wrongSetting(body) !== undefined) return true
+  if ([403, 404].includes(status) && wrongSetting(body) !== undefined) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)
 }

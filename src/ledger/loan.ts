@@ -1,13 +1,14 @@
 import { Decimal } from 'decimal.js'
 import type { Day } from '../day.ts'
 import { type Held, there } from './held.ts'
+import type { OwnTerms } from './own-terms.ts'
 
-type Option = { id: number }
+export type Option = { id: number }
 
 /** The ledger rounds amounts to its decimals or, if it has none, to its multiples. */
 export type LedgerCurrency = { code: string; decimalPlaces: number; inMultiplesOf?: number }
 
-export type LedgerLoan = {
+export type LedgerLoan = OwnTerms & {
   id: number
   externalId: string
   status: Option & { value: string }
@@ -29,6 +30,8 @@ export type LedgerLoan = {
   interestCalculationPeriodType: Option
   amortizationType: Option
   transactionProcessingStrategyCode: string
+  expectedFirstRepaymentOnDate?: Day
+  interestChargedFromDate?: Day
   timeline: {
     submittedOnDate: Day
     expectedDisbursementDate?: Day
@@ -41,6 +44,7 @@ export type LedgerLoan = {
 export type LedgerCharge = {
   id: number
   chargeId: number
+  name: string
   amount: number
   amountOrPercentage?: number
   chargeTimeType: Option

@@ -1,19 +1,10 @@
 import type { Config } from '../config/config.ts'
-import { type Answer, LedgerTrouble } from './answer.ts'
 import type { Ledger } from './client.ts'
-import type { LedgerCurrency } from './loan.ts'
+import { openProducts } from './kept-products.ts'
+import { misconfigured } from './misconfigured.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
+import type { LoanProduct, ProductWithTerms } from './product.ts'
 
-type Option = { id: number }
-export type LoanProduct = {
-  id: number
-  name: string
-  currency: LedgerCurrency
-  interestType: Option
-  interestCalculationPeriodType: Option
-  amortizationType: Option
-  transactionProcessingStrategyCode: string
-}
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
 const PRODUCTS = ledgerPath(['loanproducts'])
@@ -24,6 +15,8 @@ export type Reference = {
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
   product(name: string): Promise<LoanProduct>
+  /** With what it prescribes, as of the last minute. @throws LedgerTrouble if the ledger lacks it */
+  productWithTerms(id: number): Promise<ProductWithTerms>
   /** Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
   paymentTypeId(): Promise<number>
 }
@@ -47,31 +40,20 @@ export function openReference(
     async product(name) {
       const found = await products(name)
       if (found === undefined)
-        throw new LedgerTrouble(lacks(PRODUCTS, `loan product ${name} (LENDERS_FILE)`))
+        throw misconfigured(PRODUCTS, `the ledger has no loan product ${name} (LENDERS_FILE)`)
       return found
     },
+    productWithTerms: openProducts(ledger),
     async paymentTypeId() {
       const name = settings.LEDGER_PAYMENT_TYPE
       const found = await paymentTypes(name)
       if (found === undefined)
-        throw new LedgerTrouble(lacks(PAYMENT_TYPES, `payment type ${name} (LEDGER_PAYMENT_TYPE)`))
+        throw misconfigured(
+          PAYMENT_TYPES,
+          `the ledger has no payment type ${name} (LEDGER_PAYMENT_TYPE)`,
+        )
       return found.id
     },
-  }
-}
-
-function lacks(path: string, what: string): Answer {
-  return {
-    method: 'GET',
-    path,
-    status: 200,
-    body: null,
-    outcome: 'misconfigured',
-    code: null,
-    message: `the ledger has no ${what}`,
-    isRecorded: false,
-    isFromStore: false,
-    leftNothing: true,
   }
 }
 

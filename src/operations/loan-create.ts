@@ -5,6 +5,7 @@ import { Day } from '../http/day-fields.ts'
 import { Amount, Count, Rate } from '../http/number-fields.ts'
 import { closed, oneOf } from '../http/schemas.ts'
 import { ClientId, ExternalId } from '../http/text-fields.ts'
+import { chargesOf } from '../ledger/charges.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference } from '../ledger/held.ts'
@@ -17,7 +18,8 @@ import {
   SUBMITTED,
 } from '../ledger/loan.ts'
 import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
-import type { LoanProduct } from '../ledger/reference.ts'
+import { ownTerms } from '../ledger/own-terms.ts'
+import type { LoanProduct } from '../ledger/product.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
@@ -46,7 +48,10 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       if (rounded !== undefined) return rounded
       const client = await readClient(attempt.ledger, data.clientId)
       if (client.outcome === 'refused') return client
-      return submitLoan(attempt, application(data, product, client.body))
+      const terms = await attempt.keep('terms', () =>
+        productTerms(attempt, lenders.get(data.lenderConfig), product.id, data),
+      )
+      return submitLoan(attempt, { ...application(data, product, client.body), ...terms })
     },
 
     async find(attempt, data) {
@@ -61,6 +66,19 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       return compared(loanAnswer(loan), differencesFrom(attempt, loan, data))
     },
   })
+}
+
+/** A caller has no fields for what the lender's product prescribes. */
+async function productTerms(
+  { reference, origin }: Attempt,
+  lender: Lender | undefined,
+  productId: number,
+  { principal }: Application,
+) {
+  const isCopied = origin === 'migration' ? lender?.terms.toPortfolio : lender?.terms.copied
+  if (!isCopied) return {}
+  const product = await reference.productWithTerms(productId)
+  return { ...ownTerms(product), charges: chargesOf(product, principal) }
 }
 
 function schemaFor(lenders: string[]) {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { type LedgerAddress, replay, type Transcript } from '../support/ledger-transcripts.ts'
+import { testLedger } from '../support/test-ledger.ts'
 
 // What the sandbox does not support (it answers 501), and why.
 const NOT_SUPPORTED: Record<string, { reason: string; steps: number[] }> = {
@@ -19,18 +20,8 @@ const NOT_SUPPORTED: Record<string, { reason: string; steps: number[] }> = {
 // LoanOps sends no batches.
 const AREAS_NOT_SUPPORTED = new Set(['batch.json'])
 
-const { TEST_LEDGER_URL, TEST_LEDGER_USERNAME, TEST_LEDGER_PASSWORD, TEST_LEDGER_TENANT } =
-  process.env
-
 async function openLedger(): Promise<LedgerAddress> {
-  if (TEST_LEDGER_URL) {
-    return {
-      url: TEST_LEDGER_URL,
-      username: TEST_LEDGER_USERNAME,
-      password: TEST_LEDGER_PASSWORD,
-      tenant: TEST_LEDGER_TENANT,
-    }
-  }
+  if (testLedger) return testLedger
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
   return sandbox
@@ -40,14 +31,14 @@ const folder = new URL('../transcripts/', import.meta.url)
 const ledger = await openLedger()
 
 for (const file of readdirSync(folder).sort()) {
-  if (!TEST_LEDGER_URL && AREAS_NOT_SUPPORTED.has(file)) continue
+  if (!testLedger && AREAS_NOT_SUPPORTED.has(file)) continue
   const { transcripts } = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as {
     transcripts: Transcript[]
   }
   t.test(`the ledger answers as recorded in ${file}`, async t => {
     for (const transcript of transcripts) {
       const differences = await replay(ledger, transcript)
-      const unsupported = TEST_LEDGER_URL ? [] : (NOT_SUPPORTED[transcript.name]?.steps ?? [])
+      const unsupported = testLedger ? [] : (NOT_SUPPORTED[transcript.name]?.steps ?? [])
       const differing = differences.flatMap((found, i) => (found.length > 0 ? [i + 1] : []))
       const unexpected = differences.filter((_, i) => !unsupported.includes(i + 1)).flat()
       t.strictSame(unexpected, [], `${transcript.name} agrees`)

@@ -52,18 +52,21 @@ async function given(call: Call, status: string, data: object) {
   if (record.status !== 'success') throw new Error(`${status}: ${JSON.stringify(record)}`)
 }
 
+type LedgerToCall = { url: string; username?: string; password?: string; tenant?: string }
+
 /** A call made directly to the ledger, bypassing LoanOps. */
 export async function atLedger(
-  { ledger }: Pick<TestService, 'ledger'>,
+  { ledger }: { ledger: LedgerToCall },
   method: string,
   path: string,
   body?: object,
 ) {
+  const { username = 'mifos', password = 'password', tenant = 'default' } = ledger
   const response = await fetch(ledger.url + path, {
     method,
     headers: {
-      authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-      'fineract-platform-tenantid': 'default',
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      'fineract-platform-tenantid': tenant,
       'content-type': 'application/json',
     },
     ...(body === undefined
@@ -140,7 +143,10 @@ export const ledgerLoanBody = (externalId: string, clientId: number) => ({
 })
 
 /** Defines a charge at the ledger, by default a fixed amount on a day that the loan names. @returns its number */
-export async function givenCharge(service: TestService, charge: object): Promise<number> {
+export async function givenCharge(
+  service: { ledger: LedgerToCall },
+  charge: object,
+): Promise<number> {
   const { resourceId } = await atLedger(service, 'POST', '/charges', {
     name: newName('Charge'),
     chargeAppliesTo: 1,

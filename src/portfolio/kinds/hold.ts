@@ -9,6 +9,7 @@ export function hold(looker: Looker, { id, operationType, data }: NewOperation):
     ledger: looker.ledger,
     reference: looker.reference,
     id,
+    origin: 'migration',
     // Unused, because nothing is written.
     key: '',
     takesEqualAsDone: true,

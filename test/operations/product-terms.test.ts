@@ -1,0 +1,179 @@
+import t, { type Test } from 'tap'
+import { lendersFile } from '../support/lenders-file.ts'
+import {
+  atLedger,
+  clientData,
+  control,
+  givenCharge,
+  ledgerLoanBody,
+  loanData,
+  newName,
+} from '../support/loans.ts'
+import { migrateCsv } from '../support/migrate.ts'
+import { listed, submit } from '../support/operations.ts'
+import { givenProduct, givenProductWithTerms } from '../support/products.ts'
+import { loansCsv } from '../support/rows.ts'
+import { operate, startTestService, type TestService } from '../support/service.ts'
+import { testLedger } from '../support/test-ledger.ts'
+import { until } from '../support/until.ts'
+
+/** LENDER_01 has a product of its own, which each test defines. */
+async function start(t: Test, member: object = {}, isContractTest = false) {
+  const product = newName('Product')
+  const LENDERS_FILE = lendersFile(t, { LENDER_01: { product, ...member } })
+  const real = isContractTest ? testLedger : undefined
+  const settings = real && {
+    LEDGER_URL: real.url,
+    LEDGER_USERNAME: real.username,
+    LEDGER_PASSWORD: real.password,
+    LEDGER_TENANT: real.tenant,
+  }
+  const service = await startTestService(t, { LENDERS_FILE, ...settings })
+  return { ...service, ledger: { ...service.ledger, ...real }, product }
+}
+
+async function givenClient({ call }: TestService): Promise<string> {
+  const client = newName('C')
+  await operate(call, 'CLIENT_CREATE', clientData(client))
+  return client
+}
+
+const loanIn = (service: TestService, externalId: string) =>
+  atLedger(service, 'GET', `/loans/external-id/${externalId}?associations=all`)
+
+/** All that tells two equal loans apart. */
+const OWN = /^(id|accountNo|externalId|externalLoanId|loanId|resourceId)$/
+
+function withoutOwn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutOwn)
+  if (value === null || typeof value !== 'object') return value
+  const isOption = 'code' in value
+  const kept = Object.entries(value).filter(([name]) => isOption || !OWN.test(name))
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutOwn(member)]))
+}
+
+const byCharge = (charges: { chargeId: number }[]) =>
+  charges.toSorted((a, b) => a.chargeId - b.chargeId)
+
+t.test(
+  'a loan from a product with terms equals, field by field and instalment by instalment, one from its template',
+  async t => {
+    const service = await start(t, {}, true)
+    const productId = await givenProductWithTerms(service, service.product)
+    const client = await givenClient(service)
+    const [ours, theirs] = [newName('L'), newName('L')]
+    t.match(await operate(service.call, 'LOAN_CREATE', loanData(ours, client)), {
+      status: 'success',
+    })
+    const { clientId } = await loanIn(service, ours)
+    const template = await atLedger(
+      service,
+      'GET',
+      `/loans/template?templateType=individual&clientId=${clientId}&productId=${productId}`,
+    )
+    await atLedger(service, 'POST', '/loans', {
+      ...ledgerLoanBody(theirs, clientId),
+      productId,
+      graceOnPrincipalPayment: template.graceOnPrincipalPayment,
+      graceOnInterestPayment: template.graceOnInterestPayment,
+      graceOnInterestCharged: template.graceOnInterestCharged,
+      inArrearsTolerance: template.inArrearsTolerance,
+      graceOnArrearsAgeing: template.graceOnArrearsAgeing,
+      isEqualAmortization: template.isEqualAmortization,
+      charges: template.charges.map(({ chargeId, amountOrPercentage }: any) => ({
+        chargeId,
+        amount: amountOrPercentage,
+      })),
+    })
+    const [own, made] = [await loanIn(service, ours), await loanIn(service, theirs)]
+    t.strictSame(
+      withoutOwn({ ...own, charges: byCharge(own.charges) }),
+      withoutOwn({ ...made, charges: byCharge(made.charges) }),
+    )
+    t.match(own, {
+      netDisbursalAmount: 49_000,
+      graceOnPrincipalPayment: 2,
+      repaymentSchedule: { totalFeeChargesCharged: 1_600 },
+    })
+  },
+)
+
+t.test('with productTerms "request", a loan gets only what the request says', async t => {
+  const service = await start(t, { productTerms: 'request' })
+  await givenProductWithTerms(service, service.product)
+  const loan = newName('L')
+  await operate(service.call, 'LOAN_CREATE', loanData(loan, await givenClient(service)))
+  const made = await loanIn(service, loan)
+  t.match(made, { netDisbursalAmount: 50_000 })
+  t.notOk(made.charges ?? made.graceOnPrincipalPayment)
+})
+
+t.test('a row of a portfolio gets its product’s terms only where copyToPortfolio asks', async t => {
+  const graceIn = async (member: object) => {
+    const service = await start(t, member)
+    await givenProduct(service, service.product, { graceOnPrincipalPayment: 2 })
+    const row = { lender: 'LENDER_01', loan_external_id: 'P-1', disbursed_on_date: '' }
+    t.match(await migrateCsv(service, 'loans', loansCsv(row)), { done: 1 })
+    return (await loanIn(service, 'P-1')).graceOnPrincipalPayment
+  }
+  t.equal(await graceIn({}), undefined)
+  t.equal(await graceIn({ copyToPortfolio: true }), 2)
+})
+
+t.test('LOAN_CREATE waits for a charge that cannot be applied, and names it', async t => {
+  const products = { LENDER_01: newName('P'), LENDER_02: newName('P'), LENDER_03: newName('P') }
+  const members = Object.entries(products).map(([code, product]) => [code, { product }])
+  const service = await startTestService(t, {
+    LENDERS_FILE: lendersFile(t, Object.fromEntries(members)),
+  })
+  const client = await givenClient(service)
+  const kinds = [
+    ['LENDER_01', { name: 'Visit' }, /charge Visit .*day or at an event that no request names/],
+    [
+      'LENDER_02',
+      { name: 'Fee', chargeTimeType: 1, amount: 50_001 },
+      /charge Fee .*50001 .*is more/,
+    ],
+    ['LENDER_03', { name: 'Old', chargeTimeType: 1, active: false }, /charge Old .*not active/],
+  ] as const
+  for (const [lender, charge] of kinds) {
+    const id = await givenCharge(service, { amount: 10, ...charge })
+    await givenProduct(service, products[lender], { charges: [{ id }] })
+  }
+  for (const [lenderConfig, , reason] of kinds) {
+    const loan = newName('L')
+    const data = { ...loanData(loan, client), lenderConfig }
+    const id = await submit(service.call, 'LOAN_CREATE', data)
+    const waiting = await until(async () => {
+      const item = await listed(service.call, loan, id)
+      return item.waiting_for !== null && item
+    }, 'the operation waits')
+    t.match(waiting, {
+      status: 'processing',
+      waiting_for: 'ledger_credentials',
+      last_error: reason,
+    })
+  }
+})
+
+t.test('a product is at most a minute old when a loan is made from it', async t => {
+  const service = await start(t)
+  const client = await givenClient(service)
+  await givenProduct(service, service.product)
+  const make = async () => {
+    const loan = newName('L')
+    await operate(service.call, 'LOAN_CREATE', loanData(loan, client))
+    return (await loanIn(service, loan)).repaymentSchedule.totalFeeChargesCharged
+  }
+  const reads = async () => {
+    const { calls } = await control(service, 'GET', '/counters')
+    return calls['GET product'] ?? 0
+  }
+  await make()
+  await make()
+  t.equal(await reads(), 1, 'one read serves both')
+  const now = performance.now.bind(performance)
+  t.intercept(performance, 'now', { value: () => now() + 61_000 })
+  await make()
+  t.equal(await reads(), 2)
+})
