@@ -17,6 +17,8 @@ import {
   SUBMITTED,
 } from '../ledger/loan.ts'
 import { findLoanWithCharges, readLoanWithCharges, updateLoan } from '../ledger/loan-calls.ts'
+import { ownTerms } from '../ledger/own-terms.ts'
+import { refuseUncollected } from '../ledger/uncollected.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
@@ -55,6 +57,7 @@ export const loanUpdate = operation({
         `The loan would have a term of ${loanTermFrequency}, which is not a multiple of its ${numberOfRepayments} repayments`,
       )
     }
+    refuseUncollected(found.body, body)
     return updateLoan(attempt, externalId, body)
   },
 
@@ -96,7 +99,20 @@ function merged(loan: LedgerLoan, changes: Changes) {
     expectedDisbursementDate:
       expected === undefined ? submittedOnDate : laterDay(dayText(expected), submittedOnDate),
     charges: (loan.charges ?? []).map(resent),
+    ...ownTerms(loan),
+    ...startDates(loan),
     ...dayFormat,
+  }
+}
+
+function startDates({ expectedFirstRepaymentOnDate, interestChargedFromDate }: LedgerLoan) {
+  return {
+    ...(expectedFirstRepaymentOnDate === undefined
+      ? {}
+      : { repaymentsStartingFromDate: dayText(expectedFirstRepaymentOnDate) }),
+    ...(interestChargedFromDate === undefined
+      ? {}
+      : { interestChargedFromDate: dayText(interestChargedFromDate) }),
   }
 }
 
@@ -133,13 +149,13 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
   }
 }
 
-/** As the ledger expects a charge that the loan already has. */
+/** As the ledger answers with a charge that the loan already has: its amount is worked out. */
 function resubmitted(charge: LedgerCharge) {
-  const { id, chargeId, amount, amountOrPercentage, dueDate } = charge
+  const { id, chargeId, amount, dueDate } = charge
   return {
     id,
     chargeId,
-    amount: amountOrPercentage ?? amount,
+    amount,
     chargeTimeType: charge.chargeTimeType.id,
     chargeCalculationType: charge.chargeCalculationType.id,
     ...(dueDate === undefined ? {} : { dueDate }),

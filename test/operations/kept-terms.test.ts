@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { lendersFile } from '../support/lenders-file.ts'
+import {
+  atLedger,
+  clientData,
+  givenCharge,
+  LATER_DAY,
+  ledgerLoanBody,
+  newName,
+} from '../support/loans.ts'
+import { listed, submit } from '../support/operations.ts'
+import { givenProduct } from '../support/products.ts'
+import { operate, startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const RUNS = 25
+
+const schedule = '?associations=repaymentSchedule,charges'
+
+async function start() {
+  const service = await startTestService(t, { LENDERS_FILE: lendersFile(t, {}) })
+  const client = newName('C')
+  await operate(service.call, 'CLIENT_CREATE', clientData(client))
+  const { id: clientId } = await atLedger(service, 'GET', `/clients/external-id/${client}`)
+  const options = { canDefineInstallmentAmount: true }
+  const productId = await givenProduct(service, newName('Product'), options)
+  const charges = {
+    atDisbursement: await givenCharge(service, { chargeTimeType: 1, amount: 500 }),
+    perInstalment: await givenCharge(service, { chargeTimeType: 8, amount: 50 }),
+    percent: await givenCharge(service, {
+      chargeTimeType: 1,
+      chargeCalculationType: 2,
+      amount: 1,
+    }),
+    dated: await givenCharge(service, { amount: 75 }),
+  }
+  return { service, clientId, productId, charges }
+}
+
+const { service, clientId, productId, charges } = await start()
+
+async function givenLoanWith(terms: object): Promise<string> {
+  const externalId = newName('L')
+  const body = { ...ledgerLoanBody(externalId, clientId), productId, ...terms }
+  const { loanId } = await atLedger(service, 'POST', '/loans', body)
+  if (loanId === undefined) throw new Error(`no loan with ${JSON.stringify(terms)}`)
+  return externalId
+}
+
+const read = (loan: string) => atLedger(service, 'GET', `/loans/external-id/${loan}${schedule}`)
+
+/** What an update of one field must leave as it was. */
+function termsOf(loan: any) {
+  const { id: _, accountNo: _no, externalId: _external, charges: all = [], ...rest } = loan
+  const { netDisbursalAmount: _net, ...terms } = rest
+  const kept = all.map(({ chargeId, amount, amountOrPercentage, dueDate }: any) => ({
+    chargeId,
+    amount,
+    amountOrPercentage,
+    dueDate,
+  }))
+  return { ...terms, charges: kept.sort((a: any, b: any) => a.chargeId - b.chargeId) }
+}
+
+const charge = fc.constantFrom(
+  { chargeId: charges.atDisbursement, amount: 500 },
+  { chargeId: charges.perInstalment, amount: 50 },
+  { chargeId: charges.percent, amount: 1.5 },
+  { chargeId: charges.dated, amount: 75, dueDate: LATER_DAY },
+)
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+
+const loanTerms = fc.record({
+  graceOnPrincipalPayment: maybe(fc.integer({ min: 1, max: 5 })),
+  graceOnInterestPayment: maybe(fc.integer({ min: 1, max: 5 })),
+  graceOnInterestCharged: maybe(fc.integer({ min: 1, max: 5 })),
+  inArrearsTolerance: maybe(fc.integer({ min: 1, max: 100 })),
+  graceOnArrearsAgeing: maybe(fc.integer({ min: 1, max: 30 })),
+  isEqualAmortization: maybe(fc.boolean()),
+  fixedEmiAmount: maybe(fc.integer({ min: 5_000, max: 9_000 })),
+  repaymentsStartingFromDate: maybe(fc.constantFrom('20 February 2026', '01 March 2026')),
+  interestChargedFromDate: maybe(fc.constantFrom('10 January 2026', '20 February 2026')),
+  charges: fc.uniqueArray(charge, { maxLength: 4, selector: ({ chargeId }) => chargeId }),
+})
+
+t.test(
+  'after LOAN_UPDATE, a loan with any terms equals one made with them and the new value',
+  async t => {
+    const change = fc.constantFrom(
+      { principal: 60_000 },
+      { interestRatePerPeriod: 24 },
+      { principal: 45_000 },
+    )
+    const property = fc.asyncProperty(loanTerms, change, async (terms, changed) => {
+      const loan = await givenLoanWith(terms)
+      const record = await operate(service.call, 'LOAN_UPDATE', { externalId: loan, ...changed })
+      if (record.status !== 'success') throw new Error(record.error_message)
+      const fresh = await givenLoanWith({ ...terms, ...changed })
+      t.strictSame(termsOf(await read(loan)), termsOf(await read(fresh)), JSON.stringify(terms))
+    })
+    await fc.assert(property, { numRuns: RUNS })
+  },
+)
+
+async function waitingReason(name: string, data: { externalId: string }): Promise<string> {
+  const id = await submit(service.call, name, data)
+  const { status, waiting_for, last_error } = await until(async () => {
+    const item = await listed(service.call, data.externalId, id)
+    return item.waiting_for !== null && item
+  }, 'the operation waits')
+  t.match({ status, waiting_for }, { status: 'processing', waiting_for: 'ledger_credentials' })
+  return last_error
+}
+
+t.test('LOAN_UPDATE waits for a charge that the ledger would never collect', async t => {
+  const late = { chargeId: charges.dated, amount: 75, dueDate: '20 December 2026' }
+  const shortened = { externalId: await givenLoanWith({ charges: [late] }) }
+  const terms = { ...shortened, loanTermFrequency: 6, numberOfRepayments: 6 }
+  t.match(await waitingReason('LOAN_UPDATE', terms), /due after the last instalment of 2026-07-05/)
+  const great = { chargeId: charges.atDisbursement, amount: 20_000 }
+  const smaller = { externalId: await givenLoanWith({ charges: [great] }), principal: 10_000 }
+  t.match(await waitingReason('LOAN_UPDATE', smaller), /20000 at disbursement is more than/)
+})
