@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import {
   atLedger,
@@ -17,19 +18,25 @@ import { operate, startTestService, type TestService } from '../support/service.
 import { testLedger } from '../support/test-ledger.ts'
 import { until } from '../support/until.ts'
 
-/** LENDER_01 has a product of its own, which each test defines. */
-async function start(t: Test, member: object = {}, isContractTest = false) {
+type Given = (service: Pick<TestService, 'ledger'>, name: string) => Promise<unknown>
+
+/** LENDER_01 has a product of its own, which the ledger has before the service starts. */
+async function start(t: Test, given: Given, member: object = {}, isContractTest = false) {
   const product = newName('Product')
+  const sandbox = await startSandbox({ port: 0 })
+  t.teardown(() => sandbox.close())
+  const ledger = { ...sandbox, ...(isContractTest ? testLedger : undefined) }
+  const productId = await given({ ledger }, product)
   const LENDERS_FILE = lendersFile(t, { LENDER_01: { product, ...member } })
-  const real = isContractTest ? testLedger : undefined
-  const settings = real && {
-    LEDGER_URL: real.url,
-    LEDGER_USERNAME: real.username,
-    LEDGER_PASSWORD: real.password,
-    LEDGER_TENANT: real.tenant,
-  }
-  const service = await startTestService(t, { LENDERS_FILE, ...settings })
-  return { ...service, ledger: { ...service.ledger, ...real }, product }
+  const { username = 'mifos', password = 'password', tenant = 'default' } = testLedger ?? {}
+  const service = await startTestService(t, {
+    LENDERS_FILE,
+    LEDGER_URL: ledger.url,
+    LEDGER_USERNAME: username,
+    LEDGER_PASSWORD: password,
+    LEDGER_TENANT: tenant,
+  })
+  return { ...service, ledger, productId }
 }
 
 async function givenClient({ call }: TestService): Promise<string> {
@@ -58,8 +65,7 @@ const byCharge = (charges: { chargeId: number }[]) =>
 t.test(
   'a loan from a product with terms equals, field by field and instalment by instalment, one from its template',
   async t => {
-    const service = await start(t, {}, true)
-    const productId = await givenProductWithTerms(service, service.product)
+    const service = await start(t, givenProductWithTerms, {}, true)
     const client = await givenClient(service)
     const [ours, theirs] = [newName('L'), newName('L')]
     t.match(await operate(service.call, 'LOAN_CREATE', loanData(ours, client)), {
@@ -69,11 +75,11 @@ t.test(
     const template = await atLedger(
       service,
       'GET',
-      `/loans/template?templateType=individual&clientId=${clientId}&productId=${productId}`,
+      `/loans/template?templateType=individual&clientId=${clientId}&productId=${service.productId}`,
     )
     await atLedger(service, 'POST', '/loans', {
       ...ledgerLoanBody(theirs, clientId),
-      productId,
+      productId: service.productId,
       graceOnPrincipalPayment: template.graceOnPrincipalPayment,
       graceOnInterestPayment: template.graceOnInterestPayment,
       graceOnInterestCharged: template.graceOnInterestCharged,
@@ -99,8 +105,7 @@ t.test(
 )
 
 t.test('with productTerms "request", a loan gets only what the request says', async t => {
-  const service = await start(t, { productTerms: 'request' })
-  await givenProductWithTerms(service, service.product)
+  const service = await start(t, givenProductWithTerms, { productTerms: 'request' })
   const loan = newName('L')
   await operate(service.call, 'LOAN_CREATE', loanData(loan, await givenClient(service)))
   const made = await loanIn(service, loan)
@@ -110,8 +115,9 @@ t.test('with productTerms "request", a loan gets only what the request says', as
 
 t.test('a row of a portfolio gets its product’s terms only where copyToPortfolio asks', async t => {
   const graceIn = async (member: object) => {
-    const service = await start(t, member)
-    await givenProduct(service, service.product, { graceOnPrincipalPayment: 2 })
+    const given: Given = (service, name) =>
+      givenProduct(service, name, { graceOnPrincipalPayment: 2 })
+    const service = await start(t, given, member)
     const row = { lender: 'LENDER_01', loan_external_id: 'P-1', disbursed_on_date: '' }
     t.match(await migrateCsv(service, 'loans', loansCsv(row)), { done: 1 })
     return (await loanIn(service, 'P-1')).graceOnPrincipalPayment
@@ -121,12 +127,6 @@ t.test('a row of a portfolio gets its product’s terms only where copyToPortfol
 })
 
 t.test('LOAN_CREATE waits for a charge that cannot be applied, and names it', async t => {
-  const products = { LENDER_01: newName('P'), LENDER_02: newName('P'), LENDER_03: newName('P') }
-  const members = Object.entries(products).map(([code, product]) => [code, { product }])
-  const service = await startTestService(t, {
-    LENDERS_FILE: lendersFile(t, Object.fromEntries(members)),
-  })
-  const client = await givenClient(service)
   const kinds = [
     ['LENDER_01', { name: 'Visit' }, /charge Visit .*day or at an event that no request names/],
     [
@@ -136,10 +136,18 @@ t.test('LOAN_CREATE waits for a charge that cannot be applied, and names it', as
     ],
     ['LENDER_03', { name: 'Old', chargeTimeType: 1, active: false }, /charge Old .*not active/],
   ] as const
+  const sandbox = await startSandbox({ port: 0 })
+  t.teardown(() => sandbox.close())
+  const lenders: Record<string, object> = {}
   for (const [lender, charge] of kinds) {
-    const id = await givenCharge(service, { amount: 10, ...charge })
-    await givenProduct(service, products[lender], { charges: [{ id }] })
+    const id = await givenCharge({ ledger: sandbox }, { amount: 10, ...charge })
+    const product = newName('P')
+    lenders[lender] = { product }
+    await givenProduct({ ledger: sandbox }, product, { charges: [{ id }] })
   }
+  const LENDERS_FILE = lendersFile(t, lenders)
+  const service = await startTestService(t, { LENDERS_FILE, LEDGER_URL: sandbox.url })
+  const client = await givenClient(service)
   for (const [lenderConfig, , reason] of kinds) {
     const loan = newName('L')
     const data = { ...loanData(loan, client), lenderConfig }
@@ -157,9 +165,8 @@ t.test('LOAN_CREATE waits for a charge that cannot be applied, and names it', as
 })
 
 t.test('a product is at most a minute old when a loan is made from it', async t => {
-  const service = await start(t)
+  const service = await start(t, givenProduct)
   const client = await givenClient(service)
-  await givenProduct(service, service.product)
   const make = async () => {
     const loan = newName('L')
     await operate(service.call, 'LOAN_CREATE', loanData(loan, client))
