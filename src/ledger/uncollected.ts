@@ -2,6 +2,7 @@ import { isoDay, namedDay } from '../day.ts'
 import { cannotApply, refuseMoreThanPrincipal } from './charges.ts'
 import { lastDue } from './last-due.ts'
 import type { LedgerLoan } from './loan.ts'
+import { ledgerPath } from './path.ts'
 
 type NewTerms = {
   principal: number
@@ -13,7 +14,7 @@ type NewTerms = {
 
 /** With these terms, the ledger would accept charges of the loan that it never collects. @throws LedgerTrouble */
 export function refuseUncollected(loan: LedgerLoan, terms: NewTerms): void {
-  const path = `/loans/${loan.id}`
+  const path = ledgerPath(['loans', loan.id])
   const whose = `the loan ${loan.externalId}`
   const charges = loan.charges ?? []
   refuseMoreThanPrincipal(path, charges, whose, terms.principal)

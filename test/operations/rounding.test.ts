@@ -3,9 +3,13 @@ import { atLedger, control, disbursal, givenLoan, loanData } from '../support/lo
 import { operate, startTestService } from '../support/service.ts'
 
 t.test('an operation is refused if, and only if, the ledger would round its amount', async t => {
-  const service = await startTestService(t)
+  const rounding = { product: 1, decimalPlaces: 0, inMultiplesOf: 50 }
+  const service = await startTestService(
+    t,
+    {},
+    { atLedger: sandbox => control(sandbox, 'PUT', '/rounding', rounding) },
+  )
   const { call } = service
-  await control(service, 'PUT', '/rounding', { product: 1, decimalPlaces: 0, inMultiplesOf: 50 })
   const created = await givenLoan(call)
   const approved = await givenLoan(call, 'approved')
   const { clientExternalId: client } = await atLedger(

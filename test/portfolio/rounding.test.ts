@@ -6,8 +6,12 @@ import { paymentService } from '../support/payments.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 
 t.test('an amount with more decimals than the loan’s currency fails its row', async t => {
-  const service = await paymentService(t)
-  await control(service, 'PUT', '/rounding', { product: 2, decimalPlaces: 0, inMultiplesOf: 0 })
+  const rounding = { product: 2, decimalPlaces: 0, inMultiplesOf: 0 }
+  const service = await paymentService(
+    t,
+    {},
+    { atLedger: sandbox => control(sandbox, 'PUT', '/rounding', rounding) },
+  )
 
   t.test('a dry run of loans refuses an amount with too many decimals', async t => {
     const { dry_run } = await migrateCsv(service, 'loans', loans('A'), { dry_run: true })

@@ -4,14 +4,18 @@ import type { Database } from '../../src/database/database.ts'
 import { capturedA, signedA } from './gateway-events.ts'
 import { booksAt, driver } from './ledger-driver.ts'
 import { MONTHLY_TERMS } from './monthly-terms.ts'
-import { type Call, startTestService, type TestService } from './service.ts'
+import { type Call, type Preparation, startTestService, type TestService } from './service.ts'
 import { until } from './until.ts'
 
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 
 /** The whole service, with what payment tests need from it and from its ledger. */
-export async function paymentService(t: Test, changes: NodeJS.ProcessEnv = {}) {
-  return withLedger(await startTestService(t, changes))
+export async function paymentService(
+  t: Test,
+  changes: NodeJS.ProcessEnv = {},
+  preparation: Preparation = {},
+) {
+  return withLedger(await startTestService(t, changes, preparation))
 }
 
 /** The same, after a batch has registered raw.lender_02_gateway_a as a source, whose view an operator may replace. */

@@ -52,17 +52,25 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<{ status: number; headers: Headers; body: any }>
 
+export type Preparation = {
+  gateways?: Gateway[]
+  prepare?(db: Database): Promise<unknown>
+  atLedger?(service: Pick<TestService, 'ledger'>): Promise<unknown>
+}
+
 /**
- * Runs the whole service in this process, with its own database and ledger. `prepare` runs before it starts.
+ * Runs the whole service in this process, with its own database and ledger. `prepare` and `atLedger` run before it
+ * starts: it reads some of the ledger at once.
  */
 export async function startTestService(
   t: Test,
   changes: NodeJS.ProcessEnv = {},
-  { gateways, prepare }: { gateways?: Gateway[]; prepare?(db: Database): Promise<unknown> } = {},
+  { gateways, prepare, atLedger }: Preparation = {},
 ): Promise<TestService> {
   const { url: databaseUrl, db } = await freshDatabase(t)
   await prepare?.(db)
   const ledger = await startSandbox({ port: 0 })
+  await atLedger?.({ ledger })
   const config = readConfig(testEnv(databaseUrl, ledger.url, changes), gateways)
   const service = await startRole(config, logger(config.LOG_LEVEL))
   t.teardown(async () => {
