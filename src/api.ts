@@ -20,12 +20,14 @@ import { registerFeatures } from './http/register-features.ts'
 import { sendSafeHeaders } from './http/safe-headers.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
+import { warnOfWideProxies } from './http/warn-of-wide-proxies.ts'
 import { operationControlRoutes } from './operations/control-routes.ts'
 import { pauseRoutes } from './operations/pause-routes.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs.ts'
 import { measureRequests } from './ops/measure-requests.ts'
+import { keepApart } from './ops/ops-port.ts'
 import { opsRoutes } from './ops/routes.ts'
 import { assignRoutes } from './payments/assign-routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
@@ -59,12 +61,15 @@ export async function buildApi(
 ): Promise<FastifyInstance> {
   const callersToken = requireInternalToken(config.INTERNAL_TOKEN)
   const frameworkErrors = unreadablePath(callersToken, trackingPathRefusal)
-  const app = openServer({ log, trustProxy: config.TRUST_PROXY, frameworkErrors }, limits)
+  const { TRUST_PROXY: trustProxy, CONNECTIONS_PER_ADDRESS: connectionsPerAddress } = config
+  const app = openServer({ log, trustProxy, connectionsPerAddress, frameworkErrors }, limits)
+  warnOfWideProxies(log, trustProxy)
   const context = apiContext(services, config, log, limits)
   app.addHook('onClose', context.portfolio.close)
   measureRequests(app, services.metrics.registry)
   services.traces.watch(app)
   await sendSafeHeaders(app)
+  if (config.OPS_PORT !== undefined) app.addHook('onRequest', keepApart(config.OPS_PORT))
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
 

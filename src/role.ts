@@ -28,6 +28,7 @@ import { watchCase } from './ledger/watch-case.ts'
 import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
+import { listenForOps } from './ops/ops-port.ts'
 import { poolGauge } from './ops/pool-gauge.ts'
 import { processGauge } from './ops/process-gauge.ts'
 import type { Traces } from './ops/traces.ts'
@@ -91,7 +92,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
     await prepareAll(patient, config)
     await boss.start()
     // Before taking any work: a process that cannot listen must not claim anything.
-    const url = await app.listen({ host: config.HOST, port: config.PORT, backlog })
+    const url = await listen(app, config)
     if (isWorker) {
       worker = await startWorker({ ...shared, patient, log }, config)
       await housekeeping.start()
@@ -101,6 +102,14 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
     await close()
     throw error
   }
+}
+
+async function listen(
+  app: FastifyInstance,
+  { HOST: host, PORT: port, OPS_PORT: opsPort }: Config,
+): Promise<string> {
+  if (opsPort !== undefined) await listenForOps(app, { host, port: opsPort })
+  return app.listen({ host, port, backlog })
 }
 
 type Parts = {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readClientSettings, readConfig } from '../src/config/config.ts'
 import { Settings } from '../src/config/settings.ts'
+import { warnOfWideProxies } from '../src/http/warn-of-wide-proxies.ts'
 import { lendersFile } from './support/lenders-file.ts'
 import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'
@@ -200,6 +201,21 @@ t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
     '10.0.0.0/8',
     '127.0.0.1',
   ])
+})
+
+t.test('a network in TRUST_PROXY that holds more than proxies is warned of', async t => {
+  const lines: string[] = []
+  const warn = (line: string) => void lines.push(line)
+  warnOfWideProxies({ warn }, ['10.0.0.5', '10.0.1.0/24', 'fd00::/64', '::1'])
+  t.same(lines, [])
+  warnOfWideProxies({ warn }, ['10.0.0.5', '10.0.0.0/8', 'fd00::/32'])
+  matchEach(t, lines, [/^TRUST_PROXY trusts whoever calls from 10\.0\.0\.0\/8, fd00::\/32:/])
+})
+
+t.test('OPS_PORT is another port than PORT', async t => {
+  t.match(complaints({ PORT: '3000', OPS_PORT: '3000' }), [/^OPS_PORT is invalid/])
+  t.match(complaints({ PORT: undefined, OPS_PORT: '3000' }), [/^OPS_PORT is invalid/])
+  t.same(complaints({ PORT: '3000', OPS_PORT: '9090' }), [])
 })
 
 t.test('a ledger URL that does not end in /api/v1 stops the start', async t => {

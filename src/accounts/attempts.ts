@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
 import type { Database, Trx } from '../database/database.ts'
-import { addressKey, nameKey, pairKey } from './attempt-keys.ts'
+import { addressKey } from '../http/address-key.ts'
+import { nameKey, pairKey } from './attempt-keys.ts'
 import { attemptStore } from './attempt-store.ts'
 import { TooManyAttempts } from './too-many-attempts.ts'
 

@@ -59,8 +59,9 @@ export function readConfig(
     secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
   }))
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , [lenders, accounts]] = allOf([
+  const [settings, , , , [lenders, accounts]] = allOf([
     () => checked(Settings, env),
+    () => checkPorts(env),
     () => checkAdmin(env),
     () => checkCallbacks(env),
     () => {
@@ -108,6 +109,11 @@ function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
   })
   if (lines.length > 0) throw new ConfigError(lines.join('\n'))
   return values as T
+}
+
+function checkPorts({ PORT = '', OPS_PORT = '' }: NodeJS.ProcessEnv): void {
+  if (OPS_PORT !== '' && Number(OPS_PORT) === Number(PORT || Settings.properties.PORT.default))
+    throw new ConfigError('OPS_PORT is invalid: it must differ from PORT. Example: OPS_PORT=9090')
 }
 
 function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void {

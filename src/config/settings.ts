@@ -17,6 +17,26 @@ export const Settings = Type.Object({
   }),
   HOST: text('the address to listen on', '0.0.0.0', { default: '127.0.0.1' }),
   PORT: wholeNumber('the port to listen on', 3000, 0, 65_535),
+  OPS_PORT: Type.Optional(
+    Type.Integer({
+      description: 'the port for metrics, docs and the details of readyz; unset: PORT',
+      examples: [9090],
+      minimum: 1,
+      maximum: 65_535,
+    }),
+  ),
+  CONNECTIONS_PER_ADDRESS: wholeNumber(
+    'how many connections one address may hold, except for TRUST_PROXY; 0: any number',
+    0,
+    0,
+    65_535,
+  ),
+  WEBHOOKS_PER_MINUTE: wholeNumber(
+    'how many events a minute each process takes from one address, except for those with a valid signature or from allowedCidrs; 0: any number',
+    0,
+    0,
+    1_000_000,
+  ),
   DATABASE_URL: text('PostgreSQL 15 or newer', 'postgres://loanops:secret@localhost:5432/loanops', {
     format: 'database-url',
   }),
@@ -235,7 +255,7 @@ export const Settings = Type.Object({
     },
   ),
   TRUST_PROXY: Type.Optional(
-    text('addresses or networks of our own proxies, comma-separated', '10.0.0.0/8', {
+    text('the exact addresses of our own proxies, or networks, comma-separated', '10.0.0.5', {
       // A mere "true" would trust whatever address a caller puts into X-Forwarded-For.
       format: 'proxies',
     }),

@@ -4,13 +4,21 @@ import type { FastifyRequest } from 'fastify'
 const AmbiguousHost = createError('INVALID_PAYLOAD', '%s', 400)
 
 /** An onRequest hook: a proxy in front might read another host from such a request than we do. */
-export async function refuseAmbiguousHost({ raw, headers }: FastifyRequest): Promise<void> {
+export function refuseAmbiguousHost(
+  { raw, headers }: FastifyRequest,
+  _: unknown,
+  done: (error?: Error) => void,
+): void {
   const hosts = raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host')
-  if (hosts.length > 1) throw new AmbiguousHost('The request has more than one Host header')
-  const { url = '' } = raw
-  if (url.startsWith('/') || url === '*') return
-  // In this form, which proxies are sent, the target names the host once more.
-  const named = /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]
-  if (named === undefined || named.toLowerCase() !== headers.host?.toLowerCase())
-    throw new AmbiguousHost('The request names another host than its Host header')
+  if (hosts.length > 1) done(new AmbiguousHost('The request has more than one Host header'))
+  else if (namesAnother(raw.url ?? '', headers.host))
+    done(new AmbiguousHost('The request names another host than its Host header'))
+  else done()
+}
+
+/** In its form for proxies, the target names the host once more. */
+function namesAnother(target: string, host = ''): boolean {
+  if (target.startsWith('/') || target === '*') return false
+  const [, named] = /^https?:\/\/([^/?#]*)/i.exec(target) ?? []
+  return named?.toLowerCase() !== host.toLowerCase()
 }

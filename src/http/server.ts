@@ -19,10 +19,11 @@ import { validator } from './validator.ts'
 type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
   log: FastifyBaseLogger
   trustProxy: string[]
+  connectionsPerAddress: number
 }
 
 export function openServer(
-  { log, trustProxy, ...options }: Options,
+  { log, trustProxy, connectionsPerAddress: perAddress, ...options }: Options,
   limits: typeof httpLimits,
 ): FastifyInstance {
   const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
@@ -39,7 +40,7 @@ export function openServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
-  limitConnections(app, { connections, keptAlive })
+  limitConnections(app, { connections, keptAlive, perAddress, trustProxy })
   app.addHook('onRequest', refuseAmbiguousHost)
   readJsonBodies(app)
   app.setValidatorCompiler(validator)

@@ -17,7 +17,7 @@ export const REFUSALS: Record<string, { status: number; cause: string }> = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, cause: 'The body has another content type' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, cause: 'The key was used before with a different body' },
   PRECONDITION_REQUIRED: { status: 428, cause: 'The ETag must be sent as If-Match' },
-  TOO_MANY_ATTEMPTS: { status: 429, cause: 'Too many failed attempts' },
+  TOO_MANY_ATTEMPTS: { status: 429, cause: 'Too many failed attempts, or events' },
   INTERNAL: { status: 500, cause: 'A bug in LoanOps' },
   UNAVAILABLE: { status: 503, cause: 'Nothing can be stored or read now' },
 }

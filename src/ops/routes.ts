@@ -1,15 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { Config } from '../config/config.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
+import { isOnPort } from './ops-port.ts'
 
 const tags = ['health']
 const Readiness = Type.Object({}, { additionalProperties: true })
 
-type Context = { health: Health; metrics: Metrics }
+type Context = { health: Health; metrics: Metrics; config: Pick<Config, 'OPS_PORT'> }
 
 /** Served by every process, whatever its role, without a token. */
-export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypebox {
+export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/healthz',
@@ -34,9 +36,12 @@ export function opsRoutes({ health, metrics }: Context): FastifyPluginAsyncTypeb
           response: { 200: Readiness, 503: Readiness },
         },
       },
-      async (_, reply) => {
-        const readiness = await health()
-        return reply.code(readiness.status === 'ready' ? 200 : 503).send(readiness)
+      async (request, reply) => {
+        const { status, ...details } = await health()
+        const { OPS_PORT: opsPort } = config
+        const isWhole = opsPort === undefined || isOnPort(request, opsPort)
+        const code = status === 'ready' ? 200 : 503
+        return reply.code(code).send({ status, ...(isWhole ? details : {}) })
       },
     )
 

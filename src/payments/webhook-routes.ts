@@ -14,6 +14,7 @@ import { enqueueEvents } from './enqueue-events.ts'
 import type { PayloadFields } from './gateways/gateway.ts'
 import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
+import { limitEvents } from './limit-events.ts'
 import { paymentCounters } from './payment-counters.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { verdict } from './verdict.ts'
@@ -35,6 +36,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { lenders } = config
   const counters = metrics.of(paymentCounters)
   const enqueue = enqueueEvents(db, boss, watch)
+  const limit = limitEvents(config)
 
   return async app => {
     warnOfUnauthenticated(app.log, config)
@@ -46,7 +48,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       request.headers = { 'content-type': 'application/octet-stream' }
     })
     for (const gateway of config.gateways)
-      app.post(gateway.path, routeOptions(gateway), async request => {
+      app.post(gateway.path, routeOptions(gateway, config), async request => {
         await take(gateway, request)
         return { received: true as const }
       })
@@ -63,6 +65,8 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     })
     const { isRefused, verifiedBy } = verdict(lenders, gateway, lender, body, headers)
     const labels = { gateway: gateway.name, lender }
+    if (verifiedBy === null)
+      await limit({ address: addressOf(request), gateway: gateway.name, lender })
     if (verifiedBy === null && isRefused) {
       counters.signatureFailures.inc(labels)
       throw new InvalidSignature()
@@ -92,7 +96,7 @@ function eventOf(
   }
 }
 
-function routeOptions({ name, title, headers }: OpenGateway) {
+function routeOptions({ name, title, headers }: OpenGateway, { WEBHOOKS_PER_MINUTE }: Config) {
   const described = Object.entries(headers).map(([name, description]) => [
     name,
     Type.Optional(Type.String({ description })),
@@ -103,7 +107,10 @@ function routeOptions({ name, title, headers }: OpenGateway) {
     validatorCompiler: () => () => true,
     schema: {
       operationId: `receive${operationName(name)}Event`,
-      'x-refusals': ['INVALID_SIGNATURE'],
+      'x-refusals': [
+        'INVALID_SIGNATURE',
+        ...(WEBHOOKS_PER_MINUTE > 0 ? ['TOO_MANY_ATTEMPTS'] : []),
+      ],
       tags: ['payments'],
       summary: `Receives an event of ${title}`,
       security: [],

@@ -1,19 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { buildApi } from '../../src/api.ts'
+import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { openWatch } from '../../src/database/watch.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { httpLimits } from '../../src/http/limits.ts'
-import { openLedger } from '../../src/ledger/client.ts'
-import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
-import { openMetrics } from '../../src/ops/metrics.ts'
-import { openTraces } from '../../src/ops/open-traces.ts'
-import { openQueue } from '../../src/queue/queue.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { answerOn, connected, startLimited as start } from '../support/limited-api.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { startProcessFor } from '../support/process.ts'
 import { problemIn, rawHttp } from '../support/raw-http.ts'
@@ -208,34 +202,6 @@ t.test('a request during a stop gets a 503 problem that asks the caller to retry
   t.match(problemIn(whole), { status: 503, code: 'UNAVAILABLE' })
 })
 
-async function start(t: Test, limits: typeof httpLimits): Promise<string> {
-  const { db, url } = await freshDatabase(t)
-  const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
-  const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
-  await boss.start()
-  t.teardown(() => boss.stop({ graceful: false }))
-  const services = {
-    db,
-    boss,
-    metrics: openMetrics(),
-    watch: openWatch(),
-    traces: await openTraces(config, logger('silent')),
-    ledger: openLedger(config),
-    slots: openSlots(config.LEDGER_CONCURRENCY),
-    health: async () => ({
-      status: 'ready' as const,
-      database: 'ok' as const,
-      queue: 'ok' as const,
-      stuck: [],
-      ledger: { waiting_for: [], pause: null, in_front: null },
-      callbacks: null,
-    }),
-  }
-  const app = await buildApi(services, config, logger('silent'), limits)
-  t.teardown(() => app.close())
-  return app.listen({ port: 0, host: '127.0.0.1' })
-}
-
 /** Sends a little at a time, as over a slow line, until another request has come to its end. */
 async function* dribbled(bytes: Buffer, another: () => Promise<void>): AsyncGenerator<Uint8Array> {
   let at = 1
@@ -249,19 +215,4 @@ async function* dribbled(bytes: Buffer, another: () => Promise<void>): AsyncGene
     if (at < bytes.length - 1) yield bytes.subarray(at, ++at)
   }
   yield bytes.subarray(at)
-}
-
-function connected(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(socket))
-    socket.on('error', reject)
-  })
-}
-
-function answerOn(socket: Socket, path = '/healthz'): Promise<string> {
-  return new Promise(resolve => {
-    socket.once('data', chunk => resolve(String(chunk)))
-    socket.once('close', () => resolve(''))
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n\r\n`)
-  })
 }

@@ -1,0 +1,17 @@
+import { BlockList, isIPv6 } from 'node:net'
+
+/** A dual-stack socket maps IPv4 addresses to IPv6. */
+export const plainAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
+
+/** @param networks addresses, or networks in CIDR notation @returns whether an address is in one of them */
+export function inNetworks(networks: string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/')
+    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    else list.addSubnet(address, Number(prefix), familyOf(address))
+  }
+  return address => list.check(address, familyOf(address))
+}
+
+const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
