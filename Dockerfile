@@ -1,4 +1,5 @@
 # One image for both roles; `command` says which. Node strips the types, so there is no build.
+# The base image is named by tag, so that each build has the newest fixes of Node and Debian; pin a digest that you have checked.
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -28,7 +28,16 @@ import { runBatch, webhooks } from './support/payments.ts'
 import { loansCsv } from './support/rows.ts'
 import { caller, operate, TOKEN, testEnv } from './support/service.ts'
 
-type Container = { command?: string[]; volumes?: string[]; environment?: object }
+type Container = {
+  command?: string[]
+  volumes?: string[]
+  environment?: object
+  ports?: string[]
+  cap_drop?: string[]
+  security_opt?: string[]
+  pids_limit?: number
+  mem_limit?: string
+}
 
 const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as {
   services: Record<'secrets' | 'postgres' | 'migrate' | 'api' | 'worker' | 'sandbox', Container>
@@ -66,6 +75,20 @@ t.test('each container of compose.yaml can read its own secrets and no other’s
   for (const name of ['INTERNAL_TOKEN', 'JWT_SECRET', 'ADMIN_PASSWORD'])
     t.same(holding(api[name] as string), ['api/env'], name)
 })
+
+t.test(
+  'no container of compose.yaml may gain rights, exhaust the machine or be reached from others',
+  t => {
+    for (const [name, container] of Object.entries(services)) {
+      t.same(container.cap_drop, ['ALL'], name)
+      t.same(container.security_opt, ['no-new-privileges:true'], name)
+      t.ok((container.pids_limit ?? 0) > 0, name)
+      t.match(container.mem_limit, /^\d+[mg]$/, name)
+      for (const port of container.ports ?? []) t.match(port, /^127\.0\.0\.1:/, name)
+    }
+    t.end()
+  },
+)
 
 t.test(
   'with the roles of compose.yaml, an owner that is not a superuser migrates, and members of the runtime role run the service',
