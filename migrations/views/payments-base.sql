@@ -165,7 +165,8 @@ $$;
 -- An item of the gateway's own list that a fetch could not read.
 create or replace function base.set_aside(event jsonb) returns base.fact language sql stable parallel safe as $$
   select case when event -> 'may_be_money' = 'true' then base.unreadable(base.without_nulls(jsonb_build_object(
-    'payment_id', base.text_of(event -> 'payment_id'), 'reason', base.text_of(event -> 'reason')))) end
+    'kind', base.text_of(event -> 'kind'), 'payment_id', base.text_of(event -> 'payment_id'),
+    'of_payment_id', base.text_of(event -> 'of_payment_id'), 'reason', base.text_of(event -> 'reason')))) end
 $$;
 
 -- A listed type may end in *, which matches any text.

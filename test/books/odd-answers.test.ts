@@ -201,6 +201,30 @@ t.test('an unreadable item of a payment that is here already is not in suspense'
   t.equal(body.payments.length, 1)
 })
 
+t.test('what an operator posts from an unreadable item is not posted again', async t => {
+  let currency: string | null = null
+  const { settings } = await oddGateway(t, asked => listOfA(itemOfA('pay_1', { currency }))(asked))
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments')
+  const [{ gateway_payment_id: id }] = body.payments
+  const post = {
+    outcome: 'post',
+    external_loan_id: 'L-1',
+    amount: 1_000,
+    paid_on: '05 February 2026',
+  }
+  t.match(await service.resolve(id, { ...post, note: 'seen at the gateway' }), { status: 200 })
+  await service.batch()
+  currency = 'INR'
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await service.batch()
+  t.match(await service.repayments(), [{ externalId: 'gateway_a-pay_1', amount: 1_000 }])
+  t.equal((await service.repayments()).length, 1)
+})
+
 t.test('an odd refund or dispute of gateway A hides no other', async t => {
   const reversal = (id: string, more: object) => ({
     id,

@@ -51,14 +51,16 @@ async function knownPayments(trx: Trx, { account, claim }: Fetch, unreadable: Un
 
 function eventOf(
   { account, claim, lenders }: Fetch,
-  { item, reason, paymentId, hides }: Unreadable & { hides: boolean },
+  { kind, item, reason, paymentId, hides }: Unreadable & { hides: boolean },
 ): PaymentEvent {
   const { gateway } = account
   const body = {
     event: EVENT_TYPE,
     may_be_money: hides,
+    kind,
     reason,
-    payment_id: paymentId,
+    // What an operator posts from it is posted as this payment.
+    [kind === 'refund' || kind === 'dispute' ? 'of_payment_id' : 'payment_id']: paymentId,
     item,
   }
   return {

@@ -4,6 +4,7 @@ import { gatewayAPayments, gatewayASettlements } from './gateway-a-exports.ts'
 import { gatewayBEvents, gatewayBSummary } from './gateway-b-exports.ts'
 import { statementFile } from './statement-file.ts'
 
+const MAX_SHOWN_CHARACTERS = 60
 const TEMPLATE = '/api/gateways/statement-template.csv'
 
 const names = statementFile.columns.map(({ name }) => name)
@@ -42,10 +43,12 @@ export function recognise(cells: string[], gateway: string): Layout | undefined 
   return {
     format,
     fields,
-    labels: new Map(fields.map((field, at) => [field, (cells[at] ?? '').trim()])),
-    ignored: cells.flatMap((name, at) => (fields[at] === '' ? [name.trim()] : [])),
+    labels: new Map(fields.map((field, at) => [field, shown(cells[at])])),
+    ignored: cells.flatMap((name, at) => (fields[at] === '' ? [shown(name)] : [])),
   }
 }
+
+const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)
 
 /** @throws UnreadableFile that says what is missing of the template */
 export function recogniseHeader(cells: string[], gateway: string): Layout {
