@@ -14,7 +14,15 @@ const PATIENCE_MS = 5_000
 
 type Payment = { gateway: string; id: string; loan: string | null; rupees: number }
 export type Acts = Record<
-  'undone' | 'assigned' | 'posted' | 'handled' | 'dismissed' | 'readBack' | 'batches',
+  | 'undone'
+  | 'assigned'
+  | 'posted'
+  | 'handled'
+  | 'dismissed'
+  | 'reopened'
+  | 'readBack'
+  | 'reread'
+  | 'batches',
   number
 >
 
@@ -33,7 +41,9 @@ export function actAsOperators(
     posted: 0,
     handled: 0,
     dismissed: 0,
+    reopened: 0,
     readBack: 0,
+    reread: 0,
     batches: 0,
   }
   const db = connect()
@@ -53,9 +63,16 @@ export function actAsOperators(
     while (!isOver) {
       await new Promise(resolve => setTimeout(resolve, ACT_EVERY_MS))
       const chance = draw()
-      const act = chance < 0.4 ? undo : chance < 0.85 ? decide : chance < 0.92 ? readBack : runBatch
-      await act().catch(() => undefined)
+      await actFor(chance)().catch(() => undefined)
     }
+  }
+
+  function actFor(chance: number): () => Promise<void> {
+    if (chance < 0.4) return undo
+    if (chance < 0.75) return decide
+    if (chance < 0.8) return reopen
+    if (chance < 0.87) return readBack
+    return chance < 0.92 ? reread : runBatch
   }
 
   async function undo(): Promise<void> {
@@ -88,24 +105,24 @@ export function actAsOperators(
     const known = loan ?? (await anyOf('posted'))?.loan
     const chance = draw()
     const path = `/api/payments/${gateway}/${id}`
-    const note = 'decided in chaos'
-    const decisions = {
-      posted: {
-        outcome: 'post',
-        external_loan_id: known,
-        amount: rupees,
-        paid_on: '06 February 2026',
-        note,
-      },
-      handled: { outcome: 'handled', note },
-      dismissed: { outcome: 'dismiss', note },
-    }
     if (chance < 0.5) {
       if (await isDone(`${path}/assign`, { external_loan_id: known })) acts.assigned++
       return
     }
     const way = chance < 0.8 ? 'posted' : chance < 0.9 ? 'handled' : 'dismissed'
-    if (await isDone(`${path}/resolve`, decisions[way])) acts[way]++
+    if (await isDone(`${path}/resolve`, decisionsOn(known, rupees)[way])) acts[way]++
+  }
+
+  async function reopen(): Promise<void> {
+    const payment = (await anyOf('dismissed')) ?? (await anyOf('handled'))
+    if (payment === undefined) return
+    const { gateway, id } = payment
+    const resolution = { outcome: 'reopen', note: 'reopened in chaos' }
+    if (await isDone(`/api/payments/${gateway}/${id}/resolve`, resolution)) acts.reopened++
+  }
+
+  async function reread(): Promise<void> {
+    if (await rereadSource(db, draw)) acts.reread++
   }
 
   async function runBatch(): Promise<void> {
@@ -132,4 +149,24 @@ export function actAsOperators(
        order by gateway, gateway_payment_id`.execute(db)
     return rows[Math.floor(draw() * rows.length)]
   }
+}
+
+function decisionsOn(loan: string | null | undefined, rupees: number) {
+  const note = 'decided in chaos'
+  const post = { external_loan_id: loan, amount: rupees, paid_on: '06 February 2026' }
+  return {
+    posted: { outcome: 'post', ...post, note },
+    handled: { outcome: 'handled', note },
+    dismissed: { outcome: 'dismiss', note },
+  }
+}
+
+async function rereadSource(db: Database, draw: () => number): Promise<boolean> {
+  const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
+    db,
+  )
+  const source = rows[Math.floor(draw() * rows.length)]
+  if (source === undefined) return false
+  await sql`select ops.reread(${source.name}, '-infinity')`.execute(db)
+  return true
 }
