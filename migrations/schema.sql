@@ -196,6 +196,12 @@ create table core.gateway_window (
 CREATE INDEX gateway_window_covers ON core.gateway_window USING gist (covers);
 CREATE INDEX gateway_window_of_file ON core.gateway_window USING btree (statement_id) WHERE (statement_id IS NOT NULL);
 
+create table core.lender (
+  code text not null,
+  constraint lender_code_check CHECK ((code ~ '^[A-Z][A-Z0-9_]{0,39}$'::text)),
+  constraint lender_pkey PRIMARY KEY (code)
+);
+
 create table core.loan_product (
   external_loan_id text not null,
   product text not null,
@@ -473,6 +479,7 @@ create table loanops.audit (
   request_id text,
   detail jsonb default '{}'::jsonb not null,
   caller text,
+  session_role text,
   constraint audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_action ON loanops.audit USING btree (action, at);
@@ -480,6 +487,7 @@ CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
 CREATE INDEX audit_at ON loanops.audit USING btree (at);
 CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_stamp BEFORE INSERT ON loanops.audit FOR EACH ROW EXECUTE FUNCTION stamp_audit();
 
 create table loanops.bulk (
   id uuid not null,

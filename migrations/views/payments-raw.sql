@@ -59,7 +59,8 @@ create or replace function raw.make_store(lender text, gateway text) returns tex
 declare
   store text := lower(lender) || '_' || gateway;
 begin
-  if lender !~ '^[A-Z][A-Z0-9_]{0,39}$' or not exists (select from core.gateway g where g.name = make_store.gateway) then
+  if not exists (select from core.lender l where l.code = make_store.lender)
+     or not exists (select from core.gateway g where g.name = make_store.gateway) then
     raise exception 'no raw table for lender % and gateway %', lender, gateway using errcode = 'invalid_parameter_value';
   end if;
   if not exists (select from pg_trigger

@@ -187,6 +187,10 @@ export interface CoreGatewayWindow {
   statement_id: string | null;
 }
 
+export interface CoreLender {
+  code: string;
+}
+
 export interface CoreLoanProduct {
   external_loan_id: string;
   learned_at: Generated<Timestamp>;
@@ -401,6 +405,7 @@ export interface LoanopsAudit {
   detail: Generated<Json>;
   id: string;
   request_id: string | null;
+  session_role: string | null;
   subject: string;
 }
 
@@ -676,6 +681,7 @@ export interface DB {
   "core.gateway_account": CoreGatewayAccount;
   "core.gateway_missed": CoreGatewayMissed;
   "core.gateway_window": CoreGatewayWindow;
+  "core.lender": CoreLender;
   "core.loan_product": CoreLoanProduct;
   "core.payment_here": CorePaymentHere;
   "core.pending_event": CorePendingEvent;

@@ -1,5 +1,6 @@
 import type { Feature } from '../engine/feature.ts'
 import { PAYMENT_CRASH_POINTS } from './crash-points.ts'
+import { knowLenders } from './know-lenders.ts'
 import { paymentCounters } from './payment-counters.ts'
 import { paymentGauges } from './payment-gauges.ts'
 import { purgeEvents } from './purge-events.ts'
@@ -8,6 +9,7 @@ import { repayment } from './repayment.ts'
 import { unrecordedGauge } from './unrecorded-gauge.ts'
 
 export const paymentsFeature: Feature = {
+  prepare: knowLenders,
   operations: (db, config) => [repayment(db, config)],
   gauges: [
     ({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log),

@@ -5,6 +5,8 @@ import { allQueues } from '../../src/worker.ts'
 export const TEMPLATE = 'loanops_template'
 /** A login whose only privilege is membership of the runtime role. */
 const SERVICE = { user: 'loanops_service', password: 'test' }
+/** The same of the role for workers. */
+const WORKER = { user: 'loanops_worker_service', password: 'test' }
 
 /** The database that each test's database is copied from. */
 export async function makeTemplate(serverUrl: string): Promise<void> {
@@ -15,6 +17,9 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
     await migrate(databaseUrl(serverUrl, TEMPLATE), allQueues)
     await client.query(
       `create role ${SERVICE.user} login password '${SERVICE.password}' in role loanops_runtime`,
+    )
+    await client.query(
+      `create role ${WORKER.user} login password '${WORKER.password}' in role loanops_worker`,
     )
     await compact(databaseUrl(serverUrl, TEMPLATE))
     await letIn(client)
@@ -60,9 +65,12 @@ export function databaseUrl(serverUrl: string, database: string): string {
 }
 
 /** The same database, with the login that a service has in production. */
-export function serviceUrl(ownerUrl: string): string {
+export const serviceUrl = (ownerUrl: string) => urlOf(ownerUrl, SERVICE)
+export const workerUrl = (ownerUrl: string) => urlOf(ownerUrl, WORKER)
+
+function urlOf(ownerUrl: string, { user, password }: typeof SERVICE): string {
   const url = new URL(ownerUrl)
-  url.username = SERVICE.user
-  url.password = SERVICE.password
+  url.username = user
+  url.password = password
   return url.href
 }
