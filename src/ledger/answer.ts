@@ -22,6 +22,8 @@ export type Answer = {
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
   retryAfterMs?: number
+  /** Whose refusal it is, if the ledger's message does not say it. */
+  about?: string
 }
 
 /** A read that did not show what the ledger holds. Nothing was written. */
@@ -73,6 +75,8 @@ export function classifyWrite(
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
   }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
+  if (status === 503 && NEVER_ALLOWED.test(codeOf(body) ?? '')) return { outcome: 'refused' }
+  if (status === 409 && codeOf(body) === AWAITS_CHECKER) return { outcome: 'awaits_approval' }
   // A rate limit lets no call through. A proxy answers 503 also when it loses the ledger during a call.
   if (status === 429) return { outcome: 'not_now', isRecorded, leftNothing: true }
   if (status === 503) return { outcome: 'not_now', isRecorded, leftNothing: isOfLedger }
@@ -84,6 +88,11 @@ export function classifyWrite(
   // stored one.
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
+
+/** An adjustment or a chargeback that the ledger will not allow later either. */
+const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
+/** Of newer ledgers, if the same request already waits for its second person. */
+const AWAITS_CHECKER = 'error.msg.maker.checker.duplicate.pending.submission'
 
 export function codeOf(body: unknown): string | null {
   if (!isOfLedgerShape(body)) return null

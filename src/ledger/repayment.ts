@@ -1,9 +1,9 @@
 import { Decimal } from 'decimal.js'
 import type { Answer } from './answer.ts'
-import type { Ledger, Writer } from './client.ts'
+import type { Ledger, Reader, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
-import { findTransaction, repayLoan } from './loan-calls.ts'
+import { findLoanWithTransactions, findTransaction, repayLoan } from './loan-calls.ts'
 import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 
 export type LedgerRepayment = {
@@ -40,9 +40,22 @@ export async function heldRepayment(
   { ledger }: { ledger: Ledger },
   wanted: LedgerRepayment,
 ): Promise<Held> {
-  const transaction = await findTransaction(ledger, wanted.loanExternalId, wanted.externalId)
+  const transaction = await findRepayment(ledger, wanted.loanExternalId, wanted)
   if (transaction === undefined) return absent
   return comparedRepayment(transaction, wanted)
+}
+
+/** Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. */
+export async function findRepayment<T extends LedgerTransaction = LedgerTransaction>(
+  ledger: Reader,
+  loan: string,
+  { externalId, receiptNumber }: Pick<LedgerRepayment, 'externalId' | 'receiptNumber'>,
+): Promise<T | undefined> {
+  const found = await findTransaction<T>(ledger, loan, externalId)
+  if (found !== undefined) return found
+  const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
+  const lost = transactions.filter(one => !one.externalId)
+  return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber)) as T | undefined
 }
 
 /** One with its receipt number that is not reversed is the same payment, whoever booked it. */

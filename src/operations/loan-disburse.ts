@@ -6,6 +6,7 @@ import { Amount } from '../http/number-fields.ts'
 import { closed } from '../http/schemas.ts'
 import { ExternalId, Note, Text } from '../http/text-fields.ts'
 import type { Answer } from '../ledger/answer.ts'
+import type { Reader } from '../ledger/client.ts'
 import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
 import { loanAnswer } from '../ledger/loan.ts'
@@ -58,7 +59,9 @@ export const loanDisburse = operation({
   async find({ ledger, id }, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
-    const disbursement = await findTransaction(ledger, external_loan_id, id)
+    const disbursement =
+      (await findTransaction(ledger, external_loan_id, id)) ??
+      (await lostDisbursement(ledger, external_loan_id, utr_payment_id))
     const isOurs =
       disbursement !== undefined &&
       isNotReversed(disbursement) &&
@@ -87,6 +90,18 @@ export const loanDisburse = operation({
   },
   holds,
 })
+
+/** Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. */
+async function lostDisbursement(ledger: Reader, loan: string, receipt: string | undefined) {
+  if (receipt === undefined) return undefined
+  const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
+  return transactions.find(
+    one =>
+      one.type?.disbursement === true &&
+      !one.externalId &&
+      one.paymentDetailData?.receiptNumber === receipt,
+  )
+}
 
 type Disbursement = {
   external_loan_id: string

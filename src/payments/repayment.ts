@@ -9,13 +9,9 @@ import { settingRefused } from '../ledger/answer.ts'
 import { isPast } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/held.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
+import { findLoan, findLoanAnswer, readLoanWithTransactions } from '../ledger/loan-calls.ts'
 import {
-  findLoan,
-  findLoanAnswer,
-  findTransaction,
-  readLoanWithTransactions,
-} from '../ledger/loan-calls.ts'
-import {
+  findRepayment,
   type LedgerRepayment,
   postRepayment,
   repaymentAmong,
@@ -186,8 +182,8 @@ async function duplicate(
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
 }
 
-function postedRepayment({ ledger }: Attempt, { externalId }: DuePayment, loanId: string) {
-  return findTransaction<Repayment>(ledger, loanId, externalId)
+function postedRepayment({ ledger }: Attempt, payment: DuePayment, loanId: string) {
+  return findRepayment<Repayment>(ledger, loanId, payment)
 }
 
 /** On any event's day: one that arrived after the repayment was sent may name an earlier one. */

@@ -1,0 +1,96 @@
+import t, { type Test } from 'tap'
+import type { Attempt } from '../../src/engine/operation.ts'
+import { openLedger } from '../../src/ledger/client.ts'
+import { heldRepayment } from '../../src/ledger/repayment.ts'
+import { loanDisburse } from '../../src/operations/loan-disburse.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { atLedger, DAY, disbursal, ledgerLoan } from '../support/loans.ts'
+import { ending, listed, submit } from '../support/operations.ts'
+import { paymentService } from '../support/payments.ts'
+import { ledgerBody, startProxy } from '../support/proxy.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+async function throughProxy(t: Test) {
+  const proxy = await startProxy(t)
+  const service = await paymentService(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  return { proxy, service }
+}
+
+t.test(
+  'a repayment that a newer ledger refuses on a closed loan says that it is not active',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    await service.loan('L-1')
+    const code = 'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid'
+    const body = ledgerBody(403, code, 'Transaction is not allowed on a closed loan.')
+    proxy.interferences = [{ of: 'L-1', on: 'writes', status: 403, body }]
+    await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
+      lender: 'LENDER_02',
+    })
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, {
+      state: 'suspense',
+      reason: 'loan_not_active',
+      detail: /Transaction is not allowed on a closed loan/,
+    })
+  },
+)
+
+t.test('a write that already waits for its second person waits for that approval', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service, 'approved')
+  const body = ledgerBody(409, 'error.msg.maker.checker.duplicate.pending.submission')
+  proxy.interferences = [{ of: loan, on: 'writes', status: 409, body }]
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  const shown = await until(async () => {
+    const operation = await listed(service.call, loan, id)
+    return operation.waiting_for !== null && operation
+  })
+  t.match(shown, { waiting_for: 'ledger_approval' })
+})
+
+t.test('a 503 that forbids an adjustment or a chargeback for good is a refusal', async t => {
+  const { proxy, service } = await throughProxy(t)
+  for (const code of [
+    'error.msg.loan.written.off.update.not.allowed',
+    'error.msg.loan.chargeback.operation.not.allowed',
+  ]) {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [{ of: loan, on: 'writes', status: 503, body: ledgerBody(503, code) }]
+    const change = { externalId: loan, principal: 40_000 }
+    const id = await submit(service.call, 'LOAN_UPDATE', change)
+    t.match(await ending(service.call, id, 5), {
+      status: 'failed',
+      failure_response: { httpStatusCode: '503' },
+    })
+  }
+})
+
+t.test('what lost its external id at the ledger is found by its receipt number', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const ledger = openLedger(service.config)
+  t.teardown(() => ledger.close())
+  const loan = await ledgerLoan(service, 'approved')
+  const path = `/loans/external-id/${loan}`
+  const receipt = (receiptNumber: string) => ({ receiptNumber, paymentTypeId: 1 })
+  await atLedger(service, 'POST', `${path}?command=disburse`, {
+    actualDisbursementDate: DAY,
+    ...receipt('UTR1'),
+  })
+  const paid = { transactionDate: DAY, transactionAmount: 100, ...receipt('pay_1') }
+  await atLedger(service, 'POST', `${path}/transactions?command=repayment`, paid)
+
+  const of = { loanExternalId: loan, day: DAY, amount: '100' }
+  const ours = { ...of, externalId: 'gateway_a-pay_1', receiptNumber: 'pay_1' }
+  t.match(await heldRepayment({ ledger }, ours), { state: 'there' })
+  const other = { ...of, externalId: 'gateway_a-pay_2', receiptNumber: 'pay_2' }
+  t.match(await heldRepayment({ ledger }, other), { state: 'absent' })
+
+  const attempt = { ledger, id: 'our-id' } as Attempt
+  const found = (utr_payment_id: string) =>
+    loanDisburse.find(attempt, { ...disbursal(loan), utr_payment_id })
+  t.match(await found('UTR1'), { state: 'there' })
+  t.match(await found('UTR2'), { state: 'absent' })
+})
