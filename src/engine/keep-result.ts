@@ -71,10 +71,11 @@ export function openKeepResult(
 const isOutage = (error: unknown) => isTransient(error) || error instanceof Unavailable
 
 /** What cannot be recorded as it is shows why, and is tried again. */
-function broken({ claim, key, answer, decision }: Ended, { message }: Error): Ended {
+function broken(ended: Ended, { message }: Error): Ended {
+  const { claim, answer, decision } = ended
   const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
   const error = new Error(`its result could not be recorded: ${message}`)
-  return { claim, key, answer, mayHaveArrived, decision: brokenOff(claim, error, mayHaveArrived) }
+  return { ...ended, mayHaveArrived, decision: brokenOff(claim, error, mayHaveArrived) }
 }
