@@ -1,16 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_CHARACTERS, USERNAME } from '../config/settings.ts'
-import { WITHOUT_NUL } from '../http/text-fields.ts'
+import { NOT_NUL, WITHOUT_NUL } from '../http/text-fields.ts'
+import { WHY, whyText } from '../http/why.ts'
 
 const { min, max } = PASSWORD_CHARACTERS
 
 export const Username = Type.String({
+  [WHY]: whyText({ max: 100, allowed: /[A-Za-z0-9._@-]/ }),
   pattern: USERNAME,
   description: 'a name of 1 to 100 of A–Z a–z 0–9 . _ @ -, starting with a letter or digit',
   examples: ['asha.rao'],
 })
 
 export const NewPassword = Type.String({
+  [WHY]: whyText({ min, max, allowed: NOT_NUL }),
   minLength: min,
   maxLength: max,
   pattern: WITHOUT_NUL,
@@ -21,6 +24,7 @@ export const NewPassword = Type.String({
 /** Checks only what is true of every username or password, so that a refusal reveals nothing about any account. */
 export const attemptedText = (example: string) =>
   Type.String({
+    [WHY]: whyText({ max, allowed: NOT_NUL }),
     minLength: 1,
     maxLength: max,
     pattern: WITHOUT_NUL,

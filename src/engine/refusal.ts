@@ -47,7 +47,8 @@ export function failureMessage(answer: Answer | Refusal): string {
     errors: { defaultUserMessage?: string }[]
   }
   const message = response.errors[0]?.defaultUserMessage ?? 'no reason given'
+  const about = 'about' in answer ? ` (${answer.about})` : ''
   return answer.status === null
     ? `Refused with status ${response.httpStatusCode}: ${message}`
-    : `The ledger refused with status ${response.httpStatusCode}: ${message}`
+    : `The ledger refused with status ${response.httpStatusCode}: ${message}${about}`
 }

@@ -1,6 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { DATE_FORMAT, DAY_PATTERN, dayOfIso, ISO_DAYS, namedDay } from '../day.ts'
 import { TRIMMED } from './trim-texts.ts'
+import { kindOf, WHY, type Why } from './why.ts'
 
 /** A day that exists, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
 const ISO_TIME = new RegExp(
@@ -13,6 +14,10 @@ TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && ISO_TIME.tes
 
 export const Day = Type.Unsafe<string>({
   [Kind]: 'Day',
+  [WHY]: whyDay(
+    /^\d{2} [A-Za-z]+ \d{4}$/,
+    `${DATE_FORMAT} with the full English month, such as 05 March 2026`,
+  ),
   [TRIMMED]: true,
   type: 'string',
   pattern: DAY_PATTERN,
@@ -22,6 +27,7 @@ export const Day = Type.Unsafe<string>({
 
 export const IsoDay = Type.Unsafe<string>({
   [Kind]: 'IsoDay',
+  [WHY]: whyDay(/^\d{4}-\d{2}-\d{2}$/, 'YYYY-MM-DD, such as 2026-03-05'),
   [TRIMMED]: true,
   type: 'string',
   format: 'date',
@@ -32,6 +38,7 @@ export const IsoDay = Type.Unsafe<string>({
 
 export const Time = Type.Unsafe<string>({
   [Kind]: 'Time',
+  [WHY]: whyTime,
   [TRIMMED]: true,
   type: 'string',
   // Not `format: 'date-time'`, which requires the seconds.
@@ -42,4 +49,22 @@ export const Time = Type.Unsafe<string>({
 
 function isDay(day: string): boolean {
   return namedDay(day) !== undefined
+}
+
+function whyDay(shape: RegExp, form: string): Why {
+  return value => {
+    if (typeof value !== 'string') return `must be a day as ${form}, not ${kindOf(value)}`
+    const month = value.split(' ')[1]
+    const isNamed = month === undefined || namedDay(`01 ${month} 2000`) !== undefined
+    return shape.test(value) && isNamed ? 'does not exist' : `must be a day as ${form}`
+  }
+}
+
+function whyTime(value: unknown): ReturnType<Why> {
+  if (typeof value !== 'string') return `must be a time, not ${kindOf(value)}`
+  const [day = '', time = ''] = value.split('T')
+  if (/^\d{4}-\d{2}-\d{2}$/.test(day) && dayOfIso(day) === undefined)
+    return 'is on a day that does not exist'
+  if (/^[\d:.]+$/.test(time)) return 'has no zone, such as Z or +05:30'
+  return 'must be a time in ISO 8601 with its zone, such as 2026-11-20T10:15:30Z'
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance } from 'fastify'
+import createError from '@fastify/error'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { breachesOf } from './json-strictness.ts'
 import { FieldErrors, invalidField } from './problem.ts'
 
@@ -9,19 +10,41 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser<Buffer>(
     'application/json',
     { parseAs: 'buffer' },
-    async (_: unknown, body: Buffer) => parseJsonBody(body),
+    async (request: FastifyRequest, body: Buffer) => {
+      refuseCompressed(request.headers['content-encoding'])
+      return parseJsonBody(body)
+    },
   )
 }
 
 /** Undefined for an empty body: many clients always send a content type. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (!isUtf8(body)) throw invalidField('', 'is not UTF-8')
+  if (!isUtf8(body)) throw invalidField('', whyNotUtf8(body))
   const text = body.toString()
   const value = parsed(text)
   const breaches = breachesOf(text)
   if (breaches.length > 0) throw new FieldErrors('INVALID_PAYLOAD', breaches)
   return value
+}
+
+const Compressed = createError(
+  'UNSUPPORTED_MEDIA_TYPE',
+  'The body is compressed (content-encoding: %s), and only uncompressed ones are read',
+  415,
+)
+
+function refuseCompressed(encoding = 'identity'): void {
+  if (encoding !== 'identity') throw new Compressed(encoding)
+}
+
+const GZIP = [0x1f, 0x8b]
+
+function whyNotUtf8(body: Buffer): string {
+  if (GZIP.every((byte, at) => body[at] === byte)) return 'is compressed (gzip), not JSON'
+  // What cannot be decoded becomes one replacement each; whatever is before the first one is whole characters.
+  const [before = ''] = body.toString().split('\ufffd', 1)
+  return `is not UTF-8 from byte ${Buffer.byteLength(before) + 1}`
 }
 
 function parsed(text: string): unknown {

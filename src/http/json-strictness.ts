@@ -1,4 +1,5 @@
 import { type FieldError, MAX_FIELD_ERRORS } from './problem.ts'
+import { strangeIn } from './why.ts'
 
 /** None of our bodies is nested deeper than four levels. */
 const MAX_DEPTH = 16
@@ -32,7 +33,8 @@ export function breachesOf(text: string): FieldError[] {
       at = end
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at)
-      if (!isKept(text.slice(at, end))) breach(`must have at most ${MAX_DIGITS} significant digits`)
+      const lost = whyNotKept(text.slice(at, end))
+      if (lost !== undefined) breach(lost)
       at = end - 1
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       const isObject = code === OPEN_OBJECT
@@ -59,8 +61,8 @@ export function breachesOf(text: string): FieldError[] {
       if (string === '__proto__') breach('is not a known field')
       top.keys?.add(string)
     }
-    if (string !== written && !isStorable(string))
-      breach('must not contain NUL or a lone surrogate')
+    const strange = string === written ? undefined : strangeIn(string, STORABLE)
+    if (strange !== undefined) breach(strange)
   }
 
   function breach(message: string) {
@@ -82,16 +84,20 @@ function endOfNumber(text: string, start: number): number {
   return at
 }
 
-function isKept(number: string): boolean {
-  if (number.length <= MAX_DIGITS && !/e/i.test(number)) return true
+function whyNotKept(number: string): string | undefined {
+  if (number.length <= MAX_DIGITS && !/e/i.test(number)) return undefined
   const digits = number
     .replace(/e.*$/i, '')
     .replace(/[-.]/g, '')
     .replace(/^0+|0+$/g, '')
+  if (digits.length > MAX_DIGITS)
+    return `has ${digits.length} significant digits, but at most ${MAX_DIGITS} are kept`
   const value = Number(number)
-  return digits.length <= MAX_DIGITS && Number.isFinite(value) && (value !== 0 || digits === '')
+  if (!Number.isFinite(value)) return 'is too large a number'
+  return value === 0 && digits !== '' ? 'is too small a number' : undefined
 }
 
-const isStorable = (string: string) => string.isWellFormed() && !string.includes('\0')
+/** Neither NUL nor half of a surrogate pair. */
+const STORABLE = /[^\0\p{Cs}]/u
 
 const escaped = (key: string | number) => String(key).replaceAll('~', '~0').replaceAll('/', '~1')

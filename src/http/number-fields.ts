@@ -1,6 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { MAX_INT } from '../config/settings.ts'
+import { kindOf, WHY, type Why } from './why.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
 const SIGNIFICANT_DIGITS = 15
@@ -13,6 +14,7 @@ TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value
 
 export const Amount = Type.Unsafe<number>({
   [Kind]: 'Amount',
+  [WHY]: whyNumber(decimalLimits(PAISA_DECIMALS, false)),
   type: 'number',
   exclusiveMinimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
@@ -23,6 +25,7 @@ export const Amount = Type.Unsafe<number>({
 
 export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
+  [WHY]: whyNumber(decimalLimits(RATE_DECIMALS, true)),
   type: 'number',
   minimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** RATE_DECIMALS,
@@ -36,6 +39,7 @@ export const Rate = Type.Unsafe<number>({
 export const MAX_WHOLE = 10 ** SIGNIFICANT_DIGITS - 1
 
 export const Count = Type.Integer({
+  [WHY]: whyNumber(countLimits),
   minimum: 1,
   maximum: MAX_INT,
   description: 'a whole number above 0',
@@ -50,3 +54,39 @@ function isDecimal(value: unknown, decimals: number): boolean {
   const exact = new Decimal(value)
   return exact.decimalPlaces() <= decimals && exact.precision(true) <= SIGNIFICANT_DIGITS
 }
+
+/** @param limits what is wrong with a number, if anything */
+function whyNumber(limits: (number: number) => string | undefined): Why {
+  return value => {
+    if (typeof value === 'number') return limits(value)
+    if (typeof value !== 'string') return `must be a number, not ${kindOf(value)}`
+    const digits = value.replace(/\D/g, '').length
+    if (/^\d+(\.\d+)?$/.test(value) && digits > SIGNIFICANT_DIGITS) return tooManyDigits(digits)
+    const number = value.trim() === '' ? Number.NaN : Number(value)
+    return Number.isFinite(number)
+      ? (limits(number) ?? `must be written as the number ${number}`)
+      : 'must be a number in digits, with a point before any decimals'
+  }
+}
+
+function countLimits(count: number): string | undefined {
+  if (count < 1) return `must be a whole number above 0, not ${count}`
+  if (!Number.isInteger(count)) return `must be a whole number, not ${count}`
+  return count > MAX_INT ? `must be at most ${MAX_INT}` : undefined
+}
+
+function decimalLimits(decimals: number, isZeroAllowed: boolean) {
+  return (number: number): string | undefined => {
+    if (number < 0 || (number === 0 && !isZeroAllowed))
+      return `must be ${isZeroAllowed ? '0 or more' : 'above 0'}`
+    const exact = new Decimal(number)
+    if (exact.gte(10 ** SIGNIFICANT_DIGITS)) return `must be below ${10 ** SIGNIFICANT_DIGITS}`
+    const has = exact.decimalPlaces()
+    if (has > decimals) return `has ${has} decimals, but at most ${decimals} are kept`
+    const digits = exact.precision(true)
+    return digits > SIGNIFICANT_DIGITS ? tooManyDigits(digits) : undefined
+  }
+}
+
+const tooManyDigits = (digits: number) =>
+  `has ${digits} digits, but at most ${SIGNIFICANT_DIGITS} are kept`

@@ -1,13 +1,16 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { TRIMMED } from './trim-texts.ts'
+import { WHY, type Why } from './why.ts'
 
 TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.includes(value))
 
-// A refusal says what would be valid, in the words of the schema's description.
+// A refusal says what is wrong with the value, or what would be valid in the words of the schema's description.
 SetErrorFunction(error => {
   if (error.errorType === ValueErrorType.ObjectRequiredProperty) return 'is required'
   if (error.errorType === ValueErrorType.ObjectAdditionalProperties) return 'is not a known field'
+  const why = (error.schema as { [WHY]?: Why })[WHY]?.(error.value)
+  if (why !== undefined) return why
   const { description } = error.schema
   return description === undefined ? DefaultErrorFunction(error) : `must be ${description}`
 })

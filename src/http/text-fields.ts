@@ -2,8 +2,10 @@ import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { BLANK } from '../database/trimmed.ts'
 import { UUID } from '../ids.ts'
 import { TRIMMED } from './trim-texts.ts'
+import { WHY, type Why, whyText } from './why.ts'
 
 export const WITHOUT_NUL = '^[^\\u0000]*$'
+export const NOT_NUL = /[^\0]/
 
 // The handler checks it, because its refusal has a code of its own.
 TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
@@ -12,6 +14,7 @@ TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
 export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
 
 export const ExternalId = Type.String({
+  [WHY]: whyExternalId,
   [TRIMMED]: true,
   pattern: EXTERNAL_ID.source,
   description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
@@ -33,11 +36,13 @@ export const described = (pattern: string, description: string, example: string)
 export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
 
 const CONTROL = '\\u0000-\\u001f\\u007f'
+const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)
 
 /** Not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
     [TRIMMED]: true,
+    [WHY]: whyText({ max: maxLength, allowed: NOT_CONTROL }),
     maxLength,
     // Never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
     pattern: `^[${BLANK}]*[^\\s${BLANK}${CONTROL}][^${CONTROL}]*$`,
@@ -46,6 +51,7 @@ export const Text = (maxLength: number, example: string) =>
   })
 
 export const Note = Type.String({
+  [WHY]: whyText({ max: 1_000, allowed: NOT_NUL }),
   [TRIMMED]: true,
   minLength: 1,
   maxLength: 1000,
@@ -53,3 +59,9 @@ export const Note = Type.String({
   description: 'a text of 1 to 1000 characters',
   examples: ['Agreed with the borrower by telephone'],
 })
+
+function whyExternalId(value: unknown): ReturnType<Why> {
+  const why = whyText({ max: 100, allowed: /[A-Za-z0-9_.:-]/ })(value)
+  if (why === undefined) return 'begins with . or :'
+  return why.startsWith('contains') ? `${why}: only A–Z a–z 0–9 _ . : - are allowed` : why
+}

@@ -29,8 +29,13 @@ export type ClientFields = {
 
 const clientPath = (externalId: string) => ledgerPath(['clients', 'external-id', externalId])
 
-export function readClient(ledger: Reader, externalId: string): Promise<Reading<LedgerClient>> {
-  return ledger.read(clientPath(externalId))
+/** Of a client that it does not have, the ledger says only that its "identifier null does not exist". */
+export async function readClient(
+  ledger: Reader,
+  externalId: string,
+): Promise<Reading<LedgerClient>> {
+  const answer = await ledger.read<LedgerClient>(clientPath(externalId))
+  return answer.outcome === 'refused' ? { ...answer, about: `client ${externalId}` } : answer
 }
 
 export function findClient(ledger: Reader, externalId: string) {

@@ -101,10 +101,12 @@ type Application = Static<ReturnType<typeof schemaFor>>
 
 function checkTerm({ loanTermFrequency, numberOfRepayments }: Application) {
   const rest = loanTermFrequency % numberOfRepayments
+  const notMultiple = 'must be a multiple of numberOfRepayments'
+  const numbers = `${loanTermFrequency} is no multiple of ${numberOfRepayments}`
   // A value that is not a number is reported for its own field.
   return rest === 0 || Number.isNaN(rest)
     ? []
-    : [{ path: '/loanTermFrequency', message: 'must be a multiple of numberOfRepayments' }]
+    : [{ path: '/loanTermFrequency', message: `${notMultiple}: ${numbers}` }]
 }
 
 /** Fineract wants the client and the product by number, and the product's terms repeated. */

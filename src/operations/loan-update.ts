@@ -32,7 +32,12 @@ const schema = Type.Object(
     numberOfRepayments: Type.Optional(Count),
     interestRatePerPeriod: Type.Optional(Rate),
   },
-  { ...closed, minProperties: 2, description: 'an object with externalId and what changes' },
+  {
+    ...closed,
+    minProperties: 2,
+    description:
+      'an object with externalId and at least one of principal, submittedOnDate, loanTermFrequency, loanTermFrequencyType, numberOfRepayments, interestRatePerPeriod',
+  },
 )
 type Changes = Omit<Static<typeof schema>, 'externalId'>
 

@@ -30,8 +30,10 @@ t.test('__proto__ is not accepted as a field', async t => {
   t.same(breaches('{"\\u005f_proto__":1}'), ['/__proto__ is not a known field'])
 })
 
+const NOT_KEPT =
+  / (has \d+ significant digits, but at most 15 are kept|is too (large|small) a number)$/
+
 t.test('numbers that a double cannot represent digit for digit are refused', async t => {
-  const refused = ' must have at most 15 significant digits'
   for (const number of [
     '1e400',
     '-1e400',
@@ -40,7 +42,7 @@ t.test('numbers that a double cannot represent digit for digit are refused', asy
     '0.1234567890123456',
     '100000.0000000001',
   ])
-    t.same(breaches(`[${number}]`), [`/0${refused}`], number)
+    t.match(breaches(`[${number}]`), [NOT_KEPT], number)
   for (const number of [
     '0',
     '-0',
@@ -55,9 +57,8 @@ t.test('numbers that a double cannot represent digit for digit are refused', asy
 })
 
 t.test('NUL and lone surrogates are refused', async t => {
-  const refused = ' must not contain NUL or a lone surrogate'
-  t.same(breaches('{"a":"x\\u0000"}'), [`/a${refused}`])
-  t.same(breaches('{"a":"\\ud800"}'), [`/a${refused}`])
+  t.same(breaches('{"a":"x\\u0000"}'), ['/a contains NUL (U+0000) as character 2'])
+  t.same(breaches('{"a":"\\ud800"}'), ['/a contains the character (U+D800) as character 1'])
   t.same(breaches('{"a":"\\ud83d\\ude00 \\\\u0000"}'), [])
 })
 
@@ -68,8 +69,8 @@ t.test('deep nesting is refused', async t => {
 })
 
 t.test('a body that is not UTF-8 or not JSON is refused', async t => {
-  t.same(breaches(Buffer.from([0x22, 0xc3, 0x28, 0x22])), [' is not UTF-8'])
-  t.same(breaches(Buffer.from('"ä"', 'utf16le')), [' is not UTF-8'])
+  t.same(breaches(Buffer.from([0x22, 0xc3, 0x28, 0x22])), [' is not UTF-8 from byte 2'])
+  t.same(breaches(Buffer.from('"ä"', 'utf16le')), [' is not UTF-8 from byte 3'])
   t.match(breaches('{"a":1,}')[0], /^ is not JSON/)
   for (const text of [
     '{',
@@ -103,10 +104,8 @@ t.test('any other JSON is parsed as by JSON.parse', async t => {
         return
       }
       // The only reasons for which valid JSON may be refused.
-      const allowed = breaches(text).every(breach =>
-        / (must have at most 15 significant digits|must not contain NUL or a lone surrogate|is not a known field)$/.test(
-          breach,
-        ),
+      const allowed = breaches(text).every(
+        breach => NOT_KEPT.test(breach) || / (contains .+|is not a known field)$/.test(breach),
       )
       t.ok(allowed, text)
     }),

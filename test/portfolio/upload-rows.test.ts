@@ -47,21 +47,24 @@ t.test('every error of every row is reported by column name', async t => {
   t.match(body, { rows: 9, valid_rows: 1, invalid_rows: 8 })
   const reasons = Object.fromEntries(body.errors.map((one: any) => [one.line, one.reason]))
   for (const column of [
-    'loan_external_id must be',
-    'client_firstname must be a text of 1 to 50',
-    'principal must be a number above 0',
-    'interest_rate_per_period must be',
-    'submitted_on_date must be a valid date, such as 05 March 2026 or 2026-03-05',
+    'loan_external_id contains a blank (U+0020) as character 2',
+    'client_firstname has 51 characters, but at most 50 are allowed',
+    'principal must be a number in digits',
+    'interest_rate_per_period must be 0 or more',
+    'submitted_on_date must be a valid date from 1000 to 2999, such as 05 March 2026 or 2026-03-05',
     'lender must be a lender',
   ])
     t.match(reasons[3], column)
-  t.match(reasons[4], /^loan_term_frequency must be a multiple of number_of_repayments$/)
+  t.match(
+    reasons[4],
+    /^loan_term_frequency must be a multiple of number_of_repayments: 13 is no multiple of 12$/,
+  )
   t.match(reasons[5], 'approved_on_date must not be before submitted_on_date')
   t.match(reasons[6], 'approved_on_date is required if disbursed_on_date is filled')
   t.match(reasons[7], 'disbursed_amount must not be greater than principal')
   t.match(reasons[8], 'utr_payment_id must be empty if disbursed_on_date is empty')
   t.match(reasons[9], 'client_lastname is required')
-  t.match(reasons[10], 'principal must be a number above 0')
+  t.match(reasons[10], 'principal has 23 digits, but at most 15 are kept')
 })
 
 t.test('scientific notation is an error in ids, references and telephone numbers', async t => {

@@ -10,11 +10,11 @@ import { filled, type Said, type Settled } from './format.ts'
 
 const Money = Type.String({
   pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',
-  description: 'a number above 0 with at most two decimals',
+  description: 'a number above 0 with at most 13 digits before the point and two after it',
 })
 const Charge = Type.String({
   pattern: '^-?\\d{1,13}(\\.\\d{1,6})?$',
-  description: 'a number with at most six decimals',
+  description: 'a number with at most 13 digits before the point and six after it',
 })
 const Reference = Text(200, 'setl_29QQoUBi66xm2f')
 TypeRegistry.Set('FileTime', (_, value) => typeof value === 'string' && isTime(value))

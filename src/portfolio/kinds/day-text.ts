@@ -6,9 +6,9 @@ type DayOfFile = {
   iso: string
 }
 
-export const DAY_RULE = 'must be a valid date, such as 05 March 2026 or 2026-03-05'
 /** Any other year is a typing error. */
 const YEARS = { first: 1_000, last: 2_999 }
+export const DAY_RULE = `must be a valid date from ${YEARS.first} to ${YEARS.last}, such as 05 March 2026 or 2026-03-05`
 /** The million rows of a portfolio have only a few thousand different days. */
 const MAX_KEPT_TEXTS = 20_000
 const MAX_CHARACTERS = '05 September 2026'.length
