@@ -22,8 +22,8 @@ export type SentCallback = {
 }
 
 type CallbackSender = {
-  /** Never throws. */
-  send(id: string, body: string, traceparent: string | null): Promise<SentCallback>
+  /** Never throws. @param at by the database's clock: receivers refuse the timestamp of a process whose clock is wrong */
+  send(id: string, body: string, traceparent: string | null, at: Date): Promise<SentCallback>
   close(): Promise<void>
 }
 
@@ -40,15 +40,16 @@ export function openCallbackSender(
   const { origin, pathname, search } = new URL(url)
 
   return {
-    async send(id, body, traceparent) {
-      const startedAt = new Date()
-      const ended = await attempt(id, body, traceparent).catch(failure)
-      return { startedAt, endedAt: new Date(), ...ended }
+    async send(id, body, traceparent, at) {
+      const since = performance.now()
+      const ended = await attempt(id, body, traceparent, at).catch(failure)
+      const endedAt = new Date(at.getTime() + performance.now() - since)
+      return { startedAt: at, endedAt, ...ended }
     },
     close: () => agent.destroy(),
   }
 
-  async function attempt(id: string, body: string, traceparent: string | null) {
+  async function attempt(id: string, body: string, traceparent: string | null, at: Date) {
     const signal = AbortSignal.timeout(timeoutMs)
     const sent = agent.request({
       origin,
@@ -58,7 +59,7 @@ export function openCallbackSender(
         'content-type': 'application/json',
         'user-agent': 'LoanOps',
         ...(traceparent === null ? {} : { traceparent }),
-        ...signedHeaders(keys, id, body),
+        ...signedHeaders(keys, id, body, at),
       },
       body,
       signal,

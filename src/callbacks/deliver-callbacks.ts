@@ -67,7 +67,7 @@ export function deliverCallbacks(
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
     const sent = await traceAttempt(traces, callback, traceparent =>
-      sender.send(callback.id, callback.body, traceparent),
+      sender.send(callback.id, callback.body, traceparent, callback.claimedAt),
     )
     crashPoint('callback.answered')
     try {
