@@ -34,12 +34,14 @@ export async function startCluster(databaseUrl: string, settings: NodeJS.Process
     places,
     /** The crash points at which processes died, in order. */
     died,
-    async add(role: Role) {
+    /** @param changes settings of this place's processes alone */
+    async add(role: Role, changes: NodeJS.ProcessEnv = {}) {
       const free = String(await freePort(0))
       const url = `http://127.0.0.1:${free}`
-      const place: Place = { role, url, service: start(role, free), isUp: false }
+      const own = { ...changes, PORT: free }
+      const place: Place = { role, url, service: start(role, own), isUp: false }
       places.push(place)
-      keepAlive(place, free)
+      keepAlive(place, own)
     },
     /** Makes the next process in this place die at the crash point. */
     armed,
@@ -51,21 +53,21 @@ export async function startCluster(databaseUrl: string, settings: NodeJS.Process
     },
   }
 
-  function start(role: Role, free: string, crashAt?: string): Service {
+  function start(role: Role, own: NodeJS.ProcessEnv, crashAt?: string): Service {
     const changes = {
-      PORT: free,
       DOCS_ENABLED: 'false',
       // A hanging call must time out within the run.
       LEDGER_TIMEOUT_MS: '1500',
       LOG_LEVEL: 'fatal',
       ...settings,
+      ...own,
       ...(crashAt === undefined ? {} : { LOANOPS_CRASH_AT: crashAt }),
     }
     const env = testEnv(over(paths.database, databaseUrl), over(paths.ledger, ledger.url), changes)
     return startProcess(role, env)
   }
 
-  function keepAlive(place: Place, free: string): void {
+  function keepAlive(place: Place, own: NodeJS.ProcessEnv): void {
     const { service } = place
     void untilUp(place).then(isUp => {
       if (place.service === service) place.isUp = isUp
@@ -74,9 +76,9 @@ export async function startCluster(databaseUrl: string, settings: NodeJS.Process
       place.isUp = false
       died.push(...crashPointsIn(service.said))
       if (isClosing) return
-      place.service = start(place.role, free, armed.get(place))
+      place.service = start(place.role, own, armed.get(place))
       armed.delete(place)
-      keepAlive(place, free)
+      keepAlive(place, own)
     })
   }
 }

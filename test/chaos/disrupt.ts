@@ -1,31 +1,79 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import pg from 'pg'
 import { control as controlLedger } from '../support/loans.ts'
 import { SCOPES, type Scope, TROUBLES, type Trouble } from '../support/path.ts'
 import { caller } from '../support/service.ts'
 import type { Cluster } from './cluster.ts'
 import { FAULTS } from './faults.ts'
+import { lenderOf, NUMBER_OF_STORIES } from './stories.ts'
 
 /** How long the ledger is paused. */
 const PAUSED_MS: Range = [1_000, 6_000]
 /** How long a pooler restarts, a path fails, and a storm of errors blows. */
 const RESTARTS_MS: Range = [300, 2_000]
 const FAILS_MS: Range = [500, 5_000]
+const LATE_MS: Range = [500, 3_000]
 const STORM_MS: Range = [1_000, 4_000]
 
 type Range = [least: number, most: number]
 type Drawn = { cluster: Cluster; draw: () => number }
 
-export async function cutConnections({ databaseUrl }: Cluster): Promise<void> {
+export async function cutConnections(cluster: Cluster): Promise<void> {
+  await query(
+    cluster,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name like 'loanops%' and pid <> pg_backend_pid()`,
+  )
+}
+
+/** @returns whether the database, which may be down, has done it all */
+async function query({ databaseUrl }: Cluster, ...statements: string[]): Promise<boolean> {
   const client = new pg.Client(databaseUrl)
   client.on('error', () => undefined)
-  await client
-    .connect()
-    .then(() =>
-      client.query(`select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name like 'loanops%' and pid <> pg_backend_pid()`),
-    )
-    .catch(() => undefined)
+  const done = client.connect().then(async () => {
+    for (const statement of statements) await client.query(statement)
+    return true
+  })
+  const isDone = await done.catch(() => false)
   await client.end().catch(() => undefined)
+  return isDone
+}
+
+/** Each commit is confirmed late for a while, with its locks held, as by a standby far away. */
+export async function confirmLate({ cluster, draw }: Drawn): Promise<boolean> {
+  setTimeout(() => void confirmAtOnce(cluster), between(LATE_MS, draw()))
+  return query(
+    cluster,
+    'alter system set commit_delay = 100000',
+    'alter system set commit_siblings = 0',
+    'select pg_reload_conf()',
+  )
+}
+
+export function confirmAtOnce(cluster: Cluster): Promise<boolean> {
+  return query(cluster, 'alter system reset commit_delay', 'select pg_reload_conf()')
+}
+
+const LENDERS_FILE = resolve('.data/chaos-lenders.json')
+export const LENDERS = { LENDERS_FILE }
+
+/** For each process that starts from now on, payments are posted at once, or only after review. */
+export function changeLenders({ draw }: Pick<Drawn, 'draw'>): void {
+  const posting = draw() < 0.5 ? 'review' : 'automatic'
+  const gateways = { gateway_a: { posting }, gateway_b: { posting } }
+  const lenders = new Set(Array.from({ length: NUMBER_OF_STORIES }, (_, i) => lenderOf(i)))
+  writeFileSync(
+    LENDERS_FILE,
+    JSON.stringify(Object.fromEntries([...lenders].map(code => [code, gateways]))),
+  )
+}
+
+/** All processes post at once again. */
+export async function restoreLenders({ places }: Cluster): Promise<void> {
+  changeLenders({ draw: () => 1 })
+  const workers = places.filter(({ role }) => role === 'worker')
+  await Promise.all(workers.map(({ service }) => service.kill('SIGTERM')))
 }
 
 /** Closes every connection and all new ones for a while, as a pooler that restarts does. */

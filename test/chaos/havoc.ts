@@ -7,10 +7,14 @@ import type { Service } from '../support/process.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 import {
   between,
+  changeLenders,
+  confirmAtOnce,
+  confirmLate,
   cutConnections,
   failPath,
   pauseLedger,
   restartPooler,
+  restoreLenders,
   resumeLedger,
   storm,
 } from './disrupt.ts'
@@ -44,7 +48,9 @@ export type Disruptions = Record<
   | 'paused'
   | 'pooler restarted'
   | 'path failed'
-  | 'storms',
+  | 'storms'
+  | 'commits late'
+  | 'lenders changed',
   number
 >
 
@@ -63,6 +69,8 @@ const DISRUPTIONS: {
   { below: 0.28, name: 'path failed', run: failPath },
   { below: 0.32, name: 'storms', run: means => storm(means, means.seed) },
   { below: 0.36, name: 'paused', run: pauseLedger },
+  { below: 0.4, name: 'commits late', run: confirmLate },
+  { below: 0.44, name: 'lenders changed', run: changeLenders },
 ]
 
 /** Kills at random until it is stopped. */
@@ -78,6 +86,8 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
     'pooler restarted': 0,
     'path failed': 0,
     storms: 0,
+    'commits late': 0,
+    'lenders changed': 0,
   }
   const doomed = new Map<Service, number>()
   let isOver = false
@@ -95,6 +105,8 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
       await done
       for (const path of Object.values(cluster.paths)) path.heal()
       await resumeLedger(cluster)
+      await confirmAtOnce(cluster)
+      await restoreLenders(cluster)
     },
   }
 

@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/database.ts'
 import { idOf } from '../../src/ids.ts'
 import type { LoggedWrite } from '../support/loans.ts'
 
-/** The figures behind the promises, once everything is final. All but the first six must be 0. */
+/** The figures behind the promises, once everything is final. All but the first seven must be 0. */
 export type Verdict = {
   accepted: number
   final: number
@@ -11,6 +11,8 @@ export type Verdict = {
   appliedOnce: number
   /** Repayments refused by the ledger or by our own checks; their payments are in suspense. */
   refusedPayments: number
+  /** Repayments of a portfolio that an operator cancelled. */
+  cancelledRows: number
   /** The answer was lost, but the ledger had applied the write. */
   unknownButApplied: number
   /** Answered with 202, but missing. */
@@ -62,6 +64,7 @@ export async function judge(
     succeeded: count(({ status }) => status === 'success'),
     appliedOnce: count(row => row.status === 'success' && of(row).length === 1),
     refusedPayments: count(({ origin, status }) => origin === 'payment' && status === 'failed'),
+    cancelledRows: count(({ origin, status }) => origin === 'migration' && status === 'failed'),
     unknownButApplied: count(row => row.wasUnknown && of(row).length === 1),
     vanished: [...acknowledged].filter(id => !known.has(id)).length,
     unfinished: count(({ status }) => status === 'processing'),

@@ -6,10 +6,13 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
 import { allQueues } from '../../src/worker.ts'
 import { control } from '../support/loans.ts'
+import { shiftedBy } from '../support/process.ts'
 import { readBack } from '../support/readback.ts'
 import { runCallers } from './callers.ts'
+import { cancelRows } from './cancelled-rows.ts'
 import { startCluster } from './cluster.ts'
 import { booksOf, fetchFromBoth, startCollecting, watchBooks } from './collecting.ts'
+import { changeLenders, LENDERS } from './disrupt.ts'
 import { FAULTS } from './faults.ts'
 import { wreakHavoc } from './havoc.ts'
 import { actAsOperators } from './operators.ts'
@@ -20,6 +23,9 @@ import { verdictOn } from './verdict.ts'
 
 const CALLERS = 12
 const DECIDED_FOR_MS = 15_000
+/** The clocks of the two workers: one past every deadline, one before the day began. */
+const AHEAD_MS = 25 * 3_600_000
+const BEHIND_MS = -3_600_000
 
 /** Everything fails at random. @returns whether every promise was held */
 export async function runOrdinary(
@@ -32,13 +38,21 @@ export async function runOrdinary(
   const receiver = await startReceiver(dice(seed + 2))
   await migrate(database.url, allQueues)
   const collecting = await startCollecting(dice(seed + 5))
-  const cluster = await startCluster(database.url, { ...receiver.settings, ...collecting.settings })
-  for (const role of ['api', 'api', 'worker', 'worker'] as const) await cluster.add(role)
+  changeLenders({ draw: () => 1 })
+  const settings = { ...receiver.settings, ...collecting.settings, ...LENDERS }
+  const cluster = await startCluster(database.url, settings)
+  await cluster.add('api')
+  await cluster.add('api')
+  await cluster.add('worker', shiftedBy(AHEAD_MS))
+  await cluster.add('worker', shiftedBy(BEHIND_MS))
   await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
 
   const startedAt = Date.now()
   await collecting.misbehave()
   const watch = watchBooks(cluster, dice(seed + 6))
+  const connect = () =>
+    openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
+  const cancelling = cancelRows(cluster, connect, dice(seed + 7))
   const havoc = wreakHavoc(cluster, database, dice(seed + 1))
   const answered = await runCallers(
     cluster.places.filter(({ role }) => role === 'api'),
@@ -51,12 +65,11 @@ export async function runOrdinary(
   )
   await havoc.stop()
   const firedMs = Date.now() - startedAt
-  const connect = () =>
-    openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
   const db = connect()
   await control(cluster, 'PUT', '/faults', [])
   await collecting.behave()
   await settled(cluster, db)
+  const portfolio = await cancelling.judge()
   await fetchFromBoth(cluster)
   const settledMs = await settled(cluster, db)
   const later = await decideUnderFire()
@@ -78,12 +91,14 @@ export async function runOrdinary(
     isHeld &&
     Object.values(wrongCallbacks).every(count => count === 0) &&
     [...watch.seen.unsound, ...books.unsound].length === 0 &&
-    books.missing === 0
+    books.missing === 0 &&
+    portfolio.wrong.length === 0
   const perPoint = Object.groupBy(cluster.died, point => point)
   const outcome = {
     seed,
     ...report,
     callbacks: { reported, deliveredTwice, ...wrongCallbacks },
+    portfolio,
     webhooks: collecting.webhooks,
     books: { ...books, watched: watch.seen },
     kills: havoc.kills(),

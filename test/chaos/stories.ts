@@ -6,6 +6,9 @@ export type Story = [status: string, data: object][]
 /** The number of stories per lender; changing lenders creates new raw stores throughout the run. */
 const STORIES_PER_LENDER = 30
 
+/** Enough to meet each lender. */
+export const NUMBER_OF_STORIES = 9 * STORIES_PER_LENDER
+
 export const lenderOf = (number: number) =>
   `LENDER_0${1 + (Math.floor(number / STORIES_PER_LENDER) % 9)}`
 

@@ -30,7 +30,7 @@ export async function verdictOn({ ledger }: Cluster, db: Database, answered: Ans
   const payments = await judgePayments(db, answered.payments, ledger.controlUrl)
   const isHeld =
     WRONG.every(name => verdict[name] === 0) &&
-    verdict.appliedOnce + verdict.refusedPayments === verdict.accepted &&
+    verdict.appliedOnce + verdict.refusedPayments + verdict.cancelledRows === verdict.accepted &&
     Object.values(payments.wrong).every(count => count === 0) &&
     payments.heldPaise === payments.capturedPaise
   return {
