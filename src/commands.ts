@@ -11,7 +11,12 @@ const STOP_WITHIN_MS = 25_000
 
 const HIGHEST_PORT = 65_535
 
-type Flags = { host?: string | undefined; port?: string | undefined; gateway?: boolean | undefined }
+type Flags = {
+  host?: string | undefined
+  port?: string | undefined
+  gateway?: boolean | undefined
+  flag?: string[] | undefined
+}
 
 export async function runEmbedded(env: NodeJS.ProcessEnv, role?: string): Promise<void> {
   // Imported only here: a production image contains no PostgreSQL.
@@ -31,7 +36,7 @@ export async function runSandboxes(flags: Flags): Promise<void> {
   // Imported only here: it would add a fifth to what a role loads.
   const { runSandbox, runSandboxGateways } = await import('./sandbox/commands.ts')
   const listen = { host: flags.host ?? '127.0.0.1', port: portOf(flags) }
-  return flags.gateway ? runSandboxGateways(listen) : runSandbox(listen)
+  return flags.gateway ? runSandboxGateways(listen) : runSandbox(listen, flags.flag ?? [])
 }
 
 export async function runReceiver(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {

@@ -14,6 +14,7 @@ const OPTIONS = {
   port: { type: 'string' },
   username: { type: 'string' },
   gateway: { type: 'boolean' },
+  flag: { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
   'skip-invalid': { type: 'boolean' },
 } as const

@@ -4,8 +4,8 @@ import { startSandbox } from './server.ts'
 
 type Listen = { host: string; port: number }
 
-export async function runSandbox(listen: Listen): Promise<void> {
-  const sandbox = await startSandbox(listen)
+export async function runSandbox(listen: Listen, flags: string[]): Promise<void> {
+  const sandbox = await startSandbox({ ...listen, flags })
   closeWithGrace(() => sandbox.close())
   process.stdout.write(`${sandbox.url}\n`)
 }

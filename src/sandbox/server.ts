@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { todayIn } from './calendar.ts'
 import { CONTROL, control } from './control.ts'
 import { Faults } from './faults/faults.ts'
+import { sandboxFlags } from './flags.ts'
 import { containerAnswer } from './http/answer.ts'
 import { API, handle, type Service } from './http/handle.ts'
 import { Traffic } from './http/traffic.ts'
@@ -18,6 +19,8 @@ type SandboxOptions = {
   password?: string
   tenant?: string
   timeZone?: string
+  // As `--flag`: `block-closed`, `charges=LENDER_02`.
+  flags?: string[]
   // For faults with a rate.
   seed?: number
 }
@@ -32,11 +35,13 @@ const ACTUATOR = '/fineract-provider/actuator/'
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', username = 'mifos', password = 'password' } = options
+  const flags = sandboxFlags(options.flags ?? [])
   const service: Service = {
     ledger: openLedger(
       options.booksFile,
       { username, password },
-      todayIn(options.timeZone ?? 'Asia/Kolkata'),
+      flags,
+      todayIn(flags.get('timezone')?.[0] ?? options.timeZone ?? 'Asia/Kolkata'),
     ),
     tenant: options.tenant ?? 'default',
     faults: new Faults(options.seed ?? 1),

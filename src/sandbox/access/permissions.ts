@@ -9,7 +9,7 @@ const WRITES = `CREATE_CLIENT UPDATE_CLIENT ACTIVATE_CLIENT PROPOSETRANSFER_CLIE
   CREATE_PAYMENTTYPE CREATE_ROLE PERMISSIONS_ROLE CREATE_USER`.split(/\s+/)
 
 /** What the sandbox's calls want; a real ledger has some hundreds more. */
-const SINGLE_PERMISSIONS = [...READS.map(entity => `READ_${entity}`), ...WRITES]
+export const SINGLE_PERMISSIONS = [...READS.map(entity => `READ_${entity}`), ...WRITES]
 
 export const PERMISSIONS = ['ALL_FUNCTIONS', 'ALL_FUNCTIONS_READ', ...SINGLE_PERMISSIONS]
 

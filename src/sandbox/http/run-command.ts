@@ -33,7 +33,7 @@ export async function runCommand(
   call: Call,
   injection: Injection,
 ): Promise<Answer> {
-  if (call.caller) refuseDoing(call.caller, plan.scope.replace('/', '_'))
+  if (call.caller) refuseDoing(call.caller, permissionOf(plan))
   const body = plan.bodyless ? {} : readBody(call.text)
   const { key } = call
   if (key !== undefined && key.length > 50) {
@@ -90,8 +90,10 @@ async function carryOut(
   const { scope } = plan
   const { key } = call
   const kind = fault?.kind
-  if (kind === 'makerChecker') {
+  const isChecked = ledger.flags.get('maker-checker')?.includes(permissionOf(plan))
+  if (kind === 'makerChecker' || isChecked) {
     if (key !== undefined) ledger.answers.free(scope, key)
+    if (isChecked) refusePending(ledger, `${scope}\n${subjectOf(plan, body) ?? key}`)
     return { status: 200, text: JSON.stringify({ commandId: 1, rollbackTransaction: true }) }
   }
   const withoutEffect = kind === 'stuck' && !fault?.applied
@@ -118,6 +120,19 @@ async function carryOut(
   if (entry.answer) ledger.answers.keep(entry.answer)
   await ledger.journal.append(entry)
   return answer
+}
+
+function permissionOf({ scope }: CommandPlan): string {
+  return scope.replace('/', '_')
+}
+
+/** Later versions notice that the same waits for a checker already. */
+function refusePending({ pending, flags }: Ledger, command: string): void {
+  if (flags.has('pending-409') && pending.has(command)) {
+    const message = 'The same request waits for approval already.'
+    throw standard(409, message, message, 'error.msg.maker.checker.duplicate.pending.submission')
+  }
+  pending.add(command)
 }
 
 function perform(run: CommandPlan['run'], body: Body, call: Call) {

@@ -15,6 +15,7 @@ import {
   readPayment,
 } from '../transactions/payment-detail.ts'
 import { postDisbursement } from '../transactions/post-disbursement.ts'
+import { keptExternalId } from '../transactions/post-repayment.ts'
 import { refuseInactiveClient } from './active-client.ts'
 import type { Loan } from './loan.ts'
 import { withNote } from './loan-note.ts'
@@ -33,14 +34,17 @@ export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnknownKeys(body, KEYS)
   const disbursedOn = checkFields(ledger, loan, body)
   const payment = readPayment(ledger, body)
-  const amount = readAmount(loan, body)
+  const amount = readAmount(ledger, loan, body)
   refuseDay(ledger, loan, disbursedOn)
   const externalId = textOf(body, 'externalId')
   refuseExternalId(ledger, externalId)
   const note = textOf(body, 'note')
   const disbursed = disbursedLoan(loan, amount, disbursedOn)
   ledger.books.saveLoan(withNote(ledger, disbursed, note))
-  const subResourceId = postDisbursement(ledger, disbursed, { externalId, payment })
+  const subResourceId = postDisbursement(ledger, disbursed, {
+    externalId: keptExternalId(ledger, externalId),
+    payment,
+  })
   const changes = {
     ...paymentAsChanges(payment),
     locale: textOf(body, 'locale'),
@@ -84,13 +88,14 @@ function checkFields(ledger: Ledger, loan: Loan, body: Body): string {
   return disbursedOn ?? ''
 }
 
-function readAmount(loan: Loan, body: Body): number {
+function readAmount(ledger: Ledger, loan: Loan, body: Body): number {
   const sent = decimalOf(body, 'transactionAmount')
   const amount = sent === undefined ? loan.approvedPrincipal : paise(sent, loan.terms.rounding)
   if (amount > loan.approvedPrincipal) {
     const message = `Loan can't be disbursed,disburse amount is exceeding approved amount `
-    const code = 'error.msg.loan.disburse.amount.must.be.less.than.approved.amount'
-    throw domainRule(code, message, rupees(amount), rupees(amount))
+    const [code = 'disburse.amount.must.be.less.than.approved.amount'] =
+      ledger.flags.get('over-disbursal') ?? []
+    throw domainRule(`error.msg.loan.${code}`, message, rupees(amount), rupees(amount))
   }
   return amount
 }

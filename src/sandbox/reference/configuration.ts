@@ -14,8 +14,10 @@ export function configuration(ledger: Ledger, by: 'id' | 'name', value: number |
 }
 
 function current(ledger: Ledger, one: Configuration): Configuration {
-  const isBusinessDate = one.name === 'enable-business-date'
-  return isBusinessDate ? { ...one, enabled: ledger.businessDate !== undefined } : one
+  if (one.name === 'enable-business-date') {
+    return { ...one, enabled: ledger.businessDate !== undefined }
+  }
+  return one.name === 'maker-checker' ? { ...one, enabled: ledger.flags.has('maker-checker') } : one
 }
 
 const BUSINESS_DATE = 'BUSINESS_DATE'

@@ -1,6 +1,8 @@
 import { type Administrator, superUser } from '../access/user.ts'
+import type { SandboxFlags } from '../flags.ts'
 import { AnswerStore, type StoredAnswer } from './answer-store.ts'
-import { Books, type Changes } from './books.ts'
+import type { Books, Changes } from './books.ts'
+import { firstBooks } from './first-books.ts'
 import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
 import { type LoggedWrite, WriteLog } from './write-log.ts'
 
@@ -17,17 +19,21 @@ export type Ledger = {
   log: WriteLog
   journal: Journal
   administrator: Administrator
+  flags: SandboxFlags
   calendarDay(): string
   businessDate: string | undefined
+  /** Commands that wait for a checker, by action and subject. */
+  pending: Set<string>
 }
 
 export function openLedger(
   booksFile: string | undefined,
   administrator: Administrator,
+  flags: SandboxFlags,
   calendarDay: () => string,
 ): Ledger {
-  const settings = { administrator, calendarDay, businessDate: undefined }
-  const ledger: Ledger = { ...empty(administrator), journal: noJournal(), ...settings }
+  const settings = { administrator, flags, calendarDay }
+  const ledger: Ledger = { ...empty(administrator, flags), journal: noJournal(), ...settings }
   if (booksFile === undefined) return ledger
   for (const entry of readJournal(booksFile)) restore(ledger, entry as JournalEntry)
   // Its credentials are a setting, not part of the books.
@@ -42,15 +48,15 @@ export function today(ledger: Ledger): string {
 }
 
 export function emptyLedger(ledger: Ledger): void {
-  Object.assign(ledger, empty(ledger.administrator), { businessDate: undefined })
+  Object.assign(ledger, empty(ledger.administrator, ledger.flags))
   ledger.journal.replaceBy([])
 }
 
-function empty(administrator: Administrator) {
-  const books = new Books()
-  books.define('users', superUser(administrator))
+function empty(administrator: Administrator, flags: SandboxFlags) {
   return {
-    books,
+    books: firstBooks(administrator, flags),
+    businessDate: flags.get('business-date')?.[0],
+    pending: new Set<string>(),
     answers: new AnswerStore(),
     log: new WriteLog(),
   }

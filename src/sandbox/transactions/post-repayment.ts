@@ -3,7 +3,7 @@ import { clientById } from '../clients/find-client.ts'
 import { domainRule, fieldError, integrityIssue, invalid } from '../http/refusal.ts'
 import { refuseInactiveClient } from '../loans/active-client.ts'
 import type { Loan } from '../loans/loan.ts'
-import { isRepayable } from '../loans/status.ts'
+import { ACTIVE, isRepayable } from '../loans/status.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { allocate } from './account.ts'
@@ -24,6 +24,10 @@ export function refuseRepayment(ledger: Ledger, loan: Loan, date: string): void 
     const message = 'Loan must be Active, Fully Paid or Overpaid'
     const code = 'error.msg.loan.must.be.active.fully.paid.or.overpaid'
     throw invalid([fieldError(code, 'id', message)])
+  }
+  if (ledger.flags.has('block-closed') && loan.status !== ACTIVE) {
+    const code = 'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid'
+    throw domainRule(code, 'A transaction is not allowed on a closed or overpaid loan.')
   }
   refuseDay(ledger, loan, date)
 }
@@ -61,6 +65,11 @@ export function refuseTransactionExternalId(ledger: Ledger, externalId: string |
   throw invalid([fieldError(code, 'externalId', message, null)])
 }
 
+/** For a few weeks of 2025, Fineract lost that of a transaction that it did not replay. */
+export function keptExternalId(ledger: Ledger, externalId: string | undefined) {
+  return ledger.flags.has('lost-external-ids') ? undefined : externalId
+}
+
 export function postRepayment(ledger: Ledger, loan: Loan, repayment: NewRepayment): number {
   const { books } = ledger
   const { date, amount } = repayment
@@ -75,6 +84,7 @@ export function postRepayment(ledger: Ledger, loan: Loan, repayment: NewRepaymen
     submittedOn: today(ledger),
     manuallyReversed: false,
     ...repayment,
+    externalId: keptExternalId(ledger, repayment.externalId),
     ...(isLast ? allocate(account, amount, date) : NO_SPLIT),
   })
   if (!isLast) reallocate(ledger, loan)
