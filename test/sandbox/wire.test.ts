@@ -46,7 +46,7 @@ t.test(
   'an operation that the sandbox does not support is answered with 501 and a message',
   async t => {
     const { call } = await setup(t)
-    const reply = await call('POST', '/loans/external-id/L-1/transactions?command=writeoff', {})
+    const reply = await call('POST', '/loans/external-id/L-1/transactions?command=foreclosure', {})
     t.match(reply, {
       status: 501,
       body: { defaultUserMessage: /does not support the transaction/ },

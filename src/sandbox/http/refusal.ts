@@ -67,6 +67,24 @@ export function integrityIssue(
   return standard(403, developer, message, code, errors)
 }
 
+/** A 503 with which Fineract refuses for good. */
+export function unavailable(code: string, message: string): Refusal {
+  return standard(
+    503,
+    'The server is currently unable to handle the request , please try after some time.',
+    'The server is currently unable to handle the request , please try after some time.',
+    'error.msg.platform.service.unavailable',
+    [fieldError(code, 'id', message)],
+  )
+}
+
+/** As PostgreSQL words it. */
+export function duplicateKey(constraint: string, column: string, value: string): Refusal {
+  const detail = `Key (${column})=(${value}) already exists.`
+  const message = `ERROR: duplicate key value violates unique constraint "${constraint}"\n  Detail: ${detail}`
+  return integrityIssue('error.msg.data.integrity.issue', message)
+}
+
 /** For a violated database constraint that Fineract has no message for. */
 export function unknownIntegrityIssue(): Refusal {
   const message = 'Unknown data integrity issue with resource.'

@@ -5,6 +5,7 @@ export const TRANSFER_IN_PROGRESS = 303
 export const WITHDRAWN = 400
 export const REJECTED = 500
 export const CLOSED = 600
+export const WRITTEN_OFF = 601
 export const OVERPAID = 700
 
 const words: Record<number, [code: string, value: string]> = {
@@ -15,6 +16,7 @@ const words: Record<number, [code: string, value: string]> = {
   [WITHDRAWN]: ['withdrawn.by.client', 'Withdrawn by applicant'],
   [REJECTED]: ['rejected', 'Rejected'],
   [CLOSED]: ['closed.obligations.met', 'Closed (obligations met)'],
+  [WRITTEN_OFF]: ['closed.written.off', 'Closed (written off)'],
   [OVERPAID]: ['overpaid', 'Overpaid'],
 }
 
@@ -28,15 +30,15 @@ export function statusView(id: number) {
     waitingForDisbursal: id === APPROVED,
     active: id === ACTIVE,
     closedObligationsMet: id === CLOSED,
-    closedWrittenOff: false,
+    closedWrittenOff: id === WRITTEN_OFF,
     closedRescheduled: false,
-    closed: id === CLOSED,
+    closed: id === CLOSED || id === WRITTEN_OFF,
     overpaid: id === OVERPAID,
   }
 }
 
 export function isDisbursed(status: number): boolean {
-  return [ACTIVE, TRANSFER_IN_PROGRESS, CLOSED, OVERPAID].includes(status)
+  return [ACTIVE, TRANSFER_IN_PROGRESS, CLOSED, WRITTEN_OFF, OVERPAID].includes(status)
 }
 
 export function isRepayable(status: number): boolean {

@@ -16,6 +16,7 @@ export function summaryView(loan: Loan, account: Account, today: string) {
   const overdue = overdueInstalments(account, today)
   const late = (pick: (instalment: Instalment) => Paise) =>
     overdue.reduce((sum, instalment) => sum + pick(instalment), 0)
+  const left = (owed: Paise) => (account.isWrittenOff ? 0 : owed)
   const paid = account.principalPaid + account.interestPaid + account.feesPaid
   const cost = account.interestCharged + account.feesCharged
   return {
@@ -25,13 +26,13 @@ export function summaryView(loan: Loan, account: Account, today: string) {
     ...part('principal', account.principalPaid, account.balance),
     principalOverdue: amount(late(due => due.principal - due.principalPaid)),
     interestCharged: amount(account.interestCharged),
-    ...part('interest', account.interestPaid, account.interestCharged - account.interestPaid),
+    ...part('interest', account.interestPaid, left(account.interestCharged - account.interestPaid)),
     interestWaived: NIL,
     interestOverdue: amount(late(due => due.interest - due.interestPaid)),
     feeChargesCharged: amount(account.feesCharged),
     feeAdjustments: NIL,
     feeChargesDueAtDisbursementCharged: amount(account.feesAtDisbursement),
-    ...part('feeCharges', account.feesPaid, account.feesCharged - account.feesPaid),
+    ...part('feeCharges', account.feesPaid, left(account.feesCharged - account.feesPaid)),
     feeChargesWaived: NIL,
     feeChargesOverdue: amount(late(due => due.fees - due.feesPaid)),
     penaltyChargesCharged: NIL,

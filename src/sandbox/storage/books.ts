@@ -5,7 +5,7 @@ import type { Charge } from '../reference/charge.ts'
 import { firstOffices, HEAD_OFFICE_ID, type Office } from '../reference/office.ts'
 import { firstPaymentTypes, type PaymentType } from '../reference/payment-type.ts'
 import { firstProducts, type Product } from '../reference/product.ts'
-import { type Account, allocate, openAccount } from '../transactions/account.ts'
+import { type Account, allocate, applyOther, openAccount } from '../transactions/account.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 
 type Kind =
@@ -146,6 +146,7 @@ export class Books {
     const account = openAccount(loan)
     for (const transaction of this.transactionsOf(loan)) {
       if (isLiveRepayment(transaction)) allocate(account, transaction.amount, transaction.date)
+      else applyOther(account, transaction)
     }
     const oldest = this.#accounts.keys().next()
     if (this.#accounts.size >= MAX_ACCOUNTS && !oldest.done) this.#accounts.delete(oldest.value)

@@ -4,7 +4,7 @@ import type { Loan } from '../loans/loan.ts'
 import { duesOf, scheduleOf } from '../loans/schedule.ts'
 import { isDisbursed } from '../loans/status.ts'
 import { type Paise, sum } from '../money.ts'
-import type { Split } from './transaction.ts'
+import type { Split, Transaction } from './transaction.ts'
 
 export type Instalment = Due & {
   principalPaid: Paise
@@ -25,6 +25,7 @@ export type Account = {
   feesPaid: Paise
   interestCharged: Paise
   feesCharged: Paise
+  isWrittenOff: boolean
   // Of these, what the disbursal itself pays.
   feesAtDisbursement: Paise
   outstanding: Paise
@@ -56,6 +57,7 @@ export function openAccount(loan: Loan): Account {
     feesCharged,
     feesAtDisbursement,
     outstanding: balance + interestCharged + feesCharged - feesPaid,
+    isWrittenOff: false,
     overpaid: 0,
   }
 }
@@ -89,6 +91,31 @@ export function allocate(account: Account, amount: Paise, date: string): Split {
   account.outstanding -= amount - rest
   account.overpaid += rest
   return { ...split, overpayment: rest, balance: account.balance }
+}
+
+/** What else than a repayment changes what is owed. */
+export function applyOther(account: Account, transaction: Transaction): void {
+  if (transaction.type === 'chargeback') oweAgain(account, transaction.amount, transaction.date)
+  if (transaction.type !== 'writeOff' || transaction.reversedOn !== undefined) return
+  account.isWrittenOff = true
+  account.outstanding = 0
+  account.balance = 0
+}
+
+/** It falls due with the instalment of its day or, after the last one, with that. */
+function oweAgain(account: Account, amount: Paise, date: string): void {
+  const fromExcess = Math.min(account.overpaid, amount)
+  const owed = amount - fromExcess
+  account.overpaid -= fromExcess
+  const found = account.instalments.findIndex(({ due }) => date <= due)
+  const index = found < 0 ? account.instalments.length - 1 : found
+  const instalment = account.instalments[index]
+  if (!instalment || owed === 0) return
+  instalment.principal += owed
+  delete instalment.metOn
+  account.open = Math.min(account.open, index)
+  account.balance += owed
+  account.outstanding += owed
 }
 
 export function outstandingOf(instalment: Instalment): Paise {

@@ -4,16 +4,17 @@ import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
 import { textAsSent, textOf } from '../fields/text.ts'
-import { domainRule, unknownIntegrityIssue } from '../http/refusal.ts'
+import { domainRule, duplicateKey, integrityIssue, unavailable } from '../http/refusal.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
+import { WRITTEN_OFF } from '../loans/status.ts'
 import { paise } from '../money.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
 import { postRepayment, refuseDay, refuseTransactionExternalId } from './post-repayment.ts'
 import { reallocate, settleLoan } from './settle-loan.ts'
-import type { Transaction } from './transaction.ts'
+import type { PaymentDetail, Transaction } from './transaction.ts'
 
 const KEYS = new Set([
   ...PAYMENT_KEYS,
@@ -32,12 +33,13 @@ export function adjustTransaction(
   refuseUnknownKeys(body, KEYS)
   const { date, amount } = checkFields(loan, body)
   const payment = readPayment(ledger, body)
+  refuseLinked(loan, transaction)
   refuseAdjustment(transaction)
   const note = textOf(body, 'note')
   const externalId = textOf(body, 'externalId')
   // Fineract checks the day even if nothing is posted on it.
   refuseDay(ledger, loan, date)
-  if (amount > 0) refuseTransactionExternalId(ledger, externalId)
+  if (amount > 0) refuseReplacement(ledger, externalId, payment)
   const reversalExternalId = textOf(body, 'reversalExternalId')
   refuseReversalExternalId(ledger, reversalExternalId)
   undo(ledger, loan, transaction, reversalExternalId)
@@ -89,7 +91,38 @@ function refuseAdjustment(transaction: Transaction): void {
 
 function refuseReversalExternalId(ledger: Ledger, externalId: string | undefined): void {
   if (externalId === undefined || !ledger.books.reversalExternalIds.has(externalId)) return
-  throw unknownIntegrityIssue()
+  const constraint = 'unique_reversal_external_id_loan_transaction'
+  throw duplicateKey(constraint, 'reversal_external_id', externalId)
+}
+
+/** What is written off, or charged back, Fineract refuses to change with a 503. */
+function refuseLinked(loan: Loan, { id, relations = [] }: Transaction): void {
+  const refusal = (what: string, why: string) =>
+    unavailable(
+      `error.msg.loan.${what}.update.not.allowed`,
+      `Loan transaction:${id} update not allowed as loan ${why}`,
+    )
+  if (loan.status === WRITTEN_OFF) throw refusal('written.off', 'status is written off')
+  if (relations.some(({ type }) => type === 'CHARGEBACK')) {
+    throw refusal('transaction', 'transaction is linked to other transactions')
+  }
+}
+
+/** As in Fineract, which cannot save a replacement with payment details. */
+function refuseReplacement(
+  ledger: Ledger,
+  externalId: string | undefined,
+  payment: PaymentDetail | undefined,
+): void {
+  if (payment !== undefined) {
+    const message =
+      'During synchronization a new object was found through a relationship that was not marked cascade PERSIST: PaymentDetail.'
+    throw integrityIssue('error.msg.data.integrity.issue', message)
+  }
+  if (externalId !== undefined && ledger.books.transactionByExternalId.has(externalId)) {
+    throw duplicateKey('m_loan_transaction_external_id_key', 'external_id', externalId)
+  }
+  refuseTransactionExternalId(ledger, externalId)
 }
 
 function undo(

@@ -46,10 +46,20 @@ export function refuseDay(ledger: Ledger, loan: Loan, date: string): void {
     const message = `The transaction date cannot be before the loan disbursement date: ${disbursedOn}`
     throw refusal('transaction.cannot.be.before.disbursement.date', message, date, disbursedOn)
   }
+  if (loan.terms.recalculates && date < lastRepaidOn(ledger, loan)) {
+    const message =
+      'The date on which a repayment or waiver is made cannot be earlier than last transaction date'
+    const code = 'repayment.or.waiver.cannot.be.made.before.last.transaction.date'
+    throw refusal(code, message)
+  }
   if (date > today(ledger)) {
     const message = 'The transaction date cannot be in the future.'
     throw refusal('transaction.cannot.be.a.future.date', message, date)
   }
+}
+
+function lastRepaidOn({ books }: Ledger, loan: Loan): string {
+  return books.transactionsOf(loan).findLast(isLiveRepayment)?.date ?? ''
 }
 
 /** Length and uniqueness of the external id are database constraints. */
@@ -74,7 +84,9 @@ export function postRepayment(ledger: Ledger, loan: Loan, repayment: NewRepaymen
   const { books } = ledger
   const { date, amount } = repayment
   const account = books.accountOf(loan)
-  const isLast = !books.transactionsOf(loan).some(tx => isLiveRepayment(tx) && tx.date > date)
+  const isLast = !books
+    .transactionsOf(loan)
+    .some(tx => (isLiveRepayment(tx) || tx.type === 'chargeback') && tx.date > date)
   const id = books.nextId('transaction')
   books.saveTransaction({
     id,
@@ -87,7 +99,7 @@ export function postRepayment(ledger: Ledger, loan: Loan, repayment: NewRepaymen
     externalId: keptExternalId(ledger, repayment.externalId),
     ...(isLast ? allocate(account, amount, date) : NO_SPLIT),
   })
-  if (!isLast) reallocate(ledger, loan)
+  if (!isLast) reallocate(ledger, loan, id)
   settleLoan(ledger, loan, date)
   return id
 }

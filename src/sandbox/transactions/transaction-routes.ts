@@ -4,14 +4,16 @@ import type { Target } from '../http/target.ts'
 import type { Loan } from '../loans/loan.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { adjustTransaction } from './adjust-transaction.ts'
+import { chargeBack } from './charge-back.ts'
 import { transactionByExternalId, transactionById } from './find-transaction.ts'
 import { payoffQuote } from './payoff-quote.ts'
 import { repayLoan } from './repay-loan.ts'
 import { transactionView } from './transaction-view.ts'
+import { undoWriteOff, writeOff } from './write-off.ts'
 
 const NOT_SUPPORTED = new Set(
   `merchantIssuedRefund payoutRefund goodwillCredit creditBalanceRefund refundByCash refundByTransfer
-  chargeRefund recoverypayment interestPaymentWaiver waiveinterest writeoff undowriteoff foreclosure
+  chargeRefund recoverypayment interestPaymentWaiver waiveinterest foreclosure
   close close-rescheduled charge-off undo-charge-off downPayment reAge undoReAge reAmortize
   undoReAmortize`.split(/\s+/),
 )
@@ -39,7 +41,11 @@ export function planForTransactions(
     })
   }
   if (method !== 'POST') throw containerError(405)
-  if (name === 'chargeback') throw notSupported('chargebacks')
+  if (name === 'chargeback') {
+    return command('CHARGEBACK/LOAN', body =>
+      chargeBack(ledger, find(), transactionById(ledger, target.id, found), body),
+    )
+  }
   return command('ADJUST/LOAN', body => {
     const whose = ` for loan with identifier ${target.id}.`
     const transaction = transactionById(ledger, target.id, found, whose)
@@ -52,6 +58,10 @@ function planForAll(ledger: Ledger, method: string, name: string | null, find: (
   if (method !== 'POST') throw containerError(405)
   if (name === 'repayment') {
     return command('REPAYMENT/LOAN', body => repayLoan(ledger, find(), body))
+  }
+  if (name === 'writeoff') return command('WRITEOFF/LOAN', body => writeOff(ledger, find(), body))
+  if (name === 'undowriteoff') {
+    return command('UNDOWRITEOFF/LOAN', body => undoWriteOff(ledger, find(), body))
   }
   if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the transaction ${name}`)
   throw unsupportedCommand(name)

@@ -16,6 +16,8 @@ const types = {
   ),
   initiateTransfer: type(12, 'initiateTransfer', 'Initiate Transfer'),
   approveTransfer: type(13, 'approveTransfer', 'Approve Transfer'),
+  writeOff: type(6, 'writeOff', 'Close (as written-off)'),
+  chargeback: type(25, 'chargeback', 'Chargeback'),
   accrual: type(10, 'accrual', 'Accrual'),
 }
 

@@ -34,7 +34,10 @@ export function transactionView(ledger: Ledger, loan: Loan, transaction: Transac
     reversedOnDate: day(transaction.reversedOn),
     loanChargePaidByList: [],
     numberOfRepayments: 0,
-    transactionRelations: [],
+    transactionRelations: (transaction.relations ?? []).map(({ type, amount: of }) => ({
+      relationType: type,
+      amount: amount(of),
+    })),
   }
 }
 

@@ -22,6 +22,8 @@ type TransactionType =
   | 'repayment'
   | 'repaymentAtDisbursement'
   | 'accrual'
+  | 'chargeback'
+  | 'writeOff'
   | 'initiateTransfer'
   | 'approveTransfer'
 
@@ -38,6 +40,8 @@ export type Transaction = Split & {
   payment?: PaymentDetail | undefined
   submittedOn: string
   manuallyReversed: boolean
+  // What became of it: allocated anew, or charged back.
+  relations?: { type: 'REPLAYED' | 'CHARGEBACK'; amount: Paise }[] | undefined
   reversedOn?: string | undefined
   reversalExternalId?: string | undefined
   // Undoing a disbursal removes its transactions from the loan's list, not from the books.
