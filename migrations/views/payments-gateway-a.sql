@@ -160,6 +160,10 @@ declare
   status text := base.text_of(payment -> 'status');
   hints jsonb := base.gateway_a_hints(event, payment);
 begin
+  -- Cash on delivery is collected by somebody else.
+  if payment -> 'method' = '"cod"' then
+    return null;
+  end if;
   -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
   -- takes precedence over the status. As a text, it is "1" or "0".
   if status = 'captured' and not (name like 'refund.%' and base.is_no(payment -> 'captured'))

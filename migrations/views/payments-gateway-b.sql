@@ -46,6 +46,11 @@ declare
   hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
 begin
   if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'SUCCESS' then
+    -- It is only reserved, or collected by somebody else on delivery.
+    if base.is_no(payment -> 'is_captured') or payment -> 'payment_group' in ('"cash_on_delivery"', '"cod"')
+       or payment -> 'payment_method' ?| '{cash_on_delivery,cod}' then
+      return null;
+    end if;
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
   elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or status in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
     return base.failed(payment_id, amount, currency, paid_at, loan, hints);
@@ -165,7 +170,8 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
         -- Rows of payments without their own amount have been seen.
         'payment_amount', coalesce(base.text_of(paid -> 'payment_amount'), base.text_of(happened -> 'event_amount')),
         'payment_currency', coalesce(base.text_of(paid -> 'payment_currency'), base.text_of(happened -> 'event_currency')),
-        'bank_reference', coalesce(paid -> 'bank_reference', paid -> 'payment_utr')),
+        'bank_reference', coalesce(paid -> 'bank_reference', paid -> 'payment_utr'),
+        'is_captured', paid -> 'is_captured', 'payment_group', paid -> 'payment_group'),
       'order', jsonb_build_object(
         'order_id', ordered -> 'order_id', 'order_amount', ordered -> 'order_amount',
         'order_tags', coalesce(nullif(ordered -> 'order_tags', 'null'), event #> '{order,order_tags}')),

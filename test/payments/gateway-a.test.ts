@@ -94,6 +94,27 @@ t.test('a payment that is only authorized, and an unknown type, are ignored', as
   t.same(await factsOf({ event: 7, payload: 'x' }), [])
 })
 
+t.test(
+  'a loan’s name and ids are read without blanks and invisible characters at their ends',
+  async t => {
+    for (const around of [
+      ['', '\n'],
+      ['\u00a0', ''],
+      ['\u200b\ufeff', ' \t'],
+    ]) {
+      const put = (text: string) => around.join(text)
+      const event = capturedA({ id: put('pay_1'), loan: put('L-1'), currency: put('INR') })
+      matchEach(t, await factsOf(event), [{ ...paid, external_loan_id: 'L-1' }])
+    }
+  },
+)
+
+t.test('cash on delivery is no captured money', async t => {
+  for (const status of ['captured', 'pending'])
+    for (const type of ['payment.captured', 'payment.pending', 'order.paid'])
+      t.same(await factsOf(eventA(type, { status, payment: { method: 'cod' } })), [])
+})
+
 t.test('payment.failed is read as failed', async t => {
   matchEach(t, await factsOf(eventA('payment.failed', { status: 'failed' })), [
     { kind: 'payment', payment_id: 'pay_1', status: 'failed' },

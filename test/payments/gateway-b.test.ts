@@ -40,6 +40,21 @@ t.test('only external_loan_id and loan_id in the tags name a loan; the rest is a
   t.same(said?.hints, { order_id: 'order-1', order_amount: 2, customer_id: 'cust-7' })
 })
 
+t.test('money that is only reserved, or is collected on delivery, is not captured', async t => {
+  for (const more of [
+    { is_captured: false },
+    { is_captured: 'false' },
+    { payment_group: 'cash_on_delivery' },
+    { payment_method: { cod: {} } },
+  ]) {
+    const event: any = successB({ loan: 'L-1' })
+    Object.assign(event.data.payment, more)
+    t.same(await factsOf(event), [], JSON.stringify(more))
+    const { payment: item } = event.data
+    t.same(await factsOf({ type: 'LOANOPS_BACKFILL', data: item }), [], JSON.stringify(more))
+  }
+})
+
 t.test('a failed or abandoned payment is read as failed', async t => {
   for (const [type, status] of [
     ['PAYMENT_FAILED_WEBHOOK', 'FAILED'],

@@ -20,7 +20,7 @@ import {
 } from './gateway-call.ts'
 import { majorUnits } from './major-units.ts'
 import { readEach } from './read-each.ts'
-import { isRefunded, namesLoan, shape } from './shape.ts'
+import { isRefunded, isUncollected, namesLoan, shape } from './shape.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
@@ -177,6 +177,7 @@ function paymentOf(item: unknown): ApiPayment {
  * as in a webhook.
  */
 function statusOf(item: unknown): ApiPayment['status'] {
+  if (isUncollected(item)) return 'pending'
   const status = STATUSES[shape.text(item, 'status')] ?? 'pending'
   const flag = at(item, 'captured')
   const wasNeverCaptured = flag === false || ['false', '0'].includes(textOf(flag) ?? '')

@@ -13,7 +13,7 @@ import {
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { ifReadable, readEach, UnreadableItem } from './read-each.ts'
-import { namesLoan, shape } from './shape.ts'
+import { isUncollected, namesLoan, shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
@@ -137,7 +137,10 @@ function paymentOf(row: unknown): ApiPayment {
       ? shape.amount(payment, 'payment_amount')
       : shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
-    status: EVENT_STATUSES[shape.maybe(event, 'event_status') ?? 'SUCCESS'] ?? 'pending',
+    status: collected(
+      payment,
+      EVENT_STATUSES[shape.maybe(event, 'event_status') ?? 'SUCCESS'] ?? 'pending',
+    ),
     paidAt: shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
     refunded: null,
@@ -152,7 +155,7 @@ function entityOf(item: unknown): ApiPayment {
     id: shape.text(item, 'cf_payment_id'),
     amount: shape.amount(item, 'payment_amount'),
     currency: shape.text(item, 'payment_currency'),
-    status: statusOf(item),
+    status: collected(item, STATUSES[shape.text(item, 'payment_status')] ?? 'pending'),
     paidAt: shape.isoTime(item, 'payment_time'),
     fee: null,
     tax: null,
@@ -164,9 +167,8 @@ function entityOf(item: unknown): ApiPayment {
 }
 
 /** Money that is only reserved also counts as SUCCESS there. */
-function statusOf(item: unknown): ApiPayment['status'] {
-  const status = STATUSES[shape.text(item, 'payment_status')] ?? 'pending'
-  return status === 'captured' && at(item, 'is_captured') === false ? 'pending' : status
+function collected(payment: unknown, status: ApiPayment['status']): ApiPayment['status'] {
+  return status === 'captured' && isUncollected(payment) ? 'pending' : status
 }
 
 function feesOf(row: unknown): { fee: string | null; tax: string | null } {
