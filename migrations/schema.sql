@@ -392,6 +392,7 @@ create table core.transaction (
   unconfirmed text,
   decided_over jsonb,
   booked_as text,
+  payer_fee numeric,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),

@@ -34,7 +34,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
     posting_number integer, amount numeric, days date[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   select t.id, t.external_loan_id, t.gateway, coalesce(t.booked_as, t.gateway_payment_id), t.operation_id, t.ledger_transaction_id, t.posting_number,
-         coalesce(t.decided_amount, t.amount),
+         coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)),
          case when t.decided_day is not null then array[t.decided_day] else array(
            select (t.paid_at at time zone time_zone)::date
            union

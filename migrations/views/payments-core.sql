@@ -52,7 +52,10 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
     window same as (partition by kind, gateway_payment_id)
   ), counted as (
     select *, row_number() over (partition by kind, gateway_payment_id
-                                     order by status = 'captured' desc, lender = 'UNKNOWN', received_at, raw_id) as rank
+                                     order by status = 'captured' desc, lender = 'UNKNOWN',
+                                     -- A fee that one event shows counts, above all where it does not add up.
+                                     case when hints ? 'payer_fee_differs' then 0 when hints ? 'payer_fee' then 1 else 2 end,
+                                     received_at, raw_id) as rank
       from weighed
      where ignored_for is null or all_outside and ignored_for = 'sender_not_allowed'
         or is_unconfirmed and ignored_for = 'not_confirmed'

@@ -75,6 +75,17 @@ create or replace function base.major_units(minor numeric, currency text) return
       "CLF": 0.0001, "UYW": 0.0001}'::jsonb -> currency)::numeric, 0.01)
 $$;
 
+-- What the payer paid on top of the order's amount, if the fee is the payer's. The fee includes its tax. Without the order, its
+-- amount is what is left.
+create or replace function base.gateway_a_payer_fee(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
+  select case when fee > 0 then jsonb_build_object('payer_fee', fee, 'order_amount', coalesce(ordered, amount - fee),
+           'payer_fee_differs', case when ordered + fee <> amount then true end) else '{}' end
+    from (select base.text_of(payment -> 'currency') as currency) p
+   cross join lateral (
+     select base.major_units(base.number_of(payment -> 'fee'), currency), base.major_units(base.number_of(payment -> 'amount'), currency),
+            base.major_units(base.number_of(event #> '{payload,order,entity,amount}'), currency)) stated (fee, amount, ordered)
+$$;
+
 -- Hints for finding the loan of a payment that names none.
 create or replace function base.gateway_a_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select base.without_nulls(jsonb_build_object(
@@ -90,7 +101,8 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     'base_amount', base.major_units(base.number_of(payment -> 'base_amount'), 'INR'))
     -- Most events hold a payment alone.
     || case when event -> 'payload' ?| '{order,payment_link,invoice,subscription,virtual_account,qr_code,bank_transfer,upi_transfer}'
-            then base.gateway_a_hints_beside(event -> 'payload') else '{}' end)
+            then base.gateway_a_hints_beside(event -> 'payload') else '{}' end
+    || case when payment -> 'fee_bearer' = '"customer"' then base.gateway_a_payer_fee(event, payment) else '{}' end)
 $$;
 
 -- A refund that is only requested changes nothing yet.

@@ -16,6 +16,36 @@ $$;
 insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
 on conflict (name) do update set known_types = excluded.known_types;
 
+-- The sum of these offers' discounts. No payment has as many.
+create or replace function base.gateway_b_discount(offers jsonb) returns numeric language sql immutable parallel safe as $$
+  select coalesce(sum(base.number_of(offer #> '{offer_redemption,discount_amount}')), 0)
+    from (select o as offer from jsonb_array_elements(case when jsonb_typeof(offers) = 'array' then offers else '[]' end) o limit 20) granted
+$$;
+
+-- What the payer paid on top of the order's amount, less the offers that were granted.
+create or replace function base.gateway_b_payer_fee(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
+  select case when fee > 0 then jsonb_build_object('payer_fee', fee, 'order_amount', ordered,
+           'payer_fee_differs', case when (ordered - granted + fee = base.number_of(payment -> 'payment_amount')) is not true then true end)
+           else '{}' end
+    from (select coalesce(base.number_of(payment #> '{payment_surcharge,payment_surcharge_service_charge}'), 0)
+                 + coalesce(base.number_of(payment #> '{payment_surcharge,payment_surcharge_service_tax}'), 0),
+               base.number_of(coalesce(event #> '{data,order,order_amount}', payment -> 'order_amount')),
+               base.gateway_b_discount(coalesce(nullif(event #> '{data,payment_offers}', 'null'), payment -> 'payment_offers')))
+         stated (fee, ordered, granted)
+$$;
+
+-- Hints about a credit to a virtual account, and about surcharges.
+create or replace function base.gateway_b_hints_beside(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
+  select jsonb_build_object(
+      'virtual_account', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_id}'),
+      'virtual_account_number', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_number}'),
+      'utr', base.text_of(payment #> '{payment_method,vba_transfer,utr}'),
+      'remitter_name', base.text_of(payment #> '{payment_method,vba_transfer,remitter_name}'),
+      'remitter_account', base.text_of(payment #> '{payment_method,vba_transfer,remitter_account}'),
+      'remitter_ifsc', base.text_of(payment #> '{payment_method,vba_transfer,remitter_ifsc}'))
+    || base.gateway_b_payer_fee(event, payment)
+$$;
+
 -- Hints for finding the loan of a payment that names none.
 create or replace function base.gateway_b_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_build_object(
@@ -25,13 +55,8 @@ create or replace function base.gateway_b_hints(event jsonb, payment jsonb) retu
       'customer_id', base.text_of(event #> '{data,customer_details,customer_id}'),
       'bank_reference', nullif(base.text_of(payment -> 'bank_reference'), 'NA'),
       'remitter_vpa', base.text_of(payment #> '{payment_method,upi,upi_id}'))
-    || case when payment #> '{payment_method,vba_transfer}' is null then '{}' else jsonb_build_object(
-      'virtual_account', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_id}'),
-      'virtual_account_number', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_number}'),
-      'utr', base.text_of(payment #> '{payment_method,vba_transfer,utr}'),
-      'remitter_name', base.text_of(payment #> '{payment_method,vba_transfer,remitter_name}'),
-      'remitter_account', base.text_of(payment #> '{payment_method,vba_transfer,remitter_account}'),
-      'remitter_ifsc', base.text_of(payment #> '{payment_method,vba_transfer,remitter_ifsc}')) end
+    || case when payment #> '{payment_method,vba_transfer}' is null and payment -> 'payment_surcharge' is null then '{}'
+            else base.gateway_b_hints_beside(event, payment) end
 $$;
 
 create or replace function base.gateway_b_payment(name text, event jsonb, payment jsonb) returns base.fact

@@ -32,6 +32,8 @@ select p.*,
                 when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
            case when t.state = 'posted' then t.difference
                 when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
+                when t.reason = 'awaiting_review' and t.hints ? 'payer_fee' then json_build_object('amount', trim_scale(t.amount)::text,
+                  'fee', t.hints ->> 'payer_fee', 'order_amount', t.hints ->> 'order_amount')::text
                 when t.reason = 'events_disagree' then (
                   select 'It may be the same money as ' || min(b.booked) || ', an unreadable event that an operator booked'
                     from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b)

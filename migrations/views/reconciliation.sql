@@ -41,7 +41,7 @@ $$;
 -- loan's currency.
 create or replace view core.payment_here as
 select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
-       greatest(least(t.decided_amount, t.amount), 0) as intended,
+       greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
        case when t.state = 'posted' then t.ledger_amount end as found,
        -- Nothing is posted for it: the gateway's amount counts, unless whoever decided about it saw another.
        t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree' as is_whole,

@@ -13,6 +13,9 @@ const GatewayOfLender = Type.Object(
     apiSecretEnv: Type.Optional(Type.String({ minLength: 1 })),
     posting: Type.Optional(Type.Union([Type.Literal('automatic'), Type.Literal('review')])),
     confirm: Type.Optional(Type.Boolean()),
+    payerFee: Type.Optional(
+      Type.Union([Type.Literal('review'), Type.Literal('deduct'), Type.Literal('credit')]),
+    ),
   },
   { additionalProperties: false },
 )
@@ -36,6 +39,8 @@ export type GatewayTrust = {
   posting: 'automatic' | 'review'
   /** Whether unsigned events count only after the gateway confirms them. */
   confirm: boolean
+  /** What happens to a fee that the payer paid on top: seen by an operator first, not posted, or posted to the loan. */
+  payerFee: 'review' | 'deduct' | 'credit'
   api?: { key: string; secret: string }
 }
 /** `product`: the first of its products, for new loans. */
@@ -95,6 +100,7 @@ export function lendersFrom(
       allowedCidrs: member.allowedCidrs ?? [],
       posting: member.posting ?? 'automatic',
       confirm: member.confirm ?? false,
+      payerFee: member.payerFee ?? 'deduct',
       ...(apiKeyEnv === undefined && apiSecretEnv === undefined
         ? {}
         : { api: credentials(env, `/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
@@ -112,6 +118,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     allowedCidrs: [],
     posting: 'automatic',
     confirm: false,
+    payerFee: 'deduct',
   }))
 }
 
@@ -160,7 +167,7 @@ function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): vo
       const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
       if (other === undefined) continue
       throw new Error(
-        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs, posting and confirm`,
+        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs, posting, confirm and payerFee`,
       )
     }
   }
@@ -173,4 +180,5 @@ const checksOf = (trust: GatewayTrust | undefined) =>
     trust?.allowedCidrs.toSorted(),
     trust?.posting,
     trust?.confirm,
+    trust?.payerFee,
   ])

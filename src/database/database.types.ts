@@ -348,6 +348,7 @@ export interface CoreTransaction {
   operation_id: string | null;
   overruled: Generated<string[]>;
   paid_at: Timestamp | null;
+  payer_fee: Numeric | null;
   posted_at: Timestamp | null;
   posting_number: Generated<number>;
   problem: string | null;

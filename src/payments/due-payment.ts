@@ -9,11 +9,23 @@ export type Sender = { lender: string; verifiedBy: string | null; isOutside: boo
 /** `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
 type CapturedEvent = Sender & { namesLoan: boolean; day: string }
 
+/** The fee that the payer paid on top of the order's amount. */
+type PayerFee = {
+  fee: string
+  /** What was left out so far; null if nothing was. */
+  kept: string | null
+  captured: string
+  /** Whether order and fee add up to the payment. */
+  addsUp: boolean
+}
+
 export type DuePayment = {
   gateway: Gateway
   /** In the currency's units, with every digit. */
   amount: string
   currency: string | null
+  /** Null if there is none, or an operator has decided what to post. */
+  payerFee: PayerFee | null
   /** An operator's decision, which overrides everything else; null if the events decide. */
   decided: { day: string; capturedAmount: string | null } | null
   externalId: string
@@ -39,7 +51,10 @@ export async function duePayment(
   }
   const { rows } = await sql<Row>`
     select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId",
-           trim_scale(coalesce(t.decided_amount, t.amount))::text as amount, t.currency,
+           trim_scale(coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)))::text as amount, t.currency,
+           case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
+             'fee', trim_scale(base.number_of(t.hints -> 'payer_fee'))::text, 'kept', trim_scale(t.payer_fee)::text,
+             'captured', trim_scale(t.amount)::text, 'addsUp', not t.hints ? 'payer_fee_differs') end as "payerFee",
            case when t.decision = 'post' then json_build_object(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,

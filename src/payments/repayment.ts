@@ -19,6 +19,7 @@ import {
 } from '../ledger/repayment.ts'
 import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
+import { keepPayerFee, lessPayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
@@ -33,6 +34,8 @@ type PayableLoan = LedgerLoan & {
   summary?: { totalOutstanding?: number }
   transactions?: Repayment[]
 }
+
+type Posted = ReturnType<typeof lessPayerFee>
 
 const reversedAtLedger = refusedFor(
   'reversed_at_ledger',
@@ -66,11 +69,13 @@ export function repayment(db: Database, config: Config): Operation {
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
           db,
         )
-      const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
+      const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
+      const payment = lessPayerFee(config, due, loan.loanProductName)
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
       const booked = bookedOn(loan, wanted)
+      await keepPayerFee(db, transaction_id, payment)
       if (booked !== undefined) return 'outcome' in booked ? booked : { ...found, ...booked }
       const answer = await postRepayment(run, paymentTypeId, wanted)
       if (answer.code === IN_THE_FUTURE && isPast(wanted.day, LEDGER_TIMEZONE))
@@ -93,11 +98,7 @@ export function repayment(db: Database, config: Config): Operation {
   })
 }
 
-function payableOn(
-  config: Config,
-  payment: DuePayment,
-  loan: PayableLoan,
-): { day: string } | Refusal {
+function payableOn(config: Config, payment: Posted, loan: PayableLoan): { day: string } | Refusal {
   if (payment.objection !== null) {
     const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
@@ -119,7 +120,7 @@ function payableOn(
 
 function believedDay(
   config: Config,
-  payment: DuePayment,
+  payment: Posted,
   loan: PayableLoan,
 ): { day: string } | Refusal {
   const trusted = checkTrust(config, payment, loan.loanProductName)
@@ -131,6 +132,10 @@ function believedDay(
   if (payment.twin !== null) {
     const message = `it is the same money as payment ${payment.twin}, which is booked or being booked`
     return refusal('409', 'loanops.differs.at.ledger', message)
+  }
+  if (payment.feeToSee) {
+    const message = `The payment includes a fee of ${payment.payerFee?.fee} that its payer paid`
+    return refusedFor('awaiting_review', '403', message)
   }
   return trusted
 }

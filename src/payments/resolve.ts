@@ -101,7 +101,7 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
            -- What was ever sent keeps its external id.
            booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
-           refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
+           payer_fee = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
      where id = ${id}`.execute(trx)
 }
 
