@@ -3,6 +3,7 @@ import { adminRoutes } from './accounts/admin-routes.ts'
 import { forCallers } from './accounts/for-callers.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { watchRefusals } from './accounts/watch-refusals.ts'
 import { apiContext, type Routes, type Services } from './api-context.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
@@ -67,6 +68,7 @@ export async function buildApi(
   const context = apiContext(services, config, log, limits)
   app.addHook('onClose', context.portfolio.close)
   measureRequests(app, services.metrics.registry)
+  watchRefusals(app, services.metrics.registry, log)
   services.traces.watch(app)
   await sendSafeHeaders(app)
   if (config.OPS_PORT !== undefined) app.addHook('onRequest', keepApart(config.OPS_PORT))

@@ -1,0 +1,60 @@
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config/config.ts'
+import { startRole } from '../../src/role.ts'
+import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { matchEach } from '../support/match-each.ts'
+import { type Call, caller, testEnv } from '../support/service.ts'
+
+const times = (n: number) => Array.from({ length: n }, (_, i) => i)
+const guess = (call: Call, n: number) =>
+  call('GET', '/api/ledger/operations', undefined, { 'x-internal-token': `a wrong token ${n}` })
+
+t.test('a refused call is one line in the log, without what it sent', async t => {
+  const { call, refusals, metrics } = await startLogged(t)
+  const headers = await bearer(call, ADMIN)
+  await call('POST', '/api/account/register', { ...OPERATOR, role: 'viewer' }, headers)
+  const viewer = await bearer(call, OPERATOR)
+  await guess(call, 1)
+  await call('POST', '/api/ledger/pause', { reason: 'mrkd' }, viewer)
+  for (const _ of times(6))
+    await call('POST', '/api/account/login', { username: 'mrkd', password: 'mrkd' })
+  const from = { address: '127.0.0.1', reqId: /^[0-9a-f-]{36}$/, level: 40 }
+  matchEach(t, refusals, [
+    { ...from, reason: 'unauthorized', route: '/api/ledger/operations' },
+    { ...from, reason: 'forbidden', route: '/api/ledger/pause' },
+    { ...from, reason: 'throttled', route: '/api/account/login' },
+  ])
+  t.notMatch(JSON.stringify(refusals), /wrong token|mrkd|Bearer/)
+  const shown = await metrics()
+  for (const [reason, calls] of Object.entries({ unauthorized: 6, forbidden: 1, throttled: 1 }))
+    t.match(shown, `loanops_refused_calls_total{reason="${reason}"} ${calls}`)
+})
+
+t.test('guessing tokens becomes slow, and calls with the right one do not', async t => {
+  const { call, refusals } = await startLogged(t)
+  for (const i of times(20)) t.equal((await guess(call, i)).status, 401)
+  const started = performance.now()
+  const slow = guess(call, 20)
+  t.equal((await call('GET', '/api/ledger/operations')).status, 200)
+  t.equal(await Promise.race([slow.then(() => 'answered'), 'held back']), 'held back')
+  t.equal((await slow).status, 401)
+  t.ok(performance.now() - started > 900)
+  t.equal(refusals.length, 1, 'a flood is one line a minute')
+})
+
+async function startLogged(t: Test) {
+  const { url } = await freshDatabase(t)
+  const refusals: object[] = []
+  const write = (line: string) => {
+    const entry = JSON.parse(line)
+    if (entry.msg === 'call refused') refusals.push(entry)
+  }
+  const settings = { ROLE: 'api', ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password }
+  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', settings))
+  const service = await startRole(config, pino({ level: 'warn' }, { write }))
+  t.teardown(() => service.close())
+  const metrics = async () => (await fetch(`${service.url}/metrics`)).text()
+  return { call: caller(service.url), refusals, metrics }
+}
