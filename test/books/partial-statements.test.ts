@@ -93,6 +93,8 @@ t.test('amounts with groups that fit and a decimal point are read, and no others
     '"4.583,99"',
     '",583.99"',
     "4'583.99",
+    '4583.000',
+    '"4,583.000"',
   ]
   const rows = [...read, ...odd].map((amount, n) => row(`pay_${n}`, amount))
   const { body } = await upload(service, ...rows)

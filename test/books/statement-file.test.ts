@@ -116,6 +116,26 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
   ])
 })
 
+t.test('more than two decimals, even zeros, are an error of every amount', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rest = 'INR,captured,2026-03-05T10:00:00Z'
+  const rows = [`pay_1,500.000,${rest},,,,,`, `pay_2,500.00,${rest},5.000,0.9000,,,`]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await upload(
+    service.url,
+    path,
+    [HEADER, ...rows, `9,1,${rest},-5.00,1,,,`].join('\n'),
+  )
+  t.same(body.errors, [
+    { line: 2, reason: 'amount must be a number above 0 with at most two decimals' },
+    {
+      line: 3,
+      reason:
+        'fee must be a number with at most two decimals; tax must be a number with at most two decimals',
+    },
+  ])
+})
+
 t.test('an uploaded row does not take back a capture that the gateway reported', async t => {
   const gateways = await gatewaySandbox(t)
   const service = await startTestService(t, gateways.settings)

@@ -275,3 +275,31 @@ t.test(
     ])
   },
 )
+
+t.test('more decimals than a column has, even zeros, are an error of the row', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const loans = [
+    { principal: '500.000' },
+    { disbursed_amount: '500.000' },
+    { loan_term_frequency: '12.000' },
+    { number_of_repayments: '12.0' },
+    { interest_rate_per_period: '12.0000000' },
+    { principal: '1200.50', disbursed_amount: '500.0', interest_rate_per_period: '12.500000' },
+  ].map((row, i) => ({ loan_external_id: `N-${i}`, ...row }))
+  // As a country with a decimal comma separates the cells.
+  const csv = loansCsv(...loans).replaceAll(',', ';')
+  t.match((await uploadCsv(service, 'loans', csv)).body, {
+    invalid_rows: 5,
+    errors: [
+      { line: 2, reason: /^principal must be a number above 0 with at most two decimals/ },
+      { line: 3, reason: /^disbursed_amount must be a number above 0 with at most two decimals/ },
+      { line: 4, reason: 'loan_term_frequency must be a whole number above 0' },
+      { line: 5, reason: 'number_of_repayments must be a whole number above 0' },
+      { line: 6, reason: /^interest_rate_per_period must be .* at most six decimals/ },
+    ],
+  })
+  const repayments = repaymentsCsv({ amount: '500.000' }).replaceAll(',', ';')
+  t.match((await uploadCsv(service, 'repayments', repayments)).body.errors, [
+    { line: 2, reason: /^amount must be a number above 0 with at most two decimals/ },
+  ])
+})

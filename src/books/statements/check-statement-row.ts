@@ -2,19 +2,28 @@ import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { damagedIds } from '../../csv/damaged-ids.ts'
+import { isNumber } from '../../csv/number-cell.ts'
 import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { filled, type Said, type Settled } from './format.ts'
 
-const Money = Type.String({
-  pattern: '^(?=.*[1-9])\\d{1,13}(\\.\\d{1,2})?$',
+/** As many as the column of the database has before its point. */
+const BEYOND = 10 ** 13
+const isAmount = (text: string) => isNumber(text, 'amount') && Number(text) < BEYOND
+
+TypeRegistry.Set('FileMoney', (_, value) => isAmount(value as string) && Number(value) > 0)
+const Money = Type.Unsafe<string>({
+  [Kind]: 'FileMoney',
+  type: 'string',
   description: 'a number above 0 with at most 13 digits before the point and two after it',
 })
-const Charge = Type.String({
-  pattern: '^-?\\d{1,13}(\\.\\d{1,6})?$',
-  description: 'a number with at most 13 digits before the point and six after it',
+TypeRegistry.Set('FileCharge', (_, value) => isAmount((value as string).replace(/^-/, '')))
+const Charge = Type.Unsafe<string>({
+  [Kind]: 'FileCharge',
+  type: 'string',
+  description: 'a number with at most 13 digits before the point and two after it',
 })
 const Reference = Text(200, 'setl_29QQoUBi66xm2f')
 TypeRegistry.Set('FileTime', (_, value) => typeof value === 'string' && isTime(value))

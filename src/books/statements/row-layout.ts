@@ -1,6 +1,6 @@
 import { fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
-import { ungrouped } from '../../csv/ungrouped.ts'
+import { ungrouped } from '../../csv/number-cell.ts'
 import type { ReadRow } from './format.ts'
 import { type Layout, recognise, recogniseHeader } from './recognise.ts'
 

@@ -1,12 +1,12 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { CsvFields } from '../../csv/fields.ts'
+import { type NumberReading, numberIn } from '../../csv/number-cell.ts'
 import { type NewOperation, newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
 import { firstPerPath } from '../../http/validator.ts'
 import { DAY_RULE, dayOf } from './day-text.ts'
-import { numberOf } from './number-text.ts'
 
-type Reading = 'text' | 'number' | 'day'
+type Reading = 'text' | 'day' | NumberReading
 export type FieldOf = { column: string; field: string; as: Reading }
 
 export type Step = {
@@ -54,6 +54,8 @@ export function step(operation: Operation, mapping: FieldOf[]): Step {
 
 const READ: Record<Reading, (cell: string) => unknown> = {
   text: cell => cell,
-  number: numberOf,
+  whole: cell => numberIn(cell, 'whole'),
+  amount: cell => numberIn(cell, 'amount'),
+  rate: cell => numberIn(cell, 'rate'),
   day: cell => dayOf(cell)?.text ?? cell,
 }

@@ -1,8 +1,8 @@
 import { damagedIds } from '../../../csv/damaged-ids.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
+import { numberIn } from '../../../csv/number-cell.ts'
 import { dayOf } from '../day-text.ts'
 import type { CheckedRow } from '../kind.ts'
-import { numberOf } from '../number-text.ts'
 import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
 
@@ -55,7 +55,7 @@ function incomplete(fields: CsvFields): string[] {
       errors.push(`${name} must be empty if disbursed_on_date is empty`)
   }
   const [disbursed, principal] = [fields.disbursed_amount, fields.principal].map(text =>
-    numberOf(text ?? ''),
+    numberIn(text ?? '', 'amount'),
   )
   if (typeof disbursed === 'number' && typeof principal === 'number' && disbursed > principal)
     errors.push('disbursed_amount must not be greater than principal')

@@ -17,7 +17,9 @@ export function loanSteps(operation: (name: string) => Operation): (fields: CsvF
 }
 
 const text = (column: string, field: string): FieldOf => ({ column, field, as: 'text' })
-const number = (column: string, field: string): FieldOf => ({ column, field, as: 'number' })
+const whole = (column: string, field: string): FieldOf => ({ column, field, as: 'whole' })
+const amount = (column: string, field: string): FieldOf => ({ column, field, as: 'amount' })
+const rate = (column: string, field: string): FieldOf => ({ column, field, as: 'rate' })
 const day = (column: string, field: string): FieldOf => ({ column, field, as: 'day' })
 
 const clientFields = [
@@ -32,11 +34,11 @@ const loanFields = [
   text('client_external_id', 'clientId'),
   text('lender', 'lenderConfig'),
   text('loan_external_id', 'externalId'),
-  number('principal', 'principal'),
-  number('interest_rate_per_period', 'interestRatePerPeriod'),
-  number('loan_term_frequency', 'loanTermFrequency'),
+  amount('principal', 'principal'),
+  rate('interest_rate_per_period', 'interestRatePerPeriod'),
+  whole('loan_term_frequency', 'loanTermFrequency'),
   text('loan_term_frequency_type', 'loanTermFrequencyType'),
-  number('number_of_repayments', 'numberOfRepayments'),
+  whole('number_of_repayments', 'numberOfRepayments'),
   day('submitted_on_date', 'submittedOnDate'),
 ]
 const approveFields = [
@@ -46,6 +48,6 @@ const approveFields = [
 const disburseFields = [
   text('loan_external_id', 'external_loan_id'),
   day('disbursed_on_date', 'actualDisbursementDate'),
-  number('disbursed_amount', 'transactionAmount'),
+  amount('disbursed_amount', 'transactionAmount'),
   text('utr_payment_id', 'utr_payment_id'),
 ]

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { damagedIds } from '../../../csv/damaged-ids.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
+import { numberIn } from '../../../csv/number-cell.ts'
 import { Amount } from '../../../http/number-fields.ts'
 import { closed, oneOf } from '../../../http/schemas.ts'
 import { ExternalId, Text } from '../../../http/text-fields.ts'
@@ -10,7 +11,6 @@ import { receiptOf } from '../../../ledger/repayment.ts'
 import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
 import { DAY_RULE, dayOf } from '../day-text.ts'
 import type { CheckedRow } from '../kind.ts'
-import { numberOf } from '../number-text.ts'
 
 const MAX_NOTE_CHARACTERS = 1_000
 const MAX_REFERENCE_CHARACTERS = 255
@@ -52,7 +52,7 @@ const dayError = (text: string | undefined) =>
   `transaction_date ${text === undefined ? 'is required' : DAY_RULE}`
 
 function errorsOf({ transaction_date: _, reason: __, amount, ...texts }: CsvFields): string[] {
-  const row = amount === undefined ? texts : { ...texts, amount: numberOf(amount) }
+  const row = amount === undefined ? texts : { ...texts, amount: numberIn(amount, 'amount') }
   if (compiled.Check(row)) return []
   return columnErrors(compiled.Errors(row))
 }
