@@ -31,15 +31,25 @@ export type Day = [year: number, month: number, day: number]
 
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
-  return existing([Number(year), MONTHS.indexOf(name) + 1, Number(date)])
+  return dayOfParts([Number(year), MONTHS.indexOf(name) + 1, Number(date)])
 }
 
 export function dayOfIso(text: string): Day | undefined {
   const [, year, month, date] = ISO_SHAPE.exec(text) ?? []
-  return existing([Number(year), Number(month), Number(date)])
+  return dayOfParts([Number(year), Number(month), Number(date)])
 }
 
-function existing(day: Day): Day | undefined {
+/** By its full name or its first three letters, in any case; 0 for no month. */
+export function monthNamed(name: string): number {
+  const lower = name.toLowerCase()
+  return (
+    1 +
+    MONTHS.findIndex(month => [month, month.slice(0, 3)].some(one => one.toLowerCase() === lower))
+  )
+}
+
+/** @returns undefined if there is no such day */
+export function dayOfParts(day: Day): Day | undefined {
   const [year, month, date] = day
   if (!(year > 0)) return undefined
   // Date moves a day that does not exist into another month.

@@ -136,6 +136,35 @@ t.test('more than two decimals, even zeros, are an error of every amount', async
   ])
 })
 
+t.test('times as a spreadsheet writes them are in LEDGER_TIMEZONE', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rows = [
+    'pay_1,1,INR,captured,05-Feb-26 10:00,,,,,',
+    'pay_2,1,INR,captured,5 February 2026 1:30:09 PM,,,setl_1,07/Feb/2026 12:00,',
+    'pay_3,1,INR,captured,05-02-2026 10:00,,,,,',
+    'pay_4,1,INR,captured,05-Feb-26,,,,,',
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
+  const reason =
+    'captured_at must be a valid time, such as 2026-03-05 10:15:30 or 2026-03-05T10:15:30+05:30: format the column as yyyy-mm-dd hh:mm:ss in the spreadsheet'
+  t.same(body.errors, [
+    { line: 4, reason },
+    { line: 5, reason },
+  ])
+  const { rows: kept } = await sql<object>`
+    select captured_at, settled_at from ops.statement order by gateway_payment_id`.execute(
+    service.db,
+  )
+  t.same(kept, [
+    { captured_at: new Date('2026-02-05T04:30:00Z'), settled_at: null },
+    {
+      captured_at: new Date('2026-02-05T08:00:09Z'),
+      settled_at: new Date('2026-02-07T06:30:00Z'),
+    },
+  ])
+})
+
 t.test('an uploaded row does not take back a capture that the gateway reported', async t => {
   const gateways = await gatewaySandbox(t)
   const service = await startTestService(t, gateways.settings)

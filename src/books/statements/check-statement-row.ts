@@ -1,9 +1,8 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { Value } from '@sinclair/typebox/value'
 import { damagedIds } from '../../csv/damaged-ids.ts'
+import { TIME_RULE, timeOf } from '../../csv/day-cell.ts'
 import { isNumber } from '../../csv/number-cell.ts'
-import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
@@ -26,11 +25,11 @@ const Charge = Type.Unsafe<string>({
   description: 'a number with at most 13 digits before the point and two after it',
 })
 const Reference = Text(200, 'setl_29QQoUBi66xm2f')
-TypeRegistry.Set('FileTime', (_, value) => typeof value === 'string' && isTime(value))
+TypeRegistry.Set('FileTime', (_, value) => timeOf(value as string) !== undefined)
 const FileTime = Type.Unsafe<string>({
   [Kind]: 'FileTime',
   type: 'string',
-  description: 'a time in ISO 8601; without a zone, in that of the ledger',
+  description: TIME_RULE.replace(/^must be /, ''),
 })
 
 const Row = Type.Object(
@@ -65,13 +64,6 @@ const SettledRow = Type.Object(
 const said = TypeCompiler.Compile(Row)
 const settled = TypeCompiler.Compile(SettledRow)
 const REFERENCES = ['settlement_id', 'utr']
-
-/** With a zone or without one. */
-export function isTime(text: string | undefined): text is string {
-  return (
-    text !== undefined && [text, `${text.replace(' ', 'T')}Z`].some(one => Value.Check(Time, one))
-  )
-}
 
 /** Amounts stay texts, so that no digit is lost. */
 export function errorsOfSaid(row: Said): string[] {

@@ -1,6 +1,7 @@
+import { timeOf } from '../../csv/day-cell.ts'
 import { misfitOf } from '../../csv/fields.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import { errorsOfSaid, errorsOfSettled, isTime } from './check-statement-row.ts'
+import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
 import type { ReadRow } from './format.ts'
 import { rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
@@ -45,7 +46,8 @@ export function statementReader(gateway: string, keep: Keep) {
 
   function refuse(line: number, reasons: string[], time: string | undefined): [] {
     if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
-    if (isTime(time)) refused.times.add(time)
+    const readable = time && timeOf(time)
+    if (readable) refused.times.add(readable)
     else refused.isUndated = true
     return []
   }

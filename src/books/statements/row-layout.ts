@@ -1,9 +1,12 @@
+import { timeOf } from '../../csv/day-cell.ts'
 import { fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { ReadRow } from './format.ts'
 import { type Layout, recognise, recogniseHeader } from './recognise.ts'
 
+const TIMES = /^(captured_at|event_time|settled_at)$/
+const ISO = /^\d{4}-/
 const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out)$/
 
 /** What the columns of a file mean; a report with two sections has two headers. */
@@ -49,9 +52,15 @@ export function rowLayout(gateway: string) {
 
   function fieldsIn(cells: string[]): Record<string, string> {
     const { '': _, ...fields } = fieldsOf(layout.fields, cells.map(unescapeFormula))
-    const read = Object.entries(fields).map(([name, text]) =>
-      AMOUNTS.test(name) ? [name, ungrouped(text)] : [name, text],
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, text]) => [name, plainly(name, text)]),
     )
-    return Object.fromEntries(read)
   }
+}
+
+/** What cannot be read is left to the check; ISO days stay as they are, because some ids contain their times. */
+function plainly(name: string, text: string): string {
+  if (AMOUNTS.test(name)) return ungrouped(text)
+  const isNamed = TIMES.test(name) && !ISO.test(text)
+  return isNamed ? (timeOf(text) ?? text) : text
 }

@@ -11,11 +11,19 @@ export const statementFile: FileKind = {
     required('amount', '4583.99', 'in major units with at most two decimals'),
     required('currency', 'INR', 'three capital letters'),
     required('status', 'captured', 'captured, refunded (captured before) or failed'),
-    required('captured_at', '2026-02-05T10:00:00+05:30', 'when it was paid, in ISO 8601 with zone'),
+    required(
+      'captured_at',
+      '2026-02-05T10:00:00+05:30',
+      'when it was paid; without a zone, in that of the ledger',
+    ),
     optional('fee', '94.50', 'the gateway’s fee without the tax'),
     optional('tax', '17.01', 'the tax on the fee'),
     optional('settlement_id', 'setl_29QQoUBi66xm2f', 'the settlement in which it was paid out'),
-    optional('settled_at', '2026-02-07T12:00:00+05:30', 'when, in ISO 8601 with zone'),
+    optional(
+      'settled_at',
+      '2026-02-07T12:00:00+05:30',
+      'when; without a zone, in that of the ledger',
+    ),
     optional('utr', '500000000001', 'the bank’s reference of the settlement'),
   ],
 }

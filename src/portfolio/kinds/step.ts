@@ -1,10 +1,10 @@
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import type { CsvFields } from '../../csv/fields.ts'
 import { type NumberReading, numberIn } from '../../csv/number-cell.ts'
 import { type NewOperation, newOperation } from '../../engine/accept.ts'
 import type { Data, Operation } from '../../engine/operation.ts'
 import { firstPerPath } from '../../http/validator.ts'
-import { DAY_RULE, dayOf } from './day-text.ts'
 
 type Reading = 'text' | 'day' | NumberReading
 export type FieldOf = { column: string; field: string; as: Reading }

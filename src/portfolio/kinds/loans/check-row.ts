@@ -1,7 +1,7 @@
 import { damagedIds } from '../../../csv/damaged-ids.ts'
+import { dayOf } from '../../../csv/day-cell.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
 import { numberIn } from '../../../csv/number-cell.ts'
-import { dayOf } from '../day-text.ts'
 import type { CheckedRow } from '../kind.ts'
 import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { damagedIds } from '../../../csv/damaged-ids.ts'
+import { DAY_RULE, dayOf } from '../../../csv/day-cell.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
 import { numberIn } from '../../../csv/number-cell.ts'
 import { Amount } from '../../../http/number-fields.ts'
@@ -9,7 +10,6 @@ import { ExternalId, Text } from '../../../http/text-fields.ts'
 import { columnErrors } from '../../../http/validator.ts'
 import { receiptOf } from '../../../ledger/repayment.ts'
 import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
-import { DAY_RULE, dayOf } from '../day-text.ts'
 import type { CheckedRow } from '../kind.ts'
 
 const MAX_NOTE_CHARACTERS = 1_000

@@ -1,9 +1,9 @@
+import { dayOf } from '../../../csv/day-cell.ts'
 import { dayText } from '../../../day.ts'
 import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
 import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
-import { dayOf } from '../day-text.ts'
 import type { ComingLoan, Looker, RowFinding, RowToLookAt } from '../looker.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 
