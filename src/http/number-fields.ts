@@ -14,7 +14,7 @@ TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value
 
 export const Amount = Type.Unsafe<number>({
   [Kind]: 'Amount',
-  [WHY]: whyNumber(decimalLimits(PAISA_DECIMALS, false)),
+  [WHY]: whyNumber(PAISA_DECIMALS, decimalLimits(PAISA_DECIMALS, false)),
   type: 'number',
   exclusiveMinimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
@@ -25,7 +25,7 @@ export const Amount = Type.Unsafe<number>({
 
 export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
-  [WHY]: whyNumber(decimalLimits(RATE_DECIMALS, true)),
+  [WHY]: whyNumber(RATE_DECIMALS, decimalLimits(RATE_DECIMALS, true)),
   type: 'number',
   minimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** RATE_DECIMALS,
@@ -39,7 +39,7 @@ export const Rate = Type.Unsafe<number>({
 export const MAX_WHOLE = 10 ** SIGNIFICANT_DIGITS - 1
 
 export const Count = Type.Integer({
-  [WHY]: whyNumber(countLimits),
+  [WHY]: whyNumber(0, countLimits),
   minimum: 1,
   maximum: MAX_INT,
   description: 'a whole number above 0',
@@ -56,12 +56,15 @@ function isDecimal(value: unknown, decimals: number): boolean {
 }
 
 /** @param limits what is wrong with a number, if anything */
-function whyNumber(limits: (number: number) => string | undefined): Why {
+function whyNumber(decimals: number, limits: (number: number) => string | undefined): Why {
   return value => {
     if (typeof value === 'number') return limits(value)
     if (typeof value !== 'string') return `must be a number, not ${kindOf(value)}`
     const digits = value.replace(/\D/g, '').length
     if (/^\d+(\.\d+)?$/.test(value) && digits > SIGNIFICANT_DIGITS) return tooManyDigits(digits)
+    // In a text, zeros count: it may come from a country with a decimal comma.
+    const has = /^\d+\.(\d+)$/.exec(value)?.[1]?.length ?? 0
+    if (has > decimals) return tooManyDecimals(has, decimals)
     const number = value.trim() === '' ? Number.NaN : Number(value)
     return Number.isFinite(number)
       ? (limits(number) ?? `must be written as the number ${number}`)
@@ -82,10 +85,15 @@ function decimalLimits(decimals: number, isZeroAllowed: boolean) {
     const exact = new Decimal(number)
     if (exact.gte(10 ** SIGNIFICANT_DIGITS)) return `must be below ${10 ** SIGNIFICANT_DIGITS}`
     const has = exact.decimalPlaces()
-    if (has > decimals) return `has ${has} decimals, but at most ${decimals} are kept`
+    if (has > decimals) return tooManyDecimals(has, decimals)
     const digits = exact.precision(true)
     return digits > SIGNIFICANT_DIGITS ? tooManyDigits(digits) : undefined
   }
+}
+
+function tooManyDecimals(has: number, decimals: number): string {
+  if (decimals === 0) return 'must be a whole number without a decimal point'
+  return `has ${has} decimals, but at most ${decimals} are kept`
 }
 
 const tooManyDigits = (digits: number) =>

@@ -37,7 +37,7 @@ t.test('gateway A’s export of payments is a statement', async t => {
     rows: 6,
     valid_rows: 5,
     ignored_columns: ['order_id', 'method', 'card_network'],
-    errors: [{ line: 6, reason: 'amount must be a number above 0 with at most two decimals' }],
+    errors: [{ line: 6, reason: /^amount must be a number above 0/ }],
   })
   t.match(await stated(service), [
     { id: '5', status: 'failed' },

@@ -127,11 +127,15 @@ t.test('more than two decimals, even zeros, are an error of every amount', async
     [HEADER, ...rows, `9,1,${rest},-5.00,1,,,`].join('\n'),
   )
   t.same(body.errors, [
-    { line: 2, reason: 'amount must be a number above 0 with at most two decimals' },
+    {
+      line: 2,
+      reason:
+        'amount must be a number above 0 with at most 13 digits before the point and two after it',
+    },
     {
       line: 3,
       reason:
-        'fee must be a number with at most two decimals; tax must be a number with at most two decimals',
+        'fee must be a number with at most 13 digits before the point and two after it; tax must be a number with at most 13 digits before the point and two after it',
     },
   ])
 })

@@ -292,16 +292,16 @@ t.test('more decimals than a column has, even zeros, are an error of the row', a
   t.match((await uploadCsv(service, 'loans', csv)).body, {
     invalid_rows: 5,
     errors: [
-      { line: 2, reason: /^principal must be a number above 0 with at most two decimals/ },
-      { line: 3, reason: /^disbursed_amount must be a number above 0 with at most two decimals/ },
-      { line: 4, reason: 'loan_term_frequency must be a whole number above 0' },
-      { line: 5, reason: 'number_of_repayments must be a whole number above 0' },
-      { line: 6, reason: /^interest_rate_per_period must be .* at most six decimals/ },
+      { line: 2, reason: 'principal has 3 decimals, but at most 2 are kept' },
+      { line: 3, reason: 'disbursed_amount has 3 decimals, but at most 2 are kept' },
+      { line: 4, reason: 'loan_term_frequency must be a whole number without a decimal point' },
+      { line: 5, reason: 'number_of_repayments must be a whole number without a decimal point' },
+      { line: 6, reason: 'interest_rate_per_period has 7 decimals, but at most 6 are kept' },
     ],
   })
   const repayments = repaymentsCsv({ amount: '500.000' }).replaceAll(',', ';')
   t.match((await uploadCsv(service, 'repayments', repayments)).body.errors, [
-    { line: 2, reason: /^amount must be a number above 0 with at most two decimals/ },
+    { line: 2, reason: 'amount has 3 decimals, but at most 2 are kept' },
   ])
 })
 
