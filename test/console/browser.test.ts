@@ -103,6 +103,24 @@ test(
 )
 
 test(
+  'another file is uploaded although the first one arrived from the same form unnoticed',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await go('/console/portfolio')
+    await page.select('form[data-upload] [name=type]', 'repayments')
+    const folder = t.testdir({ 'one.csv': FILE, 'two.csv': `${FILE}\n${FILE.split('\n')[1]}` })
+    const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
+    await input?.uploadFile(join(folder, 'one.csv'))
+    await page.evaluate(`(async form => {
+      await fetch(form.action, { method: 'POST', body: new FormData(form) })
+    })(document.querySelector('form[data-upload]'))`)
+    await input?.uploadFile(join(folder, 'two.csv'))
+    await Promise.all([page.waitForNavigation(), page.click('form[data-upload] button')])
+    t.match(await textOf(page, '.facts'), /Rows\s*2/)
+  },
+)
+
+test(
   'every page is accessible, fits a phone, and runs nothing that came from outside',
   admin.cookie,
   async (t, { page, go }) => {

@@ -19,9 +19,12 @@ addEventListener('pagehide', () => {
 
 addEventListener('pageshow', ({ persisted }) => {
   // A page that the browser kept would send its forms a second time.
-  if (persisted)
-    for (const { field } of controls('form_token'))
-      field.value = `${crypto.randomUUID()}/${account}`
+  if (persisted) for (const form of forms()) renew(form)
+})
+
+addEventListener('change', ({ target }) => {
+  // Another file is another form, also where the first one arrived and only its answer was lost.
+  if (target.type === 'file') renew(target.form)
 })
 
 restore()
@@ -42,12 +45,36 @@ function ended() {
   return notice
 }
 
-function controls(name) {
-  return [...document.querySelectorAll('main form[method=post]')].flatMap(form =>
+function forms() {
+  return [...document.querySelectorAll('main form[method=post]')]
+}
+
+/** A form with a file has its token in its action. */
+function renew(form) {
+  const token = `${uuid()}/${account}`
+  const { form_token: field } = form.elements
+  if (field !== undefined) field.value = token
+  else form.action = form.action.replace(/(?<=\?form_token=).*/, token)
+}
+
+/** As crypto.randomUUID, which only exists over HTTPS. */
+function uuid() {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))]
+  const digits = bytes.map(byte => byte.toString(16).padStart(2, '0')).join('')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+function controls() {
+  return forms().flatMap(form =>
     [...form.elements]
-      .filter(field => field.name !== '' && (name === undefined || field.name === name))
-      .map(field => ({ field, key: `${form.getAttribute('action')} ${field.name}` })),
+      .filter(field => field.name !== '')
+      .map(field => ({ field, key: `${placeOf(form)} ${field.name}` })),
   )
+}
+
+/** Without the token, which each copy of the page has of its own. */
+function placeOf(form) {
+  return form.getAttribute('action').split('?form_token=', 1)[0]
 }
 
 function typed() {
