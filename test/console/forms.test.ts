@@ -168,6 +168,42 @@ t.test('a form that another account filled in changes nothing, and waits for it'
   t.match((await kept('/console/login', OPERATOR)).text, `<dd>${form.note}`)
 })
 
+t.test('another account does not see the form even if it is invalid', async t => {
+  const path = `${POSTED}/note`
+  const form = { ...(await tokenOf(operator, POSTED, path)), note: 'typed'.repeat(201) }
+  const other = await admin(path, form, { referer: url + POSTED })
+  t.equal(other.status, 409)
+  t.notMatch(other.text, form.note)
+  const own = await operator(path, form, { referer: url + POSTED })
+  t.equal(own.status, 400)
+  t.match(own.text, form.note)
+})
+
+t.test(
+  'a kept form is sent by the account that typed it, whoever was logged in before',
+  async t => {
+    const path = `${POSTED}/note`
+    const form = { ...(await tokenOf(operator, POSTED, path)), note: 'typed by the operator' }
+    const other = await admin(path, form, { referer: url + POSTED })
+    const shared = browser(url, `${admin.cookie}; ${cookieIn(other.headers)}`)
+    const { text, headers } = await shared('/console/login', OPERATOR)
+    const [, form_token = ''] =
+      /action="[^"]*\/note"><input[^>]*name="form_token" value="([^"]*)"/.exec(text) ?? []
+    const again = browser(url, cookieIn(headers))
+    const sent = { note: form.note, form_token }
+    const answers = await Promise.all([again(path, sent), again(path, sent)])
+    t.same(
+      answers.map(({ status }) => status),
+      [303, 303],
+    )
+    const { rows } = await sql`
+    select actor from ops.audit where action = 'payment.note' and detail ->> 'note' = ${form.note}`.execute(
+      db,
+    )
+    t.same(rows, [{ actor: OPERATOR.username }])
+  },
+)
+
 t.test('a password is not shown again', async t => {
   const secret = 'a pass phrase nobody may read'
   const referer = `${url}/console/accounts`

@@ -35,18 +35,19 @@ const OtherAccount = createError(
 export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   app.decorateRequest('formToken', null)
   app.decorateRequest('sentForm', null)
-  app.addHook('preValidation', async request => {
+  app.addHook('preValidation', async (request, reply) => {
+    const { user } = request
     request.formToken = isSafe(request) ? null : takeToken(request)
+    const account = request.formToken?.split('/')[1]
+    // Before the validation, whose refusal would show what was typed.
+    if (account === undefined || user === null || account === user.sub) return
+    keepFormOf(request, reply, account)
+    throw new OtherAccount()
   })
   app.addHook('preHandler', async (request, reply) => {
     const { body, url, user, formToken } = request
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
-    const [, account = ''] = formToken.split('/')
-    if (account !== user.sub) {
-      keepFormOf(request, reply, account)
-      throw new OtherAccount()
-    }
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
     const location = await claim(db, sent)
     if (location === undefined) request.sentForm = sent

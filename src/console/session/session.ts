@@ -38,8 +38,9 @@ const formKey = (secret: string) => hash('sha256', `forms of ${secret}`)
 
 export function beginSession(request: FastifyRequest, reply: FastifyReply, account: Account): void {
   const { id: sub, username: name, role, tokenGeneration: gen } = account
-  const claims = { sub, name, role, gen, jti: newId(), began: nowSeconds() }
-  keepToken(request, reply, request.server.jwt.sign(claims))
+  // The answer is for this account, and no longer for the one of a session that it replaces.
+  request.user = { sub, name, role, gen, jti: newId(), began: nowSeconds() }
+  keepToken(request, reply, request.server.jwt.sign(request.user))
 }
 
 /** Also one that has expired, but none that was ended, or whose account is disabled. */
