@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { parse } from 'node-html-parser'
 import t from 'tap'
 import { OPERATOR } from '../support/admin.ts'
 import { type Browse, browser, cookieIn, startWithConsole } from '../support/console.ts'
@@ -45,6 +46,27 @@ t.test('a refused form is shown again with its values and the reason beside the 
   t.equal(refused.text.match(/ autofocus/g)?.length, 1)
   t.match(refused.text, /aria-describedby="external_loan_id-refused"[^>]* autofocus/)
   t.notMatch(refused.text, token.form_token, 'the form has a new token')
+})
+
+t.test('a refused form has its values exactly as they were typed', async t => {
+  const typed = 'null &lt;b&gt; &amp;quot; " \\ \' <i>'
+  const fields = { outcome: 'post', amount: typed, external_loan_id: typed }
+  const { text } = await operator(`${NOBODY}/resolve`, fields, { referer: url + NOBODY })
+  const form = parse(text).querySelector(`form[action="${NOBODY}/resolve"]`)
+  for (const name of ['amount', 'external_loan_id'])
+    t.equal(form?.querySelector(`[name=${name}]`)?.getAttribute('value'), typed, name)
+})
+
+t.test('a refused form is put into a page only, and never into a file', async t => {
+  const exports = await audited('list.export')
+  const invalid = { note: 'n'.repeat(1_001) }
+  for (const file of ['payments.csv', 'payments.csv?state=suspense', 'assets/session.js']) {
+    const referer = `${url}/console/${file}`
+    const { status, text } = await operator(`${POSTED}/note`, invalid, { referer })
+    t.equal(status, 400)
+    t.match(text, /<h1>The request was refused/, file)
+  }
+  t.equal(await audited('list.export'), exports)
 })
 
 t.test('a form that comes too late shows what happened meanwhile and what was typed', async t => {

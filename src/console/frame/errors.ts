@@ -76,12 +76,15 @@ ${typedInto(request)}
 
 /** The page that the refused form was on, as it is now; undefined if it cannot be had. */
 async function pageOfForm(request: FastifyRequest): Promise<string | undefined> {
-  if (isSafe(request) || request.user === null) return undefined
+  const url = refererOf(request)
+  // A file is no page: strangers' texts in it are not escaped, and to read it is an export.
+  if (isSafe(request) || request.user === null || /\.csv(\?|$)/.test(url)) return undefined
   const { 'content-type': _, 'content-length': __, ...headers } = request.headers
   const remoteAddress = request.raw.socket.remoteAddress ?? ''
-  const asked = request.server.inject({ url: refererOf(request), headers, remoteAddress })
+  const asked = request.server.inject({ url, headers, remoteAddress })
   const page = await withinPatience(asked, request.startedAt).catch(() => undefined)
-  return page?.statusCode === 200 ? page.body : undefined
+  const isPage = String(page?.headers['content-type']).startsWith('text/html')
+  return page?.statusCode === 200 && isPage ? page.body : undefined
 }
 
 /** The response replaces the part that could not be refreshed, and keeps retrying. */

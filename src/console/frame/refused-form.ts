@@ -74,7 +74,9 @@ function fill(control: HTMLElement, value: string | undefined): void {
   if (type === 'hidden' || type === 'password' || type === 'file') return
   if (type === 'checkbox') setFlag(control, 'checked', value !== undefined)
   else if (control.tagName === 'TEXTAREA') control.set_content(String(html`${value ?? ''}`))
-  else if (control.tagName === 'INPUT') control.setAttribute('value', value ?? '')
+  // The parser escapes only the quotes.
+  else if (control.tagName === 'INPUT')
+    control.setAttribute('value', (value ?? '').replaceAll('&', '&amp;'))
   else
     for (const option of control.querySelectorAll('option'))
       setFlag(option, 'selected', option.getAttribute('value') === value)
@@ -91,7 +93,8 @@ function mark(form: HTMLElement, { path, message }: FieldError): boolean {
   const control = controlsOf(form).find(one => one.getAttribute('name') === name)
   if (control === undefined || control.getAttribute('type') === 'hidden') return false
   const id = `${name}-refused`
-  control.setAttributes({ ...control.attributes, 'aria-invalid': 'true', 'aria-describedby': id })
+  control.setAttribute('aria-invalid', 'true')
+  control.setAttribute('aria-describedby', id)
   const label = control.closest('label') ?? control
   label.insertAdjacentHTML(
     'afterend',
