@@ -33,7 +33,8 @@ export function watchRefusals(
     seen.clear()
   }, QUIET_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
-  app.addHook('onResponse', async (request, { statusCode }) => {
+  // Not onResponse: who hangs up while a refusal is held back would be counted as answered.
+  app.addHook('onSend', async (request, { statusCode }) => {
     const reason = REASONS[statusCode]
     const route = request.routeOptions.url ?? 'none'
     if (reason === undefined || route.startsWith(OF_WEBHOOKS)) return

@@ -6,6 +6,7 @@ import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const times = (n: number) => Array.from({ length: n }, (_, i) => i)
 const guess = (call: Call, n: number) =>
@@ -44,6 +45,22 @@ t.test('guessing tokens becomes slow, and calls with the right one do not', asyn
   t.equal(refusals.length, 1, 'a flood is one line a minute')
 })
 
+t.test('a caller that hangs up before it is refused is counted too', async t => {
+  const { url, call, refusals, metrics } = await startLogged(t)
+  for (const i of times(20)) await guess(call, i)
+  const gone = new AbortController()
+  const headers = { 'x-internal-token': 'a wrong token' }
+  const refused = fetch(`${url}/api/ledger/operations`, { headers, signal: gone.signal })
+  // Held back: a later call is answered first.
+  t.equal((await call('GET', '/api/ledger/operations')).status, 200)
+  gone.abort()
+  await t.rejects(refused)
+  await until(async () =>
+    (await metrics()).includes('loanops_refused_calls_total{reason="unauthorized"} 21'),
+  )
+  t.equal(refusals.length, 1)
+})
+
 async function startLogged(t: Test) {
   const { url } = await freshDatabase(t)
   const refusals: object[] = []
@@ -56,5 +73,5 @@ async function startLogged(t: Test) {
   const service = await startRole(config, pino({ level: 'warn' }, { write }))
   t.teardown(() => service.close())
   const metrics = async () => (await fetch(`${service.url}/metrics`)).text()
-  return { call: caller(service.url), refusals, metrics }
+  return { url: service.url, call: caller(service.url), refusals, metrics }
 }
