@@ -1,0 +1,105 @@
+-- Which days the statements cover: from fetches, and from uploaded files, which may be withdrawn.
+
+-- Merges it with the periods that it touches.
+create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
+  returns void language sql volatile as $$
+  with gone as (
+    delete from core.gateway_window w
+     where w.gateway = wanted_gateway and w.lender is not distinct from wanted_lender and w.source = wanted_source
+       and (w.covers && covered or w.covers -|- covered)
+    returning w.covers
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(r)) + plus
+      from (select covered::tstzmultirange - coalesce(range_agg(g.covers), '{}') as times from gone g) n
+     cross join unnest(n.times) r
+     cross join generate_series(0, core.day_of(upper(r)) - core.day_of(lower(r))) plus
+  )
+  insert into core.gateway_window (gateway, lender, source, covers)
+  select wanted_gateway, wanted_lender, wanted_source, coalesce(range_merge(range_agg(g.covers) + covered::tstzmultirange), covered)
+    from gone g
+$$;
+
+-- Covers whole days: a part of them is partial.
+create or replace function core.note_file(wanted_file uuid, days date[], partial_days date[]) returns void
+  language sql volatile as $$
+  with given as (
+    select day, bool_or(is_partial) as is_partial
+      from (select unnest(days), false union all select unnest(partial_days), true) d (day, is_partial)
+     group by day
+  ), news as (
+    insert into core.changed_day (day) select day from given
+  )
+  insert into core.gateway_window (gateway, lender, source, covers, statement_id, is_partial, completed_at)
+  select f.gateway, f.lender, 'file', run, f.id, g.is_partial, clock_timestamp()
+    from core.statement_file f
+   cross join (select is_partial, range_agg(tstzrange(core.start_of(day), core.start_of(day + 1))) as runs
+                 from given group by is_partial) g
+   cross join unnest(g.runs) run
+   where f.id = wanted_file
+$$;
+
+-- Withdraws a file, whose rows are then to be deleted. Where these replaced others, which do not come back, no statement is
+-- complete any more until a later one covers the day. Returns nothing if there is nothing left to withdraw.
+create or replace function core.withdraw_file(wanted_gateway text, wanted_file uuid, wanted_by text)
+  returns table (is_new boolean) language plpgsql volatile as $$
+declare
+  file core.statement_file;
+begin
+  select * into file from core.statement_file f
+   where f.id = wanted_file and f.gateway = wanted_gateway for update;
+  if file.id is null or file.withdrawn_at is not null
+     and not exists (select from core.statement s where s.statement_id = wanted_file)
+     and not exists (select from core.settlement_row r where r.statement_id = wanted_file) then
+    return;
+  end if;
+  if file.withdrawn_at is null then
+    update core.statement_file set withdrawn_by = wanted_by, withdrawn_at = clock_timestamp() where id = wanted_file;
+    with gone as (
+      delete from core.gateway_window w where w.statement_id = wanted_file returning w.covers
+    )
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(covers)) + plus
+      from gone cross join generate_series(0, core.day_of(upper(covers)) - core.day_of(lower(covers))) plus;
+    with replaced as (
+      select distinct core.day_of(s.captured_at) as day, of.lender
+        from core.statement s
+        left join core.transaction t
+          on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
+       -- The replaced row may have been that of the payment's own lender.
+       cross join lateral (values (s.lender), (t.lender)) of (lender)
+       where s.statement_id = wanted_file and s.has_replaced and of.lender is not null
+    ), marked as (
+      insert into core.gateway_window (gateway, lender, source, covers, is_partial, completed_at)
+      select file.gateway, lender, 'file', tstzrange(core.start_of(day), core.start_of(day + 1)), true, clock_timestamp()
+        from replaced
+    )
+    insert into core.unreadable_item (gateway, lender, key, reason, is_payment, times, backfill_id)
+    select file.gateway, lender, 'withdrawn ' || wanted_file || ' ' || day, 'a file that was withdrawn had replaced it', true,
+           tstzrange(core.start_of(day), core.start_of(day + 1)), wanted_file
+      from replaced;
+  end if;
+  return query select file.withdrawn_at is null;
+end
+$$;
+
+-- Some of the rows of a withdrawn file at a time. Returns whether there may be more.
+create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
+declare
+  deleted integer;
+begin
+  perform core.lock_settling();
+  delete from core.statement s
+   where (s.gateway_payment_id, s.gateway) in (
+     select n.gateway_payment_id, n.gateway from core.statement n where n.statement_id = wanted_file limit most);
+  get diagnostics deleted = row_count;
+  if deleted = most then
+    return true;
+  end if;
+  delete from core.settlement_row r
+   where (r.settlement_id, r.gateway, r.kind, r.id) in (
+     select n.settlement_id, n.gateway, n.kind, n.id from core.settlement_row n where n.statement_id = wanted_file limit most);
+  get diagnostics deleted = row_count;
+  return deleted = most;
+end
+$$;
