@@ -32,7 +32,7 @@ async function missingProducts({
   const missing: string[] = []
   for (const { code, products } of config.lenders.values())
     for (const name of products) {
-      const product = await slots.run('bulk', () => reference.product(name))
+      const product = await slots.run('bulk', () => reference.findProduct(name))
       if (product === undefined) missing.push(`${name} (${code})`)
     }
   return missing
