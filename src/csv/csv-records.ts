@@ -1,5 +1,6 @@
 import { finished } from 'node:stream/promises'
 import { CsvError, type Info, parse } from 'csv-parse'
+import { isEmpty, withoutEmptyEnd } from './fields.ts'
 import { type Counted, lineCounter } from './line-counter.ts'
 import type { CsvRow } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
@@ -13,16 +14,28 @@ const MAX_CELLS = 100
 
 const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a closing quote may be missing`
 
-export function csvRecords(delimiter: string, take: (record: CsvRow) => void) {
+/** @param isBeforeHeader whether the first row that is not empty only names the delimiter */
+export function csvRecords(
+  delimiter: string,
+  isBeforeHeader: boolean,
+  take: (record: CsvRow) => void,
+) {
   const counter = lineCounter()
   let header: string[] | undefined
   let bytesOfOpenRecord = 0
+  let isSkipped = isBeforeHeader
   const parser = openParser(delimiter, (cells, counted) => {
     const line = counter.startOf(cells, counted)
-    if (cells.length > MAX_CELLS)
+    if (cells.every(isEmpty)) return
+    const { length } = cells.length > MAX_CELLS ? withoutEmptyEnd(cells, MAX_CELLS) : cells
+    if (length > MAX_CELLS)
       throw new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
+    if (isSkipped) {
+      isSkipped = false
+      return
+    }
     header ??= cells
-    take({ line, cells })
+    take({ line, cells: cells.length > length ? cells.slice(0, length) : cells })
   })
   const ended = finished(parser, { readable: false })
   // `end` reports this error; without a handler, a failure before that would be an unhandled rejection.

@@ -11,6 +11,15 @@ export function fieldsOf(columns: string[], cells: string[]): CsvFields {
   return fields
 }
 
+/** Empty columns at the end are what a spreadsheet saves of columns that were once used. */
+export function withoutEmptyEnd(cells: string[], columns = 0): string[] {
+  let length = cells.length
+  while (length > columns && isEmpty(cells[length - 1])) length--
+  return length === cells.length ? cells : cells.slice(0, length)
+}
+
+export const isEmpty = (cell = '') => cell === '' || trimmed(cell) === ''
+
 export function misfitOf(cells: string[], columns: string[]): string | null {
   if (cells.length !== columns.length)
     return `the row has ${cells.length} cells, but the header has ${columns.length} columns`

@@ -1,5 +1,5 @@
 import { csvRecords } from './csv-records.ts'
-import { delimiterOf } from './header.ts'
+import { delimiterOf, firstLineOf, isSeparatorLine } from './header.ts'
 import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
@@ -15,13 +15,13 @@ export async function readCsv(
   batchSize: BatchSize,
   reader: CsvReader,
 ): Promise<void> {
-  const chunks = source[Symbol.asyncIterator]()
-  const first = await firstLine(chunks)
-  const delimiter = delimiterOf(first.toString())
+  const chunks = withoutEnd(source)[Symbol.asyncIterator]()
+  const { bytes, line } = await firstLine(chunks)
+  const delimiter = delimiterOf(line)
   const batches = rowBatches(batchSize, reader, delimiter)
-  const records = csvRecords(delimiter, batches.add)
+  const records = csvRecords(delimiter, isSeparatorLine(line), batches.add)
   try {
-    for await (const piece of pieces(first, chunks)) {
+    for await (const piece of pieces(bytes, chunks)) {
       await records.write(piece)
       await batches.afterBytes(piece.length)
     }
@@ -41,21 +41,38 @@ async function* pieces(first: Buffer, chunks: AsyncIterator<Buffer>): AsyncGener
   }
 }
 
+/** Old programs end a file with it, and some fill its last block. */
+const CTRL_Z = 0x1a
+const MAX_CTRL_Z = 128
+
+async function* withoutEnd(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let heldBack: Buffer = Buffer.alloc(0)
+  for await (const chunk of source) {
+    const bytes = heldBack.length === 0 ? chunk : Buffer.concat([heldBack, chunk])
+    let end = bytes.length
+    while (end > 0 && bytes[end - 1] === CTRL_Z && bytes.length - end < MAX_CTRL_Z) end--
+    heldBack = Buffer.from(bytes.subarray(end))
+    if (end > 0) yield bytes.subarray(0, end)
+  }
+}
+
 async function nextOf(chunks: AsyncIterator<Buffer>): Promise<Buffer | undefined> {
   const { done, value } = await chunks.next()
   return done ? undefined : value
 }
 
-async function firstLine(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+async function firstLine(chunks: AsyncIterator<Buffer>) {
   let bytes = Buffer.alloc(0)
   for (;;) {
     const chunk = await nextOf(chunks)
     if (chunk === undefined) break
     bytes = Buffer.concat([bytes, chunk])
-    if (/[\r\n]/.test(bytes.toString('utf8', 0, MAX_HEADER_BYTES).trimStart())) break
+    const line = firstLineOf(bytes.toString('utf8', 0, MAX_HEADER_BYTES))
+    if (line !== undefined) return { bytes, line: line.trimStart() }
     if (bytes.length > MAX_HEADER_BYTES)
       throw new UnreadableFile('Line 1: the header does not end: is this a CSV file?')
   }
-  if (bytes.toString().trim() === '') throw new UnreadableFile('The file is empty')
-  return bytes
+  const line = firstLineOf(`${bytes}\n`)
+  if (line === undefined) throw new UnreadableFile('The file is empty')
+  return { bytes, line: line.trimStart() }
 }

@@ -140,6 +140,32 @@ t.test('more than two decimals, even zeros, are an error of every amount', async
   ])
 })
 
+t.test(
+  'empty rows and columns of a statement are no data, and made-up values are errors',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const rows = [
+      'sep=,',
+      `${HEADER},,`,
+      ',,,,,,,,,,,',
+      'pay_1,1,INR,captured,2026-02-05T10:00:00Z,,,,,,,',
+      'pay_2,1,INR,captured,2026-02-05T10:00:00Z,,,,,NULL,,',
+      'pay_3,1,INR,captured,2026-02-05T10:00:00Z,#N/A,,,,,,',
+    ]
+    const path = 'gateway_b/statement?lender=LENDER_02'
+    const { body } = await upload(service.url, path, `${rows.join('\n')}\n,,,\n\x1a`)
+    t.match(body, {
+      rows: 3,
+      valid_rows: 1,
+      ignored_columns: [],
+      errors: [
+        { line: 5, reason: /^utr is NULL, which/ },
+        { line: 6, reason: /^fee is #N\/A, which/ },
+      ],
+    })
+  },
+)
+
 t.test('times as a spreadsheet writes them are in LEDGER_TIMEZONE', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rows = [

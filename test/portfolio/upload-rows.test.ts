@@ -384,3 +384,36 @@ t.test(
     ])
   },
 )
+
+t.test('a value that a program made up is an error in every column but the note', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const values = ['#N/A', '#REF!', '#NAME?', 'NULL', 'nan', 'Ren\ufffd', '????', '?? ??', '#####']
+  const loans = values.flatMap(value =>
+    ['client_firstname', 'client_lastname', 'utr_payment_id', 'client_mobile_no'].map(column => ({
+      [column]: value,
+    })),
+  )
+  const rows = loans.map((row, i) => ({
+    loan_external_id: `M-${i}`,
+    client_external_id: `M-${i}`,
+    ...row,
+  }))
+  const { body } = await uploadCsv(service, 'loans', loansCsv(...rows))
+  t.equal(body.invalid_rows, rows.length)
+  t.match(
+    body.errors[0].reason,
+    'client_firstname is #N/A, which a program writes where it has no value',
+  )
+  t.match(body.errors[20].reason, 'client_firstname has lost letters: save the file as CSV UTF-8')
+
+  const people = ['Null', 'Nan', 'Nancy', 'Hash #1', 'null', 'Err'].map((client_lastname, i) => ({
+    client_lastname,
+    loan_external_id: `P-${i}`,
+    client_external_id: `P-${i}`,
+  }))
+  t.match((await uploadCsv(service, 'loans', loansCsv(...people))).body, { invalid_rows: 0 })
+  const notes = values.map((note, i) => ({ note, payment_reference: `p-${i}` }))
+  t.match((await uploadCsv(service, 'repayments', repaymentsCsv(...notes))).body, {
+    invalid_rows: 0,
+  })
+})

@@ -1,5 +1,6 @@
 import { timeOf } from '../../csv/day-cell.ts'
-import { misfitOf } from '../../csv/fields.ts'
+import { type CsvFields, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
+import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
 import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
 import type { ReadRow } from './format.ts'
@@ -33,13 +34,14 @@ export function statementReader(gateway: string, keep: Keep) {
     },
   }
 
-  function validRow({ line, cells }: CsvRow): ReadRow[] {
-    if (layout.isBefore(cells)) return []
+  function validRow({ line, cells: came }: CsvRow): ReadRow[] {
+    if (layout.isBefore(came)) return []
     result.rows++
+    const cells = withoutEmptyEnd(came, layout.columns().length)
     const misfit = misfitOf(cells, layout.columns())
     if (misfit !== null) return refuse(line, [misfit], undefined)
-    const { row, time } = layout.read(cells)
-    const reasons = errorsOf(row)
+    const { row, time, fields } = layout.read(cells)
+    const reasons = errorsOf(row, fields)
     if (reasons.length === 0) reasons.push(...repeats(row, line))
     return reasons.length === 0 ? [row] : refuse(line, reasons.map(layout.labelled), time)
   }
@@ -53,8 +55,9 @@ export function statementReader(gateway: string, keep: Keep) {
   }
 }
 
-function errorsOf({ said, settled }: ReadRow): string[] {
-  const errors = said === null ? [] : errorsOfSaid(said)
+function errorsOf({ said, settled }: ReadRow, fields: CsvFields): string[] {
+  if (said === null && settled === null) return []
+  const errors = [...madeUpValues(fields), ...(said === null ? [] : errorsOfSaid(said))]
   return errors.length > 0 || settled === null ? errors : errorsOfSettled(settled)
 }
 

@@ -1,3 +1,4 @@
+import { withoutEmptyEnd } from '../../csv/fields.ts'
 import { columnsOf } from '../../csv/header.ts'
 import { type Format, filled, plainName } from './format.ts'
 import { gatewayAPayments, gatewayASettlements } from './gateway-a-exports.ts'
@@ -30,7 +31,7 @@ export type Layout = {
 
 /** @returns undefined for cells that are no header */
 export function recognise(cells: string[], gateway: string): Layout | undefined {
-  const header = cells.map(plainName)
+  const header = withoutEmptyEnd(cells).map(plainName)
   const format = [ofTemplate, ...(EXPORTS[gateway] ?? [])].find(({ signature }) =>
     signature.every(name => header.includes(name)),
   )
@@ -44,7 +45,7 @@ export function recognise(cells: string[], gateway: string): Layout | undefined 
     format,
     fields,
     labels: new Map(fields.map((field, at) => [field, shown(cells[at])])),
-    ignored: cells.flatMap((name, at) => (fields[at] === '' ? [shown(name)] : [])),
+    ignored: fields.flatMap((field, at) => (field === '' ? [shown(cells[at])] : [])),
   }
 }
 

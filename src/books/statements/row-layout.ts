@@ -1,5 +1,5 @@
 import { timeOf } from '../../csv/day-cell.ts'
-import { fieldsOf } from '../../csv/fields.ts'
+import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { ReadRow } from './format.ts'
@@ -28,10 +28,10 @@ export function rowLayout(gateway: string) {
       return true
     },
     /** `time`: of the payment, to know the day of a row that is refused. */
-    read(cells: string[]): { row: ReadRow; time: string | undefined } {
+    read(cells: string[]): { row: ReadRow; time: string | undefined; fields: CsvFields } {
       const fields = fieldsIn(cells)
       const row = layout.format.read(fields, settlements)
-      return { row, time: fields.captured_at ?? fields.event_time }
+      return { row, time: fields.captured_at ?? fields.event_time, fields }
     },
     /** With the file's own name of the column. */
     labelled(reason: string): string {

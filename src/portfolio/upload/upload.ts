@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { decode } from '../../csv/decode.ts'
-import { fieldsOf, misfitOf } from '../../csv/fields.ts'
+import { fieldsOf, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { columnsOf } from '../../csv/header.ts'
+import { madeUpValues } from '../../csv/made-up-values.ts'
 import { readCsv } from '../../csv/read-csv.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
 import { noRows } from '../../csv/unreadable-file.ts'
@@ -121,10 +122,12 @@ async function keepRows(
 
   function checked({ line, cells: came }: CsvRow): NewRow {
     // In every file, because an errors file may come back without its column of reasons.
-    const cells = came.map(unescapeFormula)
+    const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
     const misfit = misfitOf(cells, columns)
     if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
-    return { line, cells, ...kind.check(fieldsOf(columns, cells)) }
+    const fields = fieldsOf(columns, cells)
+    const row = kind.check(fields)
+    return { line, cells, ...row, errors: [...row.errors, ...madeUpValues(fields)] }
   }
 }
 

@@ -1,0 +1,28 @@
+import type { CsvFields } from './fields.ts'
+
+/** What may be meant, whatever it looks like. */
+const FREE_TEXTS = ['note', 'reason']
+
+/** Exactly so written: people are called Null and Nan. */
+const MADE_UP =
+  /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|NULL|nan|NaN)$/
+/** In place of letters that the file's encoding does not have. */
+const LOST = /\ufffd|\?\?/
+/** Hardly any cell is, and one look at each is faster. */
+const SUSPECT = /^[#ENn]|\ufffd|\?/
+
+/** Values that a spreadsheet or another program wrote in place of what it did not have. */
+export function madeUpValues(fields: CsvFields): string[] {
+  const errors: string[] = []
+  for (const name in fields) {
+    const cell = fields[name] as string
+    if (!SUSPECT.test(cell) || FREE_TEXTS.includes(name)) continue
+    if (MADE_UP.test(cell))
+      errors.push(
+        `${name} is ${cell}, which a program writes where it has no value: enter the value`,
+      )
+    else if (LOST.test(cell))
+      errors.push(`${name} has lost letters: save the file as CSV UTF-8, or enter the value again`)
+  }
+  return errors
+}
