@@ -157,20 +157,26 @@ create or replace function core.objections_to(t core.transaction)
    order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
 $$;
 
--- An operator has seen every objection to this payment, or everything reported about this refund or chargeback: from now
--- on, only new facts count against the payment. A payment on its way is stopped nevertheless.
+-- What whoever decides about it has seen: what contradicts this payment, or what this refund or chargeback says about its
+-- payment; and whether that payment is on its way.
+create or replace function core.facts_about(t core.transaction)
+  returns table (fact text, is_on_its_way boolean) language sql stable as $$
+  select fact, false from core.facts_against(t) where t.kind = 'payment'
+  union
+  select f.fact, p.state = 'posting'
+    from core.transaction p
+   cross join lateral core.refunds_of(p) f
+   where t.kind <> 'payment' and p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway
+     and p.kind = 'payment' and f.id = t.id
+$$;
+
+-- From now on, only new facts count against the payment. A payment on its way is stopped nevertheless.
 create or replace function core.clear_objections(payment uuid) returns void language sql volatile as $$
   update core.transaction t
      set cleared_facts = array(
            select unnest(t.cleared_facts)
            union
-           select fact from core.facts_against(t) where t.kind = 'payment'
-           union
-           select f.fact
-             from core.transaction p
-            cross join lateral core.refunds_of(p) f
-            where t.kind <> 'payment' and p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway
-              and p.kind = 'payment' and p.state <> 'posting' and f.id = t.id)
+           select f.fact from core.facts_about(t) f where not f.is_on_its_way)
    where t.id = payment
 $$;
 

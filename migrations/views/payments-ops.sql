@@ -4,9 +4,25 @@ create or replace function core.questions_about(t core.transaction) returns seto
    where q.gateway_payment_id = t.gateway_payment_id and q.gateway = t.gateway and q.kind = t.kind
 $$;
 
--- Changes with everything that a decision about it depends on.
-create or replace function core.version_of(t core.transaction) returns text language sql immutable as $$
-  select md5(jsonb_build_array(t.kind, t.state, t.reason, t.objection, t.amount::text, t.external_loan_id)::text)
+-- Without a refund or a second event, no fact can be about it: a list has thousands of such payments.
+create or replace function core.may_have_facts(t core.transaction) returns boolean language sql stable as $$
+  select t.kind <> 'payment' or t.difference is not null
+      or exists (select from core.transaction r
+                  where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
+      or (select count(*) > 1 from (select from core.event e
+                                     where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway
+                                       and e.set_aside is null
+                                     limit 2) two)
+$$;
+
+create or replace function core.all_facts_about(t core.transaction) returns text[] language sql stable as $$
+  select array(select f.fact from core.facts_about(t) f order by f.fact)
+$$;
+
+-- Changes with everything that a decision about it depends on: further facts may leave its reason and objection as they are.
+create or replace function core.version_of(t core.transaction) returns text language sql stable as $$
+  select md5(jsonb_build_array(t.kind, t.state, t.reason, t.objection, t.amount::text, t.external_loan_id,
+           case when core.may_have_facts(t) then core.all_facts_about(t) else '{}' end)::text)
 $$;
 
 create or replace view ops.payment as
