@@ -5,17 +5,24 @@ export const DAY_MS = 86_400_000
 
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
-const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`)
+const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`, 'i')
+const SHORT = ['April', 'June', 'September', 'November']
 const NAMES = {
-  all: MONTHS.join('|'),
-  ofThirty: MONTHS.filter(name => name !== 'February').join('|'),
-  ofThirtyOne: 'January|March|May|July|August|October|December',
+  all: inAnyCase(MONTHS),
+  ofThirty: inAnyCase(MONTHS.filter(name => name !== 'February')),
+  ofThirtyOne: inAnyCase(MONTHS.filter(name => name !== 'February' && !SHORT.includes(name))),
 }
 const YEAR = '(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})'
 const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)'
 
 /** Exactly the days that exist, for programs that read our contract. */
-export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 February ${LEAP_YEAR})$`
+export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 ${inAnyCase(['February'])} ${LEAP_YEAR})$`
+
+/** JSON Schema has no flag for it. */
+function inAnyCase(names: string[]): string {
+  const letter = (one: string) => `[${one.toUpperCase()}${one.toLowerCase()}]`
+  return names.map(name => [...name].map(letter).join('')).join('|')
+}
 
 /** Every valid `yyyy-MM-dd`, unanchored. */
 export const ISO_DAYS = [
@@ -29,9 +36,11 @@ const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
 export type Day = [year: number, month: number, day: number]
 
+/** The month may be in any case. */
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
-  return dayOfParts([Number(year), MONTHS.indexOf(name) + 1, Number(date)])
+  const month = MONTHS.findIndex(one => one.toLowerCase() === name.toLowerCase()) + 1
+  return dayOfParts([Number(year), month, Number(date)])
 }
 
 export function dayOfIso(text: string): Day | undefined {

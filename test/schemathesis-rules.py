@@ -51,6 +51,13 @@ REFUSALS = [
         "/data/loanTermFrequency",
     ),
     Refusal(
+        "whether anything changes, where null counts as absent",
+        OPERATE,
+        "INVALID_PAYLOAD",
+        "must be an object with externalId and at least one of .+",
+        "/data",
+    ),
+    Refusal(
         "what time it is",
         {"POST /api/ledger/pause"},
         "INVALID_PAYLOAD",

@@ -5,7 +5,7 @@ import { CALLBACK_TYPES } from '../config/callback-settings.ts'
 import type { Database } from '../database/database.ts'
 import { Time } from '../http/day-fields.ts'
 import { listQuery } from '../http/list-query.ts'
-import { closed, nullable, oneOf } from '../http/schemas.ts'
+import { closed, nullable, oneOf, optional } from '../http/schemas.ts'
 import { Id, WITHOUT_NUL } from '../http/text-fields.ts'
 import { isUuid } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
@@ -14,10 +14,8 @@ import { replayCallbacks, resendCallback, resumeCallbacks } from './replay-callb
 
 const tags = ['callbacks']
 const params = Type.Object({ id: Id })
-const filter = {
-  state: Type.Optional(oneOf(CALLBACK_STATES)),
-  type: Type.Optional(oneOf(CALLBACK_TYPES)),
-}
+const State = oneOf(CALLBACK_STATES)
+const CallbackType = oneOf(CALLBACK_TYPES)
 
 const listSchema = {
   operationId: 'listCallbacks',
@@ -25,7 +23,8 @@ const listSchema = {
   summary: 'Lists callbacks, newest first',
   querystring: Type.Object(
     {
-      ...filter,
+      state: Type.Optional(State),
+      type: Type.Optional(CallbackType),
       subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
       from: Type.Optional(Time),
       to: Type.Optional(Time),
@@ -56,7 +55,13 @@ const replaySchema = {
   tags,
   summary: 'Replays the callbacks of a period; without a state, those that failed',
   body: Type.Object(
-    { from: Time, to: Time, ...filter, dry_run: Type.Optional(Type.Boolean()) },
+    {
+      from: Time,
+      to: Time,
+      state: optional(State),
+      type: optional(CallbackType),
+      dry_run: optional(Type.Boolean({ description: 'true or false' })),
+    },
     closed,
   ),
   response: { 202: Type.Object({ callbacks: Type.Integer() }) },

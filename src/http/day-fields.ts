@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
-import { DATE_FORMAT, DAY_PATTERN, dayOfIso, ISO_DAYS, namedDay } from '../day.ts'
-import { TRIMMED } from './trim-texts.ts'
+import { DATE_FORMAT, DAY_PATTERN, dayOfIso, dayText, ISO_DAYS, namedDay } from '../day.ts'
+import { TAKE, trimText } from './take-values.ts'
 import { kindOf, WHY, type Why } from './why.ts'
 
 /** A day that exists, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
@@ -12,23 +12,30 @@ TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(value) !== undefined)
 TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && ISO_TIME.test(value))
 
+/** As the ledger writes it, which reads only that. */
+function takeDay(value: unknown): unknown {
+  const text = trimText(value)
+  const day = typeof text === 'string' ? namedDay(text) : undefined
+  return day === undefined ? text : dayText(day)
+}
+
 export const Day = Type.Unsafe<string>({
   [Kind]: 'Day',
   [WHY]: whyDay(
     /^\d{2} [A-Za-z]+ \d{4}$/,
     `${DATE_FORMAT} with the full English month, such as 05 March 2026`,
   ),
-  [TRIMMED]: true,
+  [TAKE]: takeDay,
   type: 'string',
   pattern: DAY_PATTERN,
-  description: `a day that exists, as ${DATE_FORMAT} with the full English month`,
+  description: `a day that exists, as ${DATE_FORMAT} with the full English month in any case`,
   examples: ['05 March 2026'],
 })
 
 export const IsoDay = Type.Unsafe<string>({
   [Kind]: 'IsoDay',
   [WHY]: whyDay(/^\d{4}-\d{2}-\d{2}$/, 'YYYY-MM-DD, such as 2026-03-05'),
-  [TRIMMED]: true,
+  [TAKE]: trimText,
   type: 'string',
   format: 'date',
   pattern: `^(${ISO_DAYS})$`,
@@ -39,7 +46,7 @@ export const IsoDay = Type.Unsafe<string>({
 export const Time = Type.Unsafe<string>({
   [Kind]: 'Time',
   [WHY]: whyTime,
-  [TRIMMED]: true,
+  [TAKE]: trimText,
   type: 'string',
   // Not `format: 'date-time'`, which requires the seconds.
   pattern: ISO_TIME.source,

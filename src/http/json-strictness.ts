@@ -5,6 +5,8 @@ import { strangeIn } from './why.ts'
 const MAX_DEPTH = 16
 /** A double preserves this many decimal digits of any number. */
 const MAX_DIGITS = 15
+/** Of a fraction with so many digits before its point, a double keeps a millionth, to which fields round. */
+const FRACTION = /^-?\d{1,10}\.\d{1,30}$/
 
 const codeOf = (character: string) => character.charCodeAt(0)
 const QUOTE = codeOf('"')
@@ -86,6 +88,7 @@ function endOfNumber(text: string, start: number): number {
 
 function whyNotKept(number: string): string | undefined {
   if (number.length <= MAX_DIGITS && !/e/i.test(number)) return undefined
+  if (FRACTION.test(number)) return undefined
   const digits = number
     .replace(/e.*$/i, '')
     .replace(/[-.]/g, '')

@@ -1,6 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { MAX_INT } from '../config/settings.ts'
+import { TAKE } from './take-values.ts'
 import { kindOf, WHY, type Why } from './why.ts'
 
 /** Beyond this a JSON number no longer keeps every digit. */
@@ -12,26 +13,44 @@ const RATE_DECIMALS = 6
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
+/** What doubles that were computed differ by. */
+const NOISE = 1e-6
+
+/** A sum of doubles seldom has exactly two decimals. */
+function takeAmount(value: unknown): unknown {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return value
+  const nearest = new Decimal(value).toDecimalPlaces(PAISA_DECIMALS)
+  return nearest.minus(value).abs().lte(NOISE) ? nearest.toNumber() : value
+}
+
+/** The ledger would round it in a way of its own. */
+function takeRate(value: unknown): unknown {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return value
+  return new Decimal(value).toDecimalPlaces(RATE_DECIMALS, Decimal.ROUND_HALF_EVEN).toNumber()
+}
+
 export const Amount = Type.Unsafe<number>({
   [Kind]: 'Amount',
+  [TAKE]: takeAmount,
   [WHY]: whyNumber(PAISA_DECIMALS, decimalLimits(PAISA_DECIMALS, false)),
   type: 'number',
   exclusiveMinimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
   multipleOf: 1 / 10 ** PAISA_DECIMALS,
-  description: 'a number above 0 with at most two decimals and 15 significant digits',
+  description:
+    'a number above 0 with at most two decimals and 15 significant digits; what differs from it by at most a millionth is taken for it',
   examples: [50000],
 })
 
 export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
+  [TAKE]: takeRate,
   [WHY]: whyNumber(RATE_DECIMALS, decimalLimits(RATE_DECIMALS, true)),
   type: 'number',
   minimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** RATE_DECIMALS,
-  multipleOf: 1 / 10 ** RATE_DECIMALS,
   description:
-    'a number of 0 or more with at most six decimals, per period of the lender’s product',
+    'a number of 0 or more, rounded to six decimals, half to even; per period of the lender’s product',
   examples: [18],
 })
 

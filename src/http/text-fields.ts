@@ -1,7 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { BLANK } from '../database/trimmed.ts'
 import { UUID } from '../ids.ts'
-import { TRIMMED } from './trim-texts.ts'
+import { TAKE, trimText } from './take-values.ts'
 import { WHY, type Why, whyText } from './why.ts'
 
 export const WITHOUT_NUL = '^[^\\u0000]*$'
@@ -15,7 +15,7 @@ export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
 
 export const ExternalId = Type.String({
   [WHY]: whyExternalId,
-  [TRIMMED]: true,
+  [TAKE]: trimText,
   pattern: EXTERNAL_ID.source,
   description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
   examples: ['L-1001'],
@@ -41,7 +41,7 @@ const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)
 /** Not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
-    [TRIMMED]: true,
+    [TAKE]: trimText,
     [WHY]: whyText({ max: maxLength, allowed: NOT_CONTROL }),
     maxLength,
     // Never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
@@ -52,7 +52,7 @@ export const Text = (maxLength: number, example: string) =>
 
 export const Note = Type.String({
   [WHY]: whyText({ max: 1_000, allowed: NOT_NUL }),
-  [TRIMMED]: true,
+  [TAKE]: trimText,
   minLength: 1,
   maxLength: 1000,
   pattern: WITHOUT_NUL,

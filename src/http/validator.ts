@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { RouteOptions } from 'fastify'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
 import { closed } from './schemas.ts'
-import { trimTexts } from './trim-texts.ts'
+import { takeValues } from './take-values.ts'
 
 /** As documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/
@@ -21,7 +21,7 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
   const isQuery = httpPart === 'querystring'
   const code = httpPart === 'body' ? 'INVALID_PAYLOAD' : 'INVALID_QUERY'
   return (given: unknown) => {
-    const texts = trimTexts(schema, given)
+    const texts = takeValues(schema, given)
     const value = isQuery ? Value.Default(schema, withNumbers(schema, texts as object)) : texts
     if (check.Check(value)) return { value }
     return {

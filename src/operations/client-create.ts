@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
 import { Day } from '../http/day-fields.ts'
-import { closed } from '../http/schemas.ts'
+import { closed, optionalText } from '../http/schemas.ts'
 import { ClientId, Text } from '../http/text-fields.ts'
 import {
   clientAnswer,
@@ -25,8 +25,8 @@ export const clientCreate = operation({
       lastname: Text(50, 'Rao'),
       externalId: ClientId,
       activationDate: Day,
-      mobileNo: Type.Optional(Text(50, '+919876543210')),
-      emailAddress: Type.Optional(Text(150, 'asha@example.in')),
+      mobileNo: optionalText(Text(50, '+919876543210')),
+      emailAddress: optionalText(Text(150, 'asha@example.in')),
     },
     closed,
   ),

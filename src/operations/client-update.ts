@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
-import { closed } from '../http/schemas.ts'
+import { change, closed } from '../http/schemas.ts'
 import { ClientId, Text } from '../http/text-fields.ts'
 import {
   type ClientFields,
@@ -22,11 +22,11 @@ export const clientUpdate = operation({
   schema: Type.Object(
     {
       externalId: ClientId,
-      activationDate: Type.Optional(Day),
-      firstname: Type.Optional(Text(50, 'Asha')),
-      lastname: Type.Optional(Text(50, 'Rao')),
-      mobileNo: Type.Optional(Text(50, '+919876543210')),
-      emailAddress: Type.Optional(Text(150, 'asha@example.in')),
+      activationDate: change(Day),
+      firstname: change(Text(50, 'Asha')),
+      lastname: change(Text(50, 'Rao')),
+      mobileNo: change(Text(50, '+919876543210')),
+      emailAddress: change(Text(150, 'asha@example.in')),
     },
     {
       ...closed,

@@ -3,7 +3,7 @@ import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount, Count, Rate } from '../http/number-fields.ts'
-import { closed, oneOf } from '../http/schemas.ts'
+import { closed, oneOf, optionalText } from '../http/schemas.ts'
 import { ClientId, ExternalId } from '../http/text-fields.ts'
 import { chargesOf } from '../ledger/charges.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
@@ -89,7 +89,7 @@ function schemaFor(lenders: string[]) {
       principal: Amount,
       submittedOnDate: Day,
       loanTermFrequency: Count,
-      loanTermFrequencyType: Type.Optional({ ...LoanTermFrequencyType, default: 'months' }),
+      loanTermFrequencyType: optionalText({ ...LoanTermFrequencyType, default: 'months' }),
       numberOfRepayments: Count,
       interestRatePerPeriod: Rate,
       clientId: ClientId,

@@ -3,7 +3,7 @@ import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount } from '../http/number-fields.ts'
-import { closed } from '../http/schemas.ts'
+import { closed, optional, optionalText } from '../http/schemas.ts'
 import { ExternalId, Note, Text } from '../http/text-fields.ts'
 import type { Answer } from '../ledger/answer.ts'
 import type { Reader } from '../ledger/client.ts'
@@ -29,9 +29,9 @@ export const loanDisburse = operation({
     {
       external_loan_id: ExternalId,
       actualDisbursementDate: Day,
-      transactionAmount: Type.Optional(Amount),
-      utr_payment_id: Type.Optional(Text(50, 'UTR2026030512345')),
-      note: Type.Optional(Note),
+      transactionAmount: optional(Amount),
+      utr_payment_id: optionalText(Text(50, 'UTR2026030512345')),
+      note: optionalText(Note),
     },
     closed,
   ),

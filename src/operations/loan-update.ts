@@ -4,7 +4,7 @@ import { loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount, Count, Rate } from '../http/number-fields.ts'
-import { closed } from '../http/schemas.ts'
+import { change, closed } from '../http/schemas.ts'
 import { ExternalId } from '../http/text-fields.ts'
 import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
 import { absent } from '../ledger/held.ts'
@@ -25,12 +25,12 @@ import { roundingRefusal } from './rounding-refusal.ts'
 const schema = Type.Object(
   {
     externalId: ExternalId,
-    principal: Type.Optional(Amount),
-    submittedOnDate: Type.Optional(Day),
-    loanTermFrequency: Type.Optional(Count),
-    loanTermFrequencyType: Type.Optional(LoanTermFrequencyType),
-    numberOfRepayments: Type.Optional(Count),
-    interestRatePerPeriod: Type.Optional(Rate),
+    principal: change(Amount),
+    submittedOnDate: change(Day),
+    loanTermFrequency: change(Count),
+    loanTermFrequencyType: change(LoanTermFrequencyType),
+    numberOfRepayments: change(Count),
+    interestRatePerPeriod: change(Rate),
   },
   {
     ...closed,

@@ -4,7 +4,7 @@ import { askerOf } from '../accounts/actor.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { Time } from '../http/day-fields.ts'
-import { closed, nullable } from '../http/schemas.ts'
+import { closed, nullable, optional } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
 import { type PauseState, pauseLedger, resumeLedger } from './pause-ledger.ts'
 
@@ -20,7 +20,7 @@ const pauseSchema = {
   operationId: 'pauseLedger',
   tags,
   summary: 'Keeps every process from beginning a write at the ledger; intake and reads continue',
-  body: Type.Object({ reason: Note, until: Type.Optional(Later) }, closed),
+  body: Type.Object({ reason: Note, until: optional(Later) }, closed),
   response: { 200: State },
 }
 const resumeSchema = {

@@ -4,7 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue, Data, Operation } from '../engine/operation.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { closed } from '../http/schemas.ts'
-import { trimTexts } from '../http/trim-texts.ts'
+import { takeValues } from '../http/take-values.ts'
 import { firstPerPath } from '../http/validator.ts'
 
 type OperateRequest = { operation: Operation; data: Data }
@@ -35,7 +35,7 @@ export function operateValidator(catalogue: Catalogue): (body: unknown) => Opera
     const operation = catalogue.get(body.status)
     const check = checks.get(body.status)
     if (operation === undefined || check === undefined) throw new UnknownOperation()
-    const data = trimTexts(operation.schema, body.data) as Data
+    const data = takeValues(operation.schema, body.data) as Data
     const breaches = (operation.check?.(data) ?? []).map(({ path, message }) => ({
       path: `/data${path}`,
       message,

@@ -6,8 +6,8 @@ import type { Database } from '../database/database.ts'
 import { answerEach, itemAnswer } from '../http/answer-each.ts'
 import { invalidField } from '../http/problem.ts'
 import { closed } from '../http/schemas.ts'
+import { TAKE, trimText } from '../http/take-values.ts'
 import { EXTERNAL_ID, ExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
-import { TRIMMED } from '../http/trim-texts.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
 import { Payment, PaymentParams } from './payment-record.ts'
@@ -22,7 +22,7 @@ const Assignment = Type.Object(
   {
     gateway: anyText('a gateway’s name', 'gateway_a'),
     gateway_payment_id: anyText('a payment’s id', 'pay_1'),
-    external_loan_id: { ...anyText('an external id', 'L-1001'), [TRIMMED]: true },
+    external_loan_id: { ...anyText('an external id', 'L-1001'), [TAKE]: trimText },
   },
   closed,
 )

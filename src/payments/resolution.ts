@@ -3,7 +3,8 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Day } from '../http/day-fields.ts'
 import { Amount, MAX_WHOLE } from '../http/number-fields.ts'
 import { FieldErrors } from '../http/problem.ts'
-import { closed, oneOf } from '../http/schemas.ts'
+import { closed, oneOf, optional } from '../http/schemas.ts'
+import { takeValues } from '../http/take-values.ts'
 import { ExternalId, Note } from '../http/text-fields.ts'
 import { firstPerPath } from '../http/validator.ts'
 
@@ -26,7 +27,7 @@ const Handled = Type.Object(
   {
     outcome: Type.Literal('handled'),
     note: Note,
-    external_loan_id: Type.Optional(ExternalId),
+    external_loan_id: optional(ExternalId),
     ledger_transaction_id: Type.Optional(TransactionId),
   },
   { ...closed, title: 'handled', description: 'The money was booked by hand' },
@@ -57,7 +58,8 @@ export function resolutionValidator(): (body: unknown) => PaymentResolution {
   const checks = new Map<string, ReturnType<typeof TypeCompiler.Compile<TSchema>>>(
     Object.entries(OUTCOMES).map(([name, schema]) => [name, TypeCompiler.Compile(schema)]),
   )
-  return body => {
+  return sent => {
+    const body = takeValues(PaymentResolution, sent)
     const check = outcome.Check(body) ? (checks.get(body.outcome) ?? outcome) : outcome
     if (!check.Check(body))
       throw new FieldErrors('INVALID_PAYLOAD', firstPerPath(check.Errors(body)))

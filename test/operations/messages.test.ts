@@ -56,7 +56,7 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
   ],
   interestRatePerPeriod: [
     [-1, 'must be 0 or more'],
-    [1.123_456_7, 'has 7 decimals, but at most 6 are kept'],
+    ['18.5', 'must be written as the number 18.5'],
   ],
   loanTermFrequency: [[10, 'must be a multiple of numberOfRepayments: 10 is no multiple of 12']],
   loanTermFrequencyType: [['decades', 'must be one of days, weeks, months, years']],

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 
 export type Schema = {
-  type?: string
+  type?: string | string[]
   anyOf?: Schema[]
   enum?: unknown[]
   const?: unknown
@@ -25,6 +25,8 @@ export function fitting(schema: Schema): Arbitrary<unknown> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(fitting))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.const !== undefined) return fc.constant(schema.const)
+  if (Array.isArray(schema.type))
+    return fc.oneof(...schema.type.map(type => fitting({ ...schema, type })))
   switch (schema.type) {
     case 'object':
       return record(schema)

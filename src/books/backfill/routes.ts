@@ -10,7 +10,7 @@ import { idBefore, pageOf } from '../../http/cursor.ts'
 import { Time } from '../../http/day-fields.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
-import { closed, nullable, oneOf } from '../../http/schemas.ts'
+import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
 import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
@@ -28,7 +28,7 @@ const requestSchema = (lenders: string[]) => ({
   summary: 'Fetches what a gateway has for a period, and stores what its webhooks missed',
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   body: Type.Object(
-    { from: Time, to: Time, lender: Type.Optional(oneOf(lenders, 'the code of a lender')) },
+    { from: Time, to: Time, lender: optional(oneOf(lenders, 'the code of a lender')) },
     closed,
   ),
   response: { 202: Type.Object({ backfill_id: Type.String() }) },

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
-import { closed } from '../../http/schemas.ts'
+import { closed, optional } from '../../http/schemas.ts'
 import { MigrationId, ofOneMigration, Started } from '../migration-record.ts'
 import type { Portfolio } from '../portfolio.ts'
 
@@ -17,8 +17,8 @@ const runSchema = {
   body: Type.Object(
     {
       migration_id: MigrationId,
-      dry_run: Type.Optional(Type.Boolean({ description: 'true or false' })),
-      skip_invalid: Type.Optional(Type.Boolean({ description: 'true or false' })),
+      dry_run: optional(Type.Boolean({ description: 'true or false' })),
+      skip_invalid: optional(Type.Boolean({ description: 'true or false' })),
       after: Type.Optional(
         Type.Array(MigrationId, {
           maxItems: MAX_AFTER,
