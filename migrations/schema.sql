@@ -727,6 +727,7 @@ create table loanops.operation (
   kept json,
   actor text,
   address inet,
+  ignored text[],
   constraint operation_check CHECK (((status = 'processing'::text) = (processed_at IS NULL))),
   constraint operation_check1 CHECK (((claimed_by IS NULL) = (claimed_until IS NULL))),
   constraint operation_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'payment'::text, 'migration'::text]))),

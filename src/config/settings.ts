@@ -239,6 +239,11 @@ export const Settings = Type.Object({
     default: true,
     examples: [true],
   }),
+  UNKNOWN_FIELDS: Type.Union([Type.Literal('refuse'), Type.Literal('ignore')], {
+    description: 'what becomes of unknown members of an operation: refuse, or ignore',
+    default: 'refuse',
+    examples: ['refuse'],
+  }),
   DOCS_ENABLED: Type.Boolean({
     description: 'whether to serve /docs and /openapi.json',
     default: true,

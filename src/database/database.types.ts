@@ -580,6 +580,7 @@ export interface LoanopsOperation {
   external_id: string;
   id: string;
   idempotency_key: string | null;
+  ignored: string[] | null;
   kept: Json | null;
   key_generation: Generated<number>;
   last_error: string | null;

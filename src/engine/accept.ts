@@ -35,6 +35,8 @@ type AskedBy = {
   address: string | null
   requestId: string | null
   traceparent: string | null
+  /** Names of members of the request that were dropped. */
+  ignored: string[] | null
 }
 type Accepted = { operationType: string; id: string }
 
@@ -59,6 +61,7 @@ export function newOperation(
     address: null,
     requestId: null,
     traceparent: null,
+    ignored: null,
     ...askedBy,
   }
 }
@@ -119,13 +122,14 @@ async function insertQuietly(
              (select count(pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)) from hashes)
     ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)})
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
-      request_sha256, actor, caller, address, request_id, traceparent)
+      request_sha256, actor, caller, address, request_id, traceparent, ignored)
     select "id", "operationType", ${sql.lit(origin)}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
-           decode("requestSha256", 'hex'), "actor", "caller", "address", "requestId", "traceparent"
+           decode("requestSha256", 'hex'), "actor", "caller", "address", "requestId", "traceparent",
+           "ignored"
       from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
         "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
         "idempotencyKey" text, "requestSha256" text, "actor" text, "caller" text, "address" inet, "requestId" text,
-        "traceparent" text)) with ordinality
+        "traceparent" text, "ignored" text[])) with ordinality
      order by ordinality
     on conflict do nothing`.execute(db)
 }

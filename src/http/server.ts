@@ -14,6 +14,7 @@ import type { httpLimits } from './limits.ts'
 import { refuseAmbiguousHost } from './one-host.ts'
 import { errorHandler, notFound } from './problem.ts'
 import { serializer } from './serializer.ts'
+import { withoutTrailingSlash } from './trailing-slash.ts'
 import { validator } from './validator.ts'
 
 type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
@@ -32,6 +33,7 @@ export function openServer(
     loggerInstance: log,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
     ...serverLimits,
+    rewriteUrl: withoutTrailingSlash,
     clientErrorHandler: clientError,
     genReqId: newId,
     // A line per request costs much and says little; errors are logged, everything else is counted.

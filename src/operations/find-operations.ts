@@ -111,7 +111,7 @@ function lastUnfinished(subject: RawBuilder<unknown>) {
 }
 
 const listColumns = sql`v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error,
-  v.error_code, v.actor, v.caller, host(v.address) as address, v.request_id`
+  v.error_code, v.actor, v.caller, host(v.address) as address, v.request_id, o.ignored`
 
 type ListColumns = {
   external_id: string
@@ -125,6 +125,7 @@ type ListColumns = {
   caller: string | null
   address: string | null
   request_id: string | null
+  ignored: string[] | null
 }
 
 function listItem(row: OperationRow & ListColumns) {
@@ -142,6 +143,7 @@ function listItem(row: OperationRow & ListColumns) {
       caller: row.caller,
       address: row.address,
       request_id: row.request_id,
+      ignored: row.ignored,
     }),
   }
 }

@@ -37,6 +37,10 @@ const itemFields = {
   caller: text,
   address: text,
   request_id: text,
+  ignored: {
+    ...nullable(Type.Array(Type.String())),
+    description: 'unknown members of the request, dropped with UNKNOWN_FIELDS=ignore',
+  },
 }
 export const OperationItem = Type.Object(itemFields)
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import {
   CALLERS_PATIENCE_MS,
@@ -16,10 +17,12 @@ import { listQuery } from '../http/list-query.ts'
 import { nullable, oneOf } from '../http/schemas.ts'
 import { ExternalId } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import { openWaker } from '../queue/wake-workers.ts'
 import { awaitFinal } from './await-final.ts'
 import { findOperation, listOperations } from './find-operations.ts'
+import { operationCounters } from './operation-counters.ts'
 import {
   OperationItem,
   Processing,
@@ -39,6 +42,7 @@ const operateSchema = (catalogue: Catalogue) => ({
   'x-refusals': ['UNKNOWN_OPERATION', 'IDEMPOTENCY_KEY_REUSED'],
   tags,
   summary: 'Accepts an operation to run on the ledger',
+  querystring: Type.Object({}),
   headers: Type.Object({
     'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   }),
@@ -56,18 +60,15 @@ const trackSchema = {
   tags,
   summary: 'Returns the state and result of an operation',
   params: ofOneOperation,
-  querystring: Type.Object(
-    {
-      wait: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: MAX_WAIT_SECONDS,
-          description: `a number of seconds from 0 to ${MAX_WAIT_SECONDS} to wait for the result; ignored while too many callers wait`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  querystring: Type.Object({
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_WAIT_SECONDS,
+        description: `a number of seconds from 0 to ${MAX_WAIT_SECONDS} to wait for the result; ignored while too many callers wait`,
+      }),
+    ),
+  }),
   response: { 200: TrackingRecord },
 }
 const listSchema = (catalogue: Catalogue) => ({
@@ -97,12 +98,15 @@ type Context = {
   catalogue: Catalogue
   watch: Watch
   traces: Traces
+  metrics: Metrics
+  config: Config
   limits: { waiting: number }
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, catalogue, limits, traces } = context
-  const validate = operateValidator(catalogue)
+  const { db, catalogue, limits, traces, metrics, config } = context
+  const validate = operateValidator(catalogue, config.UNKNOWN_FIELDS)
+  const count = metrics.of(operationCounters)
   const final = awaitFinal(db, limits.waiting)
   const accept = openIntake(context)
 
@@ -117,13 +121,14 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
       async (request, reply) => {
-        const { operation, data } = validate(request.body)
+        const { operation, data, ignored } = validate(request.body)
         const asker = await askerOf(request)
         const key = request.headers['idempotency-key'] ?? null
         const { traceparent } = traces.ofRequest(request)
-        const wanted = newOperation(operation, data, key, { ...asker, traceparent })
+        const wanted = newOperation(operation, data, key, { ...asker, traceparent, ignored })
         const accepted = await accept.submit(wanted)
         if (accepted instanceof Error) throw accepted
+        if (ignored !== null) count.ignored(ignored)
         const tracking_id = trackingId(accepted)
         return reply
           .code(202)

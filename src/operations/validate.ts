@@ -1,13 +1,15 @@
 import createError from '@fastify/error'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Config } from '../config/config.ts'
 import type { Catalogue, Data, Operation } from '../engine/operation.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { closed } from '../http/schemas.ts'
 import { takeValues } from '../http/take-values.ts'
 import { firstPerPath } from '../http/validator.ts'
+import { dropUnknown } from './unknown-members.ts'
 
-type OperateRequest = { operation: Operation; data: Data }
+type OperateRequest = { operation: Operation; data: Data; ignored: string[] | null }
 
 export function operateBody(catalogue: Catalogue) {
   return Type.Union(
@@ -21,20 +23,27 @@ export function operateBody(catalogue: Catalogue) {
 }
 
 /** Checks only against the operation that the body names, so that every error is about that one. */
-export function operateValidator(catalogue: Catalogue): (body: unknown) => OperateRequest {
+export function operateValidator(
+  catalogue: Catalogue,
+  unknownFields: Config['UNKNOWN_FIELDS'],
+): (body: unknown) => OperateRequest {
   const names = [...catalogue.keys()].join(', ')
   const UnknownOperation = createError('UNKNOWN_OPERATION', `status must be one of ${names}`, 400)
   const checks = new Map(
     [...catalogue].map(([name, { schema }]) => [name, TypeCompiler.Compile(envelope(schema))]),
   )
 
-  return body => {
-    const named = (body as { status?: unknown } | null)?.status
+  return sent => {
+    const named = (sent as { status?: unknown } | null)?.status
     if (typeof named === 'string' && !catalogue.has(named)) throw new UnknownOperation()
-    if (!shape.Check(body)) throw refusal(closedShape.Errors(body))
-    const operation = catalogue.get(body.status)
-    const check = checks.get(body.status)
+    if (!shape.Check(sent)) throw refusal(closedShape.Errors(sent))
+    const operation = catalogue.get(sent.status)
+    const check = checks.get(sent.status)
     if (operation === undefined || check === undefined) throw new UnknownOperation()
+    const { body, ignored } =
+      unknownFields === 'ignore'
+        ? dropUnknown(sent, operation.schema)
+        : { body: sent, ignored: null }
     const data = takeValues(operation.schema, body.data) as Data
     const breaches = (operation.check?.(data) ?? []).map(({ path, message }) => ({
       path: `/data${path}`,
@@ -43,7 +52,7 @@ export function operateValidator(catalogue: Catalogue): (body: unknown) => Opera
     const taken = { ...body, data }
     if (!check.Check(taken) || breaches.length > 0)
       throw refusal([...check.Errors(taken), ...breaches])
-    return { operation, data }
+    return { operation, data, ignored }
   }
 }
 

@@ -20,7 +20,7 @@ import { HTTP_LAYERS, type HttpLayer } from './http-layers.ts'
 
 const config = readConfig(process.env)
 const has = (layer: HttpLayer) => HTTP_LAYERS.indexOf(layer) < Number(process.env.LAYERS)
-const validate = operateValidator(operationCatalogue(config.lenders))
+const validate = operateValidator(operationCatalogue(config.lenders), 'refuse')
 const app = fastify({
   genReqId: newId,
   logController: new LogController({ disableRequestLogging: true }),

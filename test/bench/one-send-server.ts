@@ -26,7 +26,7 @@ const boss = new PgBoss({
 })
 boss.on('error', onError)
 await boss.start()
-const validate = operateValidator(operationCatalogue(config.lenders))
+const validate = operateValidator(operationCatalogue(config.lenders), 'refuse')
 const app = fastify()
 
 app.get('/healthz', async () => ({ status: 'ok' }))

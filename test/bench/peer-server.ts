@@ -20,7 +20,7 @@ const ledger = clientCreator(config.LEDGER_URL, concurrency)
 let done = 0
 
 const send = process.env.PEER === 'pg-boss' ? await pgBoss() : await graphileWorker()
-const validate = operateValidator(operationCatalogue(config.lenders))
+const validate = operateValidator(operationCatalogue(config.lenders), 'refuse')
 const app = fastify()
 app.get('/healthz', async () => ({ status: 'ok' }))
 app.get('/done', async () => String(done))

@@ -35,16 +35,16 @@ t.test('a path or query that could be read in two ways is refused', async t => {
       t.equal(body.code, 'INVALID_TRACKING_ID')
       t.equal(headers.get('set-cookie'), null)
     }
-    for (const path of [
-      '../operations/x',
-      `LOAN_CREATE%7C${uuid}/../../x`,
-      `a/b`,
-      `LOAN_CREATE%7C${uuid}/`,
-    ]) {
+    for (const path of ['../operations/x', `LOAN_CREATE%7C${uuid}/../../x`, `a/b`]) {
       const answer = await raw(`GET /api/ledger/track/${path} HTTP/1.1\r\n${HEAD}\r\n`)
       t.match(problemIn(answer), { status: 404, code: 'NOT_FOUND' }, path)
     }
-    for (const id of [`LOAN_CREATE|${uuid}`, `LOAN_CREATE%7C${uuid}`, `NO_SUCH%7C${uuid}`]) {
+    for (const id of [
+      `LOAN_CREATE|${uuid}`,
+      `LOAN_CREATE%7C${uuid}`,
+      `LOAN_CREATE%7C${uuid}/`,
+      `NO_SUCH%7C${uuid}`,
+    ]) {
       const answer = await raw(`GET /api/ledger/track/${id} HTTP/1.1\r\n${HEAD}\r\n`)
       t.match(problemIn(answer), { status: 404, code: 'UNKNOWN_TRACKING_ID' }, id)
     }

@@ -37,6 +37,7 @@ export function operationFacts(operation: Operation, formats: Formats): Html {
     ['Caller', operation.caller],
     ['Address', operation.address],
     ['Request', operation.request_id],
+    ['Ignored members', operation.ignored?.join(', ') ?? null],
   ])}
 ${json('Request', operation.data)}
 ${json('The ledger’s response', operation.success_response ?? operation.failure_response)}`

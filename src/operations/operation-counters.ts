@@ -1,0 +1,23 @@
+import { Counter, type Registry } from 'prom-client'
+
+const MAX_NAMES = 100
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/
+
+export function operationCounters(registers: Registry[]) {
+  const counter = new Counter({
+    name: 'loanops_ignored_members_total',
+    help: 'Unknown members of operations that UNKNOWN_FIELDS=ignore dropped, by member; other: beyond a hundred names, or no plain one',
+    labelNames: ['member'],
+    registers,
+  })
+  const names = new Set<string>()
+
+  return {
+    ignored(members: string[]): void {
+      for (const name of members) {
+        if (names.size < MAX_NAMES && PLAIN_NAME.test(name)) names.add(name)
+        counter.inc({ member: names.has(name) ? name : 'other' })
+      }
+    },
+  }
+}
