@@ -47,7 +47,7 @@ REFUSALS = [
         "one member that is a multiple of another",
         OPERATE,
         "INVALID_PAYLOAD",
-        "must be a multiple of numberOfRepayments",
+        r"must be a multiple of numberOfRepayments: \d+ is no multiple of \d+",
         "/data/loanTermFrequency",
     ),
     Refusal(

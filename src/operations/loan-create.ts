@@ -9,18 +9,12 @@ import { chargesOf } from '../ledger/charges.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference } from '../ledger/held.ts'
-import {
-  FREQUENCIES,
-  type Frequency,
-  foundIn,
-  type LedgerLoan,
-  loanAnswer,
-  SUBMITTED,
-} from '../ledger/loan.ts'
+import { FREQUENCIES, foundIn, type LedgerLoan, loanAnswer, SUBMITTED } from '../ledger/loan.ts'
 import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
 import { ownTerms } from '../ledger/own-terms.ts'
 import type { LoanProduct } from '../ledger/product.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
+import { wholeTerm } from './whole-term.ts'
 
 export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 
@@ -99,10 +93,11 @@ function schemaFor(lenders: string[]) {
 }
 type Application = Static<ReturnType<typeof schemaFor>>
 
-function checkTerm({ loanTermFrequency, numberOfRepayments }: Application) {
+function checkTerm(data: Application) {
+  const { loanTermFrequency, numberOfRepayments } = takenTerm(data)
   const rest = loanTermFrequency % numberOfRepayments
   const notMultiple = 'must be a multiple of numberOfRepayments'
-  const numbers = `${loanTermFrequency} is no multiple of ${numberOfRepayments}`
+  const numbers = `${data.loanTermFrequency} is no multiple of ${numberOfRepayments}`
   // A value that is not a number is reported for its own field.
   return rest === 0 || Number.isNaN(rest)
     ? []
@@ -111,8 +106,9 @@ function checkTerm({ loanTermFrequency, numberOfRepayments }: Application) {
 
 /** Fineract wants the client and the product by number, and the product's terms repeated. */
 function application(data: Application, product: LoanProduct, client: LedgerClient) {
-  const { loanTermFrequency, numberOfRepayments, submittedOnDate } = data
-  const frequency = frequencyOf(data)
+  const { submittedOnDate } = data
+  const { loanTermFrequency, loanTermFrequencyType, numberOfRepayments } = takenTerm(data)
+  const frequency = FREQUENCIES[loanTermFrequencyType]
   return {
     loanType: 'individual',
     clientId: client.id,
@@ -159,13 +155,18 @@ function differences(
     product.id === undefined
       ? loan.loanProductName === product.name
       : loan.loanProductId === product.id
+  const term = takenTerm(data)
   const compare: [name: string, there: unknown, wanted: unknown][] = [
     ['product', isOfProduct ? product.name : loan.loanProductName, product.name],
     // Not every ledger shows the client's external id with the loan.
     ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
     ['principal', loan.proposedPrincipal, data.principal],
-    ['loanTermFrequency', loan.termFrequency, data.loanTermFrequency],
-    ['loanTermFrequencyType', loan.termPeriodFrequencyType.id, frequencyOf(data)],
+    ['loanTermFrequency', loan.termFrequency, term.loanTermFrequency],
+    [
+      'loanTermFrequencyType',
+      loan.termPeriodFrequencyType.id,
+      FREQUENCIES[term.loanTermFrequencyType],
+    ],
     ['numberOfRepayments', loan.numberOfRepayments, data.numberOfRepayments],
     ['interestRatePerPeriod', loan.interestRatePerPeriod, data.interestRatePerPeriod],
     ['submittedOnDate', dayThere(loan.timeline.submittedOnDate), data.submittedOnDate],
@@ -173,6 +174,10 @@ function differences(
   return compare.filter(([, there, wanted]) => there !== wanted).map(one => difference(...one))
 }
 
-function frequencyOf(data: Application): number {
-  return FREQUENCIES[(data.loanTermFrequencyType ?? 'months') as Frequency]
+function takenTerm({
+  loanTermFrequency,
+  loanTermFrequencyType = 'months',
+  numberOfRepayments,
+}: Application) {
+  return wholeTerm({ loanTermFrequency, loanTermFrequencyType, numberOfRepayments })
 }

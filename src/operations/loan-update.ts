@@ -21,6 +21,7 @@ import { ownTerms } from '../ledger/own-terms.ts'
 import { refuseUncollected } from '../ledger/uncollected.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
+import { wholeTerm } from './whole-term.ts'
 
 const schema = Type.Object(
   {
@@ -53,7 +54,7 @@ export const loanUpdate = operation({
     if (found.outcome === 'refused') return found
     const rounded = roundingRefusal(found.body.currency, changes.principal)
     if (rounded !== undefined) return rounded
-    const body = merged(found.body, changes)
+    const body = merged(found.body, takenChanges(found.body, changes))
     if (!Number.isInteger(body.repaymentEvery)) {
       const { loanTermFrequency, numberOfRepayments } = body
       return refusal(
@@ -68,11 +69,26 @@ export const loanUpdate = operation({
 
   async find({ ledger }, { externalId, ...changes }) {
     const loan = await findLoanWithCharges(ledger, externalId)
-    if (loan === undefined || !has(loan, changes)) return absent
-    const body = { ...loanAnswer(loan), changes: asChanges(loan, changes) }
+    if (loan === undefined) return absent
+    const taken = takenChanges(loan, changes)
+    if (!has(loan, taken)) return absent
+    const body = { ...loanAnswer(loan), changes: asChanges(loan, taken) }
     return foundIn(SUBMITTED, loan, body)
   },
 })
+
+/** A term without its type is in that of the loan, which a conversion would change: intake refuses what could be meant otherwise. */
+function takenChanges(loan: LedgerLoan, changes: Changes): Changes {
+  const { loanTermFrequency, loanTermFrequencyType } = changes
+  if (loanTermFrequency === undefined || loanTermFrequencyType === undefined) return changes
+  const numberOfRepayments = changes.numberOfRepayments ?? loan.numberOfRepayments
+  const term = wholeTerm({ loanTermFrequency, loanTermFrequencyType, numberOfRepayments })
+  return {
+    ...changes,
+    loanTermFrequency: term.loanTermFrequency,
+    loanTermFrequencyType: term.loanTermFrequencyType,
+  }
+}
 
 /** Fineract rebuilds the schedule from the body alone, drops missing charges and replaces those without id. */
 function merged(loan: LedgerLoan, changes: Changes) {

@@ -21,7 +21,9 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import { openWaker } from '../queue/wake-workers.ts'
 import { awaitFinal } from './await-final.ts'
+import { refuseUntypedTerm } from './converted-term.ts'
 import { findOperation, listOperations } from './find-operations.ts'
+import { loanUpdate } from './loan-update.ts'
 import { operationCounters } from './operation-counters.ts'
 import {
   OperationItem,
@@ -122,6 +124,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { operation, data, ignored } = validate(request.body)
+        if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data)
         const asker = await askerOf(request)
         const key = request.headers['idempotency-key'] ?? null
         const { traceparent } = traces.ofRequest(request)

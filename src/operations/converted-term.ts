@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Data } from '../engine/operation.ts'
+import { invalidField } from '../http/problem.ts'
+import type { Frequency } from '../ledger/loan.ts'
+import { wholeTerm } from './whole-term.ts'
+
+type Terms = {
+  loanTermFrequency?: number
+  loanTermFrequencyType?: Frequency
+  numberOfRepayments?: number
+}
+
+/** Of a loan of 1 year that became 12 months, a caller who writes 2 means years, and the ledger would take months. */
+export async function refuseUntypedTerm(db: Database, data: Data): Promise<void> {
+  const { externalId, loanTermFrequency, loanTermFrequencyType } = data as Terms & Data
+  if (loanTermFrequency === undefined || loanTermFrequencyType !== undefined) return
+  const converted = lastConverted(await termsOf(db, externalId as string))
+  if (converted === undefined) return
+  const { before, after } = converted
+  throw invalidField(
+    '/data/loanTermFrequencyType',
+    `is required, because the loan's term of ${textOf(before)} became ${textOf(after)}`,
+  )
+}
+
+const textOf = (term: Terms) => `${term.loanTermFrequency} ${term.loanTermFrequencyType}`
+
+/** What the operations on a loan said of its term, oldest first, without those that failed. */
+async function termsOf(db: Database, externalId: string) {
+  const { rows } = await sql<{ isNew: boolean; terms: Terms }>`
+    select operation_type = 'LOAN_CREATE' as "isNew", data as terms
+      from loanops.operation
+     where external_id = ${externalId} and operation_type in ('LOAN_CREATE', 'LOAN_UPDATE') and status <> 'failed'
+     order by seq`.execute(db)
+  return rows
+}
+
+function lastConverted(rows: { isNew: boolean; terms: Terms }[]) {
+  let numberOfRepayments = 0
+  let last: { before: Terms; after: Terms } | undefined
+  for (const { isNew, terms } of rows) {
+    numberOfRepayments = terms.numberOfRepayments ?? numberOfRepayments
+    const { loanTermFrequency, loanTermFrequencyType = isNew ? 'months' : undefined } = terms
+    if (loanTermFrequencyType === undefined) continue
+    last = undefined
+    if (loanTermFrequency === undefined || numberOfRepayments === 0) continue
+    const before = { loanTermFrequency, loanTermFrequencyType, numberOfRepayments }
+    const after = wholeTerm(before)
+    if (after !== before) last = { before, after }
+  }
+  return last
+}
