@@ -33,7 +33,7 @@ export type Claim = {
   /** Until this is recorded, nothing may be written. */
   isSent: boolean
   lookFirst: boolean
-  /** A call under the current key may have been sent, and nothing shows that it has ended. */
+  /** A call may have been sent, and nothing shows that it has ended. */
   mayStillRun: boolean
   isTried: boolean
   unknownSince: Date | null

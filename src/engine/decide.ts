@@ -25,7 +25,8 @@ const MAX_RETRY_MS = 30_000
 const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
-const TOO_EARLY = 425
+/** The ledger’s answer while a call under the same key still runs. */
+export const TOO_EARLY = 425
 /** How soon work continues after a pause, while unknown outcomes are looked up during it. */
 const AFTER_PAUSE_MS = 5_000
 

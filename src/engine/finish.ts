@@ -7,7 +7,7 @@ import { storableJson } from '../database/storable.ts'
 import type { Answer } from '../ledger/answer.ts'
 import { insertJobs } from '../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from './claim.ts'
-import { type Decision, recordedOutcome } from './decide.ts'
+import { type Decision, recordedOutcome, TOO_EARLY } from './decide.ts'
 import { isUnfinished } from './heads.ts'
 import type { Kept } from './operation.ts'
 import type { Origin } from './origin.ts'
@@ -163,9 +163,11 @@ function row({ claim, key, answer, kept, mayHaveArrived, decision }: Ended) {
     last_error: isOpen ? decision.lastError : null,
     next_try_ms: isOpen ? decision.nextTryMs : 0,
     look_first: isOpen ? decision.lookFirst : claim.lookFirst,
-    // A new key is taken once the call under the old one has ended.
+    // A new key is taken once the call under the old one has ended, unless a person or a time limit gives that call up.
     may_still_run:
-      isOpen && !decision.wantsNewKey && (claim.mayStillRun || mayHaveArrived === true),
+      isOpen &&
+      (!decision.wantsNewKey || answer?.status === TOO_EARLY) &&
+      (claim.mayStillRun || mayHaveArrived === true),
     kept: isOpen && mayHaveArrived ? kept : null,
     is_unknown: isOpen && decision.isUnknown,
     wants_new_key: isOpen && decision.wantsNewKey,

@@ -41,12 +41,27 @@ t.test(
     proxy.interferences = [{ of: 'pay_1', on: 'writes', status: 503, times: 1 }]
     await postedByDoomed(t, behind)
     t.match(await refusedOnce(t, behind), WAITS)
-    const id = encodeURIComponent(await operationOf(service))
-    await service.call('POST', `/api/ledger/operations/${id}/resolve`, { outcome: 'failed' })
+    await decided(service, 'failed')
     t.match(await ended(service), { state: 'suspense', detail: /An operator has declared/ })
     t.equal((await service.repayments()).length, 0)
   },
 )
+
+t.test('nor once an operator has it tried again while its call still runs', async t => {
+  const behind = await behindProxy(t)
+  const { service, proxy } = behind
+  const answer = Promise.withResolvers<void>()
+  proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
+  await postedByDoomed(t, behind)
+  proxy.interferences = [{ of: 'pay_1', on: 'writes', status: 425, times: 1 }]
+  await decided(service, 'retry')
+  const env = testEnv(service.databaseUrl, proxy.url, { LOANOPS_CRASH_AT: 'finish.committed' })
+  await startProcess('worker', env).ended
+  t.match(await refusedOnce(t, behind), WAITS)
+  answer.resolve()
+  t.match(await ended(service), { state: 'posted' })
+  t.equal((await service.repayments()).length, 1)
+})
 
 t.test('a payment that a killed worker had not sent is refused at once', async t => {
   const behind = await behindProxy(t)
@@ -90,8 +105,9 @@ async function refusedOnce(t: Test, behind: Behind) {
   const before = await attempts(service)
   await reviewer(t, behind)
   return until(async () => {
+    const isTried = (await attempts(service)) > before
     const { payment } = await service.payment('pay_1')
-    return payment.state === 'suspense' || (await attempts(service)) > before ? payment : undefined
+    return payment.state === 'suspense' || isTried ? payment : undefined
   }, 'it has been tried again')
 }
 
@@ -117,6 +133,11 @@ async function attempts({ db }: PaymentService): Promise<number> {
   const { rows } = await sql<{ attempt: number }>`
     select attempt from loanops.operation where claimed_by is null`.execute(db)
   return rows[0]?.attempt ?? 0
+}
+
+async function decided(service: PaymentService, outcome: string): Promise<void> {
+  const id = encodeURIComponent(await operationOf(service))
+  await service.call('POST', `/api/ledger/operations/${id}/resolve`, { outcome })
 }
 
 async function operationOf({ db }: PaymentService): Promise<string> {
