@@ -197,3 +197,15 @@ t.test('a reopened payment that nothing holds any longer still waits for an oper
   await service.batch()
   t.same(await fate('pay_held'), ['suspense', 'refund', null])
 })
+
+t.test('nor is a reopened payment posted by itself once what held it is gone', async t => {
+  await sent(refundA({ id: 'r_gone', of: 'pay_gone' }))
+  await sent(capturedA({ id: 'pay_gone', loan: 'L-1' }))
+  await decide('pay_gone', DISMISS)
+  await decide('pay_gone', { outcome: 'reopen', note: 'x' })
+  await sql`
+    update core.event set status = 'undone' where gateway_payment_id = 'r_gone'`.execute(service.db)
+  await sql`select core.settle('gateway_a', array['pay_gone'], true)`.execute(service.db)
+  await service.batch()
+  t.same(await fate('pay_gone'), ['suspense', 'refund', null])
+})
