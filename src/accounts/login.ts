@@ -1,6 +1,7 @@
 import createError from '@fastify/error'
 import type { Database } from '../database/database.ts'
 import { type Account, findAccount } from './account.ts'
+import { addressLine } from './address-line.ts'
 import { nameKey } from './attempt-keys.ts'
 import type { Attempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'
@@ -28,10 +29,14 @@ export type Login = (username: string, password: string, asker: Asker) => Promis
  */
 export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Login {
   const passSlowly = slowLine()
+  const inAddressLine = addressLine()
   return async (username, password, asker) => {
-    const { isSlowed } = await attempts.check({ username, ...asker })
+    const { isKnown, isSlowed } = await attempts.check({ username, ...asker })
     if (isSlowed) await passSlowly(nameKey(username))
-    const { account, isRight } = await inTurn(() => verify({ username, ...asker }, password))
+    const verifyInTurn = () => inTurn(() => verify({ username, ...asker }, password))
+    const { account, isRight } = await (isKnown
+      ? verifyInTurn()
+      : inAddressLine(asker.address, verifyInTurn))
     if (account !== undefined && isRight) return account
     // A name that no account has may be a password typed into the wrong field.
     const subject = account?.username ?? NO_ACCOUNT

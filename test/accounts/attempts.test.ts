@@ -99,6 +99,16 @@ t.test('a username that fails from many addresses is slowed down, not locked', a
   await Promise.all(others)
 })
 
+t.test('one address alone cannot fill the queue for logins', async t => {
+  const { call } = await startWithAccounts(t, { TRUST_PROXY: '127.0.0.1' })
+  const burst = times(200).map(i => login(call, `nobody${i}`, 'wrong', '203.0.113.9'))
+  const genuine = times(3).map(() =>
+    login(call, OPERATOR.username, OPERATOR.password, '198.51.100.7'),
+  )
+  for (const { status } of await Promise.all(genuine)) t.equal(status, 200)
+  for (const { status } of await Promise.all(burst)) t.ok([401, 429, 503].includes(status))
+})
+
 t.test('throttled attempts take no place in the queue of others', async t => {
   const { call } = await startWithAccounts(t, { TRUST_PROXY: '127.0.0.1' })
   const attacker = '203.0.113.1'
