@@ -67,6 +67,7 @@ const WALKS: [question: string, walk: Walk][] = [
       shows: /The gateway does not have this payment/,
     },
   ],
+  ['Which reports of gateways', { steps: ['Books', 'Uploaded reports'], shows: /Uploaded/ }],
   ['What does the gateway say', { steps: [{ search: 'pay_posted' }], shows: /Payment pay_posted/ }],
   ['Does the ledger still hold', { steps: ['/console/readbacks'], shows: /Read-backs/ }],
   ['Where is the money', { steps: ['Books'], shows: /2: INR / }],

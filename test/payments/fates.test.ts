@@ -232,14 +232,16 @@ t.test(
     t.match(payment, { state: 'suspense', reason: 'ledger_refused', detail: /disbursement/ })
     t.ok(payment.next_try_at)
 
-    await control(service, 'PUT', '/business-date', { date: '2026-02-01' })
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+    const later = { created_at: Math.floor(inDays(2).getTime() / 1000) }
     const future = [
-      capturedA({ id: 'pay_2', loan: 'L-1' }),
-      capturedA({ id: 'pay_3', loan: 'L-1' }),
+      capturedA({ id: 'pay_2', loan: 'L-1', payment: later }),
+      capturedA({ id: 'pay_3', loan: 'L-1', payment: later }),
     ]
     t.match(await sent(service, future, 'pay_2'), { state: 'suspense', reason: 'ledger_refused' })
     t.match(await service.assign('pay_3', 'L-2'), { status: 200 })
-    await control(service, 'PUT', '/business-date', { date: null })
+    const date = inDays(4).toISOString().slice(0, 10)
+    await control(service, 'PUT', '/business-date', { date })
     t.match(await sent(service, [], 'pay_2'), { state: 'posted' }, 'tried again')
     t.match((await service.payment('pay_3')).payment, { state: 'posted', external_loan_id: 'L-2' })
   },
