@@ -1,6 +1,6 @@
--- Whether the ledger accepts this as a loan's external id.
+-- Whether this can be a loan's external id, as in an operation.
 create or replace function core.can_be_loan(name text) returns boolean language sql immutable parallel safe as $$
-  select name ~ '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$'
+  select length(name) between 1 and 100 and name !~ '[\x01-\x1f\x7f]' and name !~ '^\s*\.{0,2}\s*$'
 $$;
 
 -- The fate of what nothing proves depends on whether its gateway was asked.

@@ -10,19 +10,6 @@ export const NOT_NUL = /[^\0]/
 // The handler checks it, because its refusal has a code of its own.
 TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
 
-/** Narrower than what Fineract stores, because its paths accept no more. */
-export const EXTERNAL_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,99}$/
-
-export const ExternalId = Type.String({
-  [WHY]: whyExternalId,
-  [TAKE]: trimText,
-  pattern: EXTERNAL_ID.source,
-  description: 'an external id: 1 to 100 of A–Z a–z 0–9 _ . : -, not starting with . or :',
-  examples: ['L-1001'],
-})
-
-export const ClientId = { ...ExternalId, examples: ['C-1001'] }
-
 /** Documents the format without enforcing it: the handler treats a malformed value like an unknown one. */
 export const described = (pattern: string, description: string, example: string) =>
   Type.Unsafe<string>({
@@ -37,6 +24,23 @@ export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000
 
 const CONTROL = '\\u0000-\\u001f\\u007f'
 const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)
+
+/** The caller's own. Neither `.` nor `..`, which servers resolve in paths. */
+const EXTERNAL_ID = new RegExp(
+  `^[${BLANK}]*(\\.{1,2}[^.${CONTROL}][^${CONTROL}]*|\\.{3}[^${CONTROL}]*|[^.\\s${BLANK}${CONTROL}][^${CONTROL}]*)$`,
+)
+
+export const ExternalId = Type.String({
+  [WHY]: whyExternalId,
+  [TAKE]: trimText,
+  minLength: 1,
+  maxLength: 100,
+  pattern: EXTERNAL_ID.source,
+  description: 'an external id: 1 to 100 characters, of which none is a control character',
+  examples: ['L-1001'],
+})
+
+export const ClientId = { ...ExternalId, examples: ['C-1001'] }
 
 /** Not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
@@ -61,7 +65,8 @@ export const Note = Type.String({
 })
 
 function whyExternalId(value: unknown): ReturnType<Why> {
-  const why = whyText({ max: 100, allowed: /[A-Za-z0-9_.:-]/ })(value)
-  if (why === undefined) return 'begins with . or :'
-  return why.startsWith('contains') ? `${why}: only A–Z a–z 0–9 _ . : - are allowed` : why
+  return whyText({ max: 100, allowed: NOT_CONTROL })(value) ?? 'is only dots'
 }
+
+/** Of an id that no schema has checked. */
+export const isExternalId = (text: string) => text.length <= 100 && EXTERNAL_ID.test(text)

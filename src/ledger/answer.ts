@@ -56,9 +56,11 @@ export function classifyRead({ status, body }: Received): Verdict {
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
 
-/** A list, or one entity with its id: any other 200 comes from something between us and the ledger. */
+/** A list, a page of one, or one entity with its id: any other 200 comes from something between us and the ledger. */
 function isReading(body: unknown): boolean {
-  return Array.isArray(body) || typeof (body as { id?: unknown } | null)?.id === 'number'
+  if (Array.isArray(body)) return true
+  const { id, pageItems } = (body ?? {}) as { id?: unknown; pageItems?: unknown }
+  return typeof id === 'number' || Array.isArray(pageItems)
 }
 
 /** `promisedId` is the member that a 200 has if, and only if, the write was applied. */

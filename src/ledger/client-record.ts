@@ -1,4 +1,6 @@
 import type { Day } from '../day.ts'
+import type { Answer } from './answer.ts'
+import { atExternalId } from './by-external-id.ts'
 import type { Reader, Reading, Writer } from './client.ts'
 import { isSameDay } from './day-format.ts'
 import { dayThere, difference } from './held.ts'
@@ -27,19 +29,22 @@ export type ClientFields = {
   activationDate?: string
 }
 
-const clientPath = (externalId: string) => ledgerPath(['clients', 'external-id', externalId])
+function read(ledger: Reader, externalId: string): Promise<Reading<LedgerClient>> {
+  const wanted = { kind: 'clients', externalId } as const
+  return atExternalId<Reading<LedgerClient>>(ledger, wanted, path => ledger.read(path))
+}
 
 /** Of a client that it does not have, the ledger says only that its "identifier null does not exist". */
 export async function readClient(
   ledger: Reader,
   externalId: string,
 ): Promise<Reading<LedgerClient>> {
-  const answer = await ledger.read<LedgerClient>(clientPath(externalId))
+  const answer = await read(ledger, externalId)
   return answer.outcome === 'refused' ? { ...answer, about: `client ${externalId}` } : answer
 }
 
 export function findClient(ledger: Reader, externalId: string) {
-  return lookUp<LedgerClient>(ledger, clientPath(externalId))
+  return lookUp(read(ledger, externalId))
 }
 
 export function createClient({ ledger, key }: Writer, body: object) {
@@ -53,8 +58,10 @@ export function createClient({ ledger, key }: Writer, body: object) {
 }
 
 export function updateClient({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = clientPath(externalId)
-  return ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' })
+  const wanted = { kind: 'clients', externalId } as const
+  return atExternalId<Answer>(ledger, wanted, path =>
+    ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' }),
+  )
 }
 
 export function hasClientFields(client: LedgerClient, fields: ClientFields): boolean {

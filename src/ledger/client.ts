@@ -54,7 +54,7 @@ export type Ledger = Reader & {
 }
 
 /** The ledger applies only one write per key. */
-export type Writer = { ledger: Pick<Ledger, 'write'>; key: string }
+export type Writer = { ledger: Pick<Ledger, 'read' | 'write'>; key: string }
 
 export function openLedger(
   settings: LedgerSettings,

@@ -1,8 +1,10 @@
 import type { Day } from '../day.ts'
-import type { Reader, Reading, Writer } from './client.ts'
+import type { Answer } from './answer.ts'
+import { atExternalId } from './by-external-id.ts'
+import type { Reader, Reading, Write, Writer } from './client.ts'
 import type { LedgerLoan } from './loan.ts'
 import { lookUp, lookUpAnswer } from './look-up.ts'
-import { type LedgerPath, ledgerPath } from './path.ts'
+import { ledgerPath } from './path.ts'
 import type { LedgerTransaction } from './transaction.ts'
 
 export type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
@@ -29,46 +31,64 @@ const WITH_CHARGES = { associations: 'charges' }
 const WITH_TRANSACTIONS = { associations: 'transactions' }
 const WITH_DUES = { associations: 'transactions,repaymentSchedule' }
 
-function loanPath(externalId: string, query = {}, below: (string | number)[] = []): LedgerPath {
-  return ledgerPath(['loans', 'external-id', externalId, ...below], query)
+type Query = Record<string, string>
+
+function read<T>(
+  ledger: Reader,
+  externalId: string,
+  query: Query = {},
+  below: (string | number)[] = [],
+): Promise<Reading<T>> {
+  const wanted = { kind: 'loans', externalId, query, below } as const
+  return atExternalId<Reading<T>>(ledger, wanted, path => ledger.read<T>(path))
+}
+
+function write(
+  { ledger, key }: Writer,
+  externalId: string,
+  call: Omit<Write, 'path' | 'key'> & { query?: Query; below?: string[] },
+): Promise<Answer> {
+  const { query = {}, below = [], ...request } = call
+  const wanted = { kind: 'loans', externalId, query, below } as const
+  return atExternalId<Answer>(ledger, wanted, path => ledger.write({ ...request, path, key }))
 }
 
 export function readLoan(ledger: Reader, externalId: string): Promise<Reading<LedgerLoan>> {
-  return ledger.read(loanPath(externalId))
+  return read(ledger, externalId)
 }
 
 export function readLoanWithCharges(
   ledger: Reader,
   externalId: string,
 ): Promise<Reading<LedgerLoan>> {
-  return ledger.read(loanPath(externalId, WITH_CHARGES))
+  return read(ledger, externalId, WITH_CHARGES)
 }
 
 export function readLoanWithTransactions(
   ledger: Reader,
   externalId: string,
 ): Promise<Reading<LoanWithTransactions>> {
-  return ledger.read(loanPath(externalId, WITH_TRANSACTIONS))
+  return read(ledger, externalId, WITH_TRANSACTIONS)
 }
 
 export function findLoan(ledger: Reader, externalId: string) {
-  return lookUp<LedgerLoan>(ledger, loanPath(externalId))
+  return lookUp(read<LedgerLoan>(ledger, externalId))
 }
 
 export function findLoanAnswer(ledger: Reader, externalId: string) {
-  return lookUpAnswer<LedgerLoan>(ledger, loanPath(externalId))
+  return lookUpAnswer(read<LedgerLoan>(ledger, externalId))
 }
 
 export function findLoanWithCharges(ledger: Reader, externalId: string) {
-  return lookUp<LedgerLoan>(ledger, loanPath(externalId, WITH_CHARGES))
+  return lookUp(read<LedgerLoan>(ledger, externalId, WITH_CHARGES))
 }
 
 export function findLoanWithTransactions(ledger: Reader, externalId: string) {
-  return lookUp<LoanWithTransactions>(ledger, loanPath(externalId, WITH_TRANSACTIONS))
+  return lookUp(read<LoanWithTransactions>(ledger, externalId, WITH_TRANSACTIONS))
 }
 
 export function findLoanWithDues(ledger: Reader, externalId: string) {
-  return lookUp<LoanWithDues>(ledger, loanPath(externalId, WITH_DUES))
+  return lookUp(read<LoanWithDues>(ledger, externalId, WITH_DUES))
 }
 
 export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(
@@ -76,12 +96,11 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
   loanExternalId: string,
   externalId: string,
 ) {
-  const path = loanPath(loanExternalId, {}, ['transactions', 'external-id', externalId])
-  return lookUp<T>(ledger, path)
+  return lookUp(read<T>(ledger, loanExternalId, {}, ['transactions', 'external-id', externalId]))
 }
 
 export function findTransactionById(ledger: Reader, loanExternalId: string, id: number) {
-  return lookUp<LedgerTransaction>(ledger, loanPath(loanExternalId, {}, ['transactions', id]))
+  return lookUp(read<LedgerTransaction>(ledger, loanExternalId, {}, ['transactions', id]))
 }
 
 export function submitLoan({ ledger, key }: Writer, body: object) {
@@ -94,26 +113,30 @@ export function submitLoan({ ledger, key }: Writer, body: object) {
   })
 }
 
-export function updateLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId)
-  return ledger.write({ method: 'PUT', path, body, key, promisedId: 'loanId' })
+export function updateLoan(writer: Writer, externalId: string, body: object) {
+  return write(writer, externalId, { method: 'PUT', body, promisedId: 'loanId' })
 }
 
-export function approveLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId, { command: 'approve' })
-  return ledger.write({ method: 'POST', path, body, key, promisedId: 'loanId' })
+export function approveLoan(writer: Writer, externalId: string, body: object) {
+  const query = { command: 'approve' }
+  return write(writer, externalId, { method: 'POST', query, body, promisedId: 'loanId' })
 }
 
-export function disburseLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId, { command: 'disburse' })
-  return ledger.write({ method: 'POST', path, body, key, promisedId: 'loanId' })
+export function disburseLoan(writer: Writer, externalId: string, body: object) {
+  const query = { command: 'disburse' }
+  return write(writer, externalId, { method: 'POST', query, body, promisedId: 'loanId' })
 }
 
-export function deleteLoan({ ledger, key }: Writer, externalId: string) {
-  return ledger.write({ method: 'DELETE', path: loanPath(externalId), key, promisedId: 'loanId' })
+export function deleteLoan(writer: Writer, externalId: string) {
+  return write(writer, externalId, { method: 'DELETE', promisedId: 'loanId' })
 }
 
-export function repayLoan({ ledger, key }: Writer, externalId: string, body: object) {
-  const path = loanPath(externalId, { command: 'repayment' }, ['transactions'])
-  return ledger.write({ method: 'POST', path, body, key, promisedId: 'resourceId' })
+export function repayLoan(writer: Writer, externalId: string, body: object) {
+  return write(writer, externalId, {
+    method: 'POST',
+    below: ['transactions'],
+    query: { command: 'repayment' },
+    body,
+    promisedId: 'resourceId',
+  })
 }

@@ -1,20 +1,16 @@
 import { LedgerTrouble } from './answer.ts'
-import type { Done, Reader } from './client.ts'
-import type { LedgerPath } from './path.ts'
+import type { Done, Reading } from './client.ts'
 
 const NOT_FOUND = 404
 
 /** @returns undefined only if the ledger itself says that it does not exist */
-export async function lookUp<T>(ledger: Reader, path: LedgerPath): Promise<T | undefined> {
-  const answer = await lookUpAnswer<T>(ledger, path)
+export async function lookUp<T>(reading: Promise<Reading<T>>): Promise<T | undefined> {
+  const answer = await lookUpAnswer<T>(reading)
   return answer?.body
 }
 
-export async function lookUpAnswer<T>(
-  ledger: Reader,
-  path: LedgerPath,
-): Promise<Done<T> | undefined> {
-  const answer = await ledger.read<T>(path)
+export async function lookUpAnswer<T>(reading: Promise<Reading<T>>): Promise<Done<T> | undefined> {
+  const answer = await reading
   if (answer.outcome === 'done') return answer
   if (answer.status === NOT_FOUND) return undefined
   throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })

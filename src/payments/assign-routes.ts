@@ -7,7 +7,7 @@ import { answerEach, itemAnswer } from '../http/answer-each.ts'
 import { invalidField } from '../http/problem.ts'
 import { closed } from '../http/schemas.ts'
 import { TAKE, trimText } from '../http/take-values.ts'
-import { EXTERNAL_ID, ExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
+import { ExternalId, isExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
 import { Payment, PaymentParams } from './payment-record.ts'
@@ -93,7 +93,7 @@ export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebo
 
   async function assignAlone(item: Static<typeof Assignment>, asker: Asker): Promise<void> {
     const { gateway, gateway_payment_id: paymentId, external_loan_id: loan } = item
-    if (!EXTERNAL_ID.test(loan)) {
+    if (!isExternalId(loan)) {
       const message = `must be ${ExternalId.description}`
       throw invalidField('/external_loan_id', message)
     }

@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { Conflict, invalidField } from '../http/problem.ts'
-import { EXTERNAL_ID } from '../http/text-fields.ts'
+import { isExternalId } from '../http/text-fields.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
 import { type ForCaller, readForCaller } from '../ledger/read-for-caller.ts'
 import { isNotReversed } from '../ledger/transaction.ts'
@@ -62,7 +62,7 @@ async function refuseUnbooked(
 ): Promise<void> {
   if (id === undefined) return
   const loanId = external_loan_id ?? payment.loan
-  if (loanId === null || !EXTERNAL_ID.test(loanId))
+  if (loanId === null || !isExternalId(loanId))
     throw invalidField('/external_loan_id', 'is required because the payment has no loan')
   const loan = await readForCaller(at, ledger => findLoanWithTransactions(ledger, loanId))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))

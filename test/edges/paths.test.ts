@@ -62,7 +62,7 @@ t.test('a path or query that could be read in two ways is refused', async t => {
       'cursor=x',
       'cursor=WyInIG9yIDE9MSJd',
       'external_id=%00',
-      "external_id='%20or%201=1",
+      'external_id=a%0ab',
       'status=done',
       'operation_type=constructor',
       '__proto__=1',

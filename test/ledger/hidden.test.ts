@@ -47,6 +47,20 @@ t.test('what the ledger hides from our user is neither absent nor refused', asyn
   t.match(payment, { state: 'waiting', waiting_for: 'ledger_credentials' })
 })
 
+t.test('a list that may leave something out does not prove that it is absent', async t => {
+  const service = await serviceOfBranch(t)
+  const { call } = service
+  await service.loan('LN/HEAD', { until: 'submitted' })
+  for (const loan of ['LN/HEAD', 'LN/404']) {
+    const approving = await submit(call, 'LOAN_APPROVE', approval(loan))
+    const shown = await until(async () => {
+      const operation = await listed(call, loan, approving)
+      return (operation.status === 'failed' || operation.last_error !== null) && operation
+    })
+    t.match(shown, { waiting_for: 'ledger_credentials', last_error: /may hide it from our user/ })
+  }
+})
+
 t.test('reading back a hidden loan changes nothing, and counts as failed', async t => {
   const service = await serviceOfBranch(t)
   const { call, db } = service

@@ -19,9 +19,8 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
   ],
   emailAddress: [['x'.repeat(151), 'has 151 characters, but at most 150 are allowed']],
   externalId: [
-    ['C 1', 'contains a blank (U+0020) as character 2: only A–Z a–z 0–9 _ . : - are allowed'],
-    ['कC', 'contains क (U+0915) as character 1: only A–Z a–z 0–9 _ . : - are allowed'],
-    ['.C', 'begins with . or :'],
+    ['C\u00071', 'contains the character (U+0007) as character 2'],
+    ['..', 'is only dots'],
     ['x'.repeat(101), 'has 101 characters, but at most 100 are allowed'],
   ],
   activationDate: [

@@ -24,7 +24,7 @@ t.test(
       item('pay_1'),
       item('pay_none'),
       item('pay_1'),
-      item('pay_2', '../x'),
+      item('pay_2', '..'),
       item('rfnd_1'),
       item('pay_2'),
     ]

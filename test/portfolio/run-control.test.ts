@@ -15,7 +15,7 @@ t.test(
       'loans',
       loansCsv(
         { loan_external_id: 'F-1', client_external_id: 'F' },
-        { loan_external_id: 'F 2', client_external_id: 'F' },
+        { loan_external_id: '..', client_external_id: 'F' },
       ),
     )
     const { migration_id } = body
