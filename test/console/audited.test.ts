@@ -12,7 +12,7 @@ const FILE =
 const REPLAY = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', state: 'failed' }
 const PAUSE = { reason: 'close of business' }
 
-const service = await startWithConsole(t)
+const service = await startWithConsole(t, { DOCS_ENABLED: 'true' })
 const { url, db, call, admin, operator, viewer } = service
 await fillConsole(url)
 const authorization = await bearer(call, OPERATOR)
@@ -155,6 +155,19 @@ t.test('every file of the console but a template is an export in the audit', asy
     t.equal((await admin(path + query)).status, 200, path)
     const subject = path.slice('/console/'.length)
     t.match(await lastRead(), { action: 'list.export', actor: ADMIN.username, subject })
+  }
+})
+
+t.test('every file of the API but a template is an export in the audit', async t => {
+  const { paths } = (await call('GET', '/openapi.json')).body
+  const files = Object.keys(paths).filter(
+    path => path.endsWith('.csv') && !/template|errors/.test(path),
+  )
+  t.ok(files.length > 1)
+  for (const path of files) {
+    t.equal((await call('GET', path, undefined, authorization)).status, 200, path)
+    const subject = path.slice('/api/'.length)
+    t.match(await lastRead(), { action: 'list.export', actor: OPERATOR.username, subject })
   }
 })
 
