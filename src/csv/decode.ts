@@ -1,26 +1,58 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { refuseOtherFormats, SIGNATURE_BYTES } from './refuse-other-formats.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-const UTF16_BOMS = ['fffe', 'feff']
+const UTF16_MARKS = new Map([
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+])
 const LINE_FEED = 10
 const SAVE_AS = 'save it as CSV UTF-8'
 /** A non-ASCII character of UTF-8, read as Latin-1. Such pairs exist in Windows-1252 too, but in no word or name. */
 const UTF8_CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}/
 
-/** If the first non-ASCII character is not valid UTF-8, the file is read as Windows-1252, as Excel writes it. */
+/** @throws UnreadableFile if it is no text, or not in one encoding */
 export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = source[Symbol.asyncIterator]()
+  let start: Buffer = Buffer.alloc(0)
+  while (start.length < SIGNATURE_BYTES) {
+    const { done, value } = await chunks.next()
+    if (done) break
+    start = Buffer.concat([start, value])
+  }
+  const utf16 = UTF16_MARKS.get(start.toString('hex', 0, 2))
+  if (utf16 === undefined) refuseOtherFormats(start)
+  const all = withStart(start, chunks)
+  yield* utf16 === undefined ? decodeBytes(all) : decodeUtf16(all, utf16)
+}
+
+async function* withStart(start: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield start
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+}
+
+async function* decodeUtf16(source: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder(name, { fatal: true })
+  try {
+    for await (const chunk of source) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+    decoder.decode()
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const message = `The file is UTF-16 with a character that does not exist: ${SAVE_AS}`
+    throw Object.assign(new UnreadableFile(message), { cause: error })
+  }
+}
+
+/** If the first non-ASCII character is not valid UTF-8, the file is read as Windows-1252, as Excel writes it. */
+async function* decodeBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let encoding: 'unknown' | 'utf-8' | 'windows-1252' = 'unknown'
   let rest: Buffer = Buffer.alloc(0)
   let lines = 1
   let charactersOfLine = 0
-  let isFirst = true
   const windows1252 = new TextDecoder('windows-1252')
 
   for await (const chunk of source) {
-    if (isFirst && UTF16_BOMS.includes(chunk.subarray(0, 2).toString('hex')))
-      throw new UnreadableFile(`The file is UTF-16: ${SAVE_AS}`)
-    isFirst = false
     yield* decoded(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), false)
   }
   if (rest.length > 0) yield* decoded(rest, true)

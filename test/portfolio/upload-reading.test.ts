@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import t from 'tap'
 import { textOf, uploadCsv } from '../support/migrate.ts'
 import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
@@ -74,6 +76,60 @@ t.test(
     t.match(errors, `${REPAYMENT_COLUMNS},reason\r\n`, 'the errors file has no empty columns')
   },
 )
+
+t.test('a file that is no CSV of its type is refused, and the refusal says what it is', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const good = repaymentsCsv({})
+  const refused: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
+    [
+      'UTF-16 without a mark',
+      new Uint8Array(Buffer.from(good, 'utf16le')),
+      /^The file is UTF-16 without a mark at its start: save it as CSV UTF-8$/,
+    ],
+    [
+      'UTF-16 without a mark, the other way round',
+      new Uint8Array(Buffer.from(good, 'utf16le').swap16()),
+      /^The file is UTF-16 without a mark/,
+    ],
+    [
+      'UTF-16 with half of a character',
+      new Uint8Array(Buffer.from(`\ufeff${good}\ud800,`, 'utf16le')),
+      /^The file is UTF-16 with a character that does not exist: save it as CSV UTF-8$/,
+    ],
+    ['a workbook', bytes('PK\x03\x04\x14\0\x06\0'), /^The file is a workbook or another zip/],
+    ['an old workbook', bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), /^The file is a workbook of an/],
+    ['a gzip', new Uint8Array(gzipSync(good)), /^The file is compressed with gzip: unpack it/],
+    ['a PDF', bytes('%PDF-1.7\n'), /^The file is a PDF, not a CSV file: export the data as CSV/],
+    ['a web page', bytes('<html><table>'), /^The file is a web page or XML/],
+    [
+      'a file of the other type',
+      loansCsv({}),
+      /^This is a file of loans, not of repayments: choose loans as its type$/,
+    ],
+  ]
+  for (const [name, file, message] of refused) {
+    const { status, body } = await uploadCsv(service, 'repayments', file)
+    t.match({ status, ...body }, { status: 400, errors: [{ path: '/file', message }] }, name)
+  }
+})
+
+t.test('UTF-16 with a mark at its start is read', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rows = Array.from({ length: 2_000 }, (_, n) => ({
+    note: 'आशा 😀',
+    payment_reference: `p-${n}`,
+  }))
+  const utf16 = Buffer.from(`\ufeff${repaymentsCsv(...rows, { amount: 'x' })}`, 'utf16le')
+  for (const file of [Buffer.from(utf16), Buffer.from(utf16).swap16()]) {
+    const { body } = await uploadCsv(service, 'repayments', new Uint8Array(file))
+    t.match(body, { rows: 2_001, valid_rows: 2_000, errors: [{ line: 2_002 }] })
+  }
+  const { rows: notes } = await sql<object>`
+    select distinct cells::json ->> 5 as note from loanops.migration_row where state = 'valid'`.execute(
+    service.db,
+  )
+  t.same(notes, [{ note: 'आशा 😀' }])
+})
 
 t.test('a Ctrl-Z inside the file stays', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -173,11 +229,6 @@ t.test(
         /Line 3, column amount: there is text after a closing quote/,
       ],
       [
-        'UTF-16',
-        new Uint8Array(Buffer.from(`\ufeff${good}`, 'utf16le')),
-        /UTF-16: save it as CSV UTF-8/,
-      ],
-      [
         'two encodings',
         mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,'), 'é'),
         /Line 4, character 5: the file is UTF-8 up to here/,
@@ -225,6 +276,8 @@ async function kept({ db }: TestService) {
     .executeTakeFirstOrThrow()
   return { rows: Number(count) }
 }
+
+const bytes = (latin1: string) => new Uint8Array(Buffer.from(latin1.padEnd(1_000, '\n'), 'latin1'))
 
 /** The second part is in Latin-1, the others in UTF-8. */
 function mixed(utf8: string, latin1: string, after = '') {

@@ -7,14 +7,14 @@ import { columnsOf } from '../../csv/header.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import { readCsv } from '../../csv/read-csv.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import { noRows } from '../../csv/unreadable-file.ts'
+import { noRows, UnreadableFile } from '../../csv/unreadable-file.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import type { Row } from '../../database/row.ts'
 import { storableText } from '../../database/storable.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import { newId } from '../../ids.ts'
-import type { ReadyKind } from '../kinds/kinds.ts'
+import { kinds, type ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
 import { deleteRows } from './delete-rows.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
@@ -98,6 +98,7 @@ async function keepRows(
   let rows = 0
   await readCsv(decode(file), BATCH_SIZE, {
     async header(cells, delimiter) {
+      refuseOtherType(cells, kind)
       columns = columnsOf(cells, kind, `/api/migration/templates/${kind.type}.csv`)
       await throughOutage(() =>
         sql`
@@ -129,6 +130,15 @@ async function keepRows(
     const row = kind.check(fields)
     return { line, cells, ...row, errors: [...row.errors, ...madeUpValues(fields)] }
   }
+}
+
+function refuseOtherType(cells: string[], { type, isHeader }: ReadyKind) {
+  const header = cells.map(cell => cell.trim().toLowerCase())
+  const other = isHeader(header) ? undefined : kinds.find(one => one.isHeader(header))
+  if (other !== undefined)
+    throw new UnreadableFile(
+      `This is a file of ${other.type}, not of ${type}: choose ${other.type} as its type`,
+    )
 }
 
 /** A transaction per batch, so that a slow caller does not hold a connection while it sends. */
