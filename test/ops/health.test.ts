@@ -31,11 +31,11 @@ t.test('readyz says not_known, not healthy, while the database does not answer',
 })
 
 t.test('readyz answers in a fixed order, whatever the role', async t => {
-  const parts = ['status', 'database', 'queue', 'stuck', 'ledger', 'callbacks']
+  const parts = ['status', 'database', 'queue', 'stuck', 'ledger', 'callbacks', 'clock']
   for (const [ROLE, ledger] of [
-    ['api', ['waiting_for', 'pause']],
-    ['worker', ['circuit', 'last_error', 'waiting_for', 'pause']],
-    ['all', ['circuit', 'last_error', 'waiting_for', 'pause']],
+    ['api', ['waiting_for', 'pause', 'in_front']],
+    ['worker', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front']],
+    ['all', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front']],
   ] as const) {
     const { call } = await startTestService(t, { ROLE })
     const { body } = await call('GET', '/readyz')
