@@ -11,6 +11,8 @@ const MAX_RECORD_CHARACTERS = 100_000
 const MAX_RECORD_BYTES = 4 * MAX_RECORD_CHARACTERS
 /** Several times as many as in any template. An empty cell takes one byte of the file and many bytes of memory. */
 const MAX_CELLS = 100
+/** No spreadsheet has more, so that many empty ones are no accident. */
+const MAX_COLUMNS = 16_384
 
 const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a closing quote may be missing`
 
@@ -26,10 +28,10 @@ export function csvRecords(
   let isSkipped = isBeforeHeader
   const parser = openParser(delimiter, (cells, counted) => {
     const line = counter.startOf(cells, counted)
+    if (cells.length > MAX_COLUMNS) throw tooManyCells(line)
     if (cells.every(isEmpty)) return
     const { length } = cells.length > MAX_CELLS ? withoutEmptyEnd(cells, MAX_CELLS) : cells
-    if (length > MAX_CELLS)
-      throw new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
+    if (length > MAX_CELLS) throw tooManyCells(line)
     if (isSkipped) {
       isSkipped = false
       return
@@ -66,6 +68,9 @@ export function csvRecords(
     return parser.info.records + parser.info.empty_lines
   }
 }
+
+const tooManyCells = (line: number) =>
+  new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
 
 function openParser(delimiter: string, take: (cells: string[], counted: Info & Counted) => void) {
   return parse({
