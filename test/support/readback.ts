@@ -23,22 +23,21 @@ export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.
 export function withReadback(service: PaymentService) {
   const write = (path: string, body: object) =>
     service.ledgerCall('POST', `/loans/external-id/L-1${path}`, { ...body, ...DATES })
-  const adjust = (externalId: string, body: object) =>
-    write(`/transactions/external-id/${externalId}`, {
-      transactionDate: PAID_AT_ISO.slice(0, 10),
-      ...body,
-    })
   return {
     ...service,
     send: (id: string, loan?: string) => sendPayment(service, id, loan),
-    undo: (externalId: string) => adjust(externalId, { transactionAmount: 0 }),
-    adjust,
-    bookByHand: (receiptNumber: string, transactionAmount = 1_000) =>
+    undo: (externalId: string) =>
+      write(`/transactions/external-id/${externalId}`, {
+        transactionDate: PAID_AT_ISO.slice(0, 10),
+        transactionAmount: 0,
+      }),
+    bookByHand: (receiptNumber: string, transactionAmount = 1_000, more = {}) =>
       write('/transactions?command=repayment', {
         transactionDate: PAID_AT_ISO.slice(0, 10),
         transactionAmount,
         receiptNumber,
         paymentTypeId: 1,
+        ...more,
       }),
     undoDisbursal: () => write('?command=undodisbursal', { dateFormat: undefined }),
     /** As a ledger that was restored from a backup: without any repayment. */
