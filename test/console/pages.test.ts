@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { type Seen, startWithConsole } from '../support/console.ts'
-import { fillConsole, runBatch } from '../support/console-data.ts'
+import { fillConsole, LOAN, runBatch } from '../support/console-data.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { caller, operate } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -12,14 +12,6 @@ const figures = ({ text }: Seen) =>
     href: (href ?? '').replaceAll('&amp;', '&'),
     number: Number(n?.replaceAll(',', '')),
   }))
-const LOAN = {
-  lenderConfig: 'LENDER_02',
-  principal: 50000,
-  submittedOnDate: '10 January 2026',
-  loanTermFrequency: 12,
-  numberOfRepayments: 12,
-  interestRatePerPeriod: 18,
-}
 const rowsIn = ({ text }: Seen) => (text.match(/<tr>/g)?.length ?? 1) - 1
 const lines = ({ text }: Seen) => text.trimEnd().split('\r\n')
 

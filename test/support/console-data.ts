@@ -5,7 +5,8 @@ import { loansCsv } from './rows.ts'
 import { caller, operate, type TestService } from './service.ts'
 import { until } from './until.ts'
 
-const LOAN = {
+/** Of LENDER_02, but for its ids. */
+export const LOAN = {
   lenderConfig: 'LENDER_02',
   principal: 50000,
   submittedOnDate: '10 January 2026',
