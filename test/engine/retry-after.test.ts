@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { clientData, control, newName } from '../support/loans.ts'
+import { clientData, control, givenLoan, newName } from '../support/loans.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { ending, submit } from '../support/operations.ts'
-import { loansCsv } from '../support/rows.ts'
+import { repaymentsCsv } from '../support/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -58,12 +58,14 @@ t.test('the Retry-After of a look delays the next try', async t => {
 
 t.test('the Retry-After of a read delays the dry run that made it', async t => {
   const service = await startTestService(t)
-  const { migration_id } = (await uploadCsv(service, 'loans', loansCsv({}))).body
+  const loan = await givenLoan(service.call, 'disbursed')
+  const file = repaymentsCsv({ loan_external_id: loan, transaction_date: '2026-02-12' })
+  const { migration_id } = (await uploadCsv(service, 'repayments', file)).body
   const rule = {
     kind: 'tooMany',
     retryAfter: String(PAUSE_SECONDS),
     times: 1,
-    match: { on: 'reads', path: 'loanproducts' },
+    match: { on: 'reads', path: 'loans/' },
   }
   await control(service, 'PUT', '/faults', [rule])
   const from = Date.now()

@@ -8,11 +8,12 @@ const LENDER = { lender: 'LENDER_02' }
 
 /** A service whose ledger shows each loan as `change` has it. */
 async function withLoansAs(t: Test, change: (loan: any) => object) {
-  let sandbox = ''
+  // The service asks before its sandbox is known here.
+  const sandbox = Promise.withResolvers<string>()
   const front = createServer(async (request, response) => {
     const { method = 'GET', url = '', headers } = request
     const sent = await text(request)
-    const answer = await fetch(sandbox + url, {
+    const answer = await fetch((await sandbox.promise) + url, {
       method,
       headers: { ...(headers as Record<string, string>), connection: 'close' },
       ...(sent === '' ? {} : { body: sent }),
@@ -29,7 +30,7 @@ async function withLoansAs(t: Test, change: (loan: any) => object) {
   t.teardown(() => front.close())
   const { port } = front.address() as { port: number }
   const service = await paymentService(t, { LEDGER_URL: `http://127.0.0.1:${port}/api/v1` })
-  sandbox = service.ledger.url.replace(/\/api\/v1$/, '')
+  sandbox.resolve(service.ledger.url.replace(/\/api\/v1$/, ''))
   await service.loan('L-1')
   return service
 }
