@@ -289,6 +289,8 @@ async function lostWrite(service: TestService) {
       (await listed(service.call, made.client, made.id)).waiting_for === 'outcome_unknown',
   )
   await pause(service.call)
+  // An attempt under way may still look and write until the pause takes effect.
+  await elapsed(NOBODY_WRITES_AFTER_MS)
   await control(service, 'PUT', '/faults', [])
   return made
 }
