@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import createError from '@fastify/error'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -98,7 +99,7 @@ async function claim(db: Database, sent: Buffer): Promise<string | undefined> {
     const [found] = rows
     if (found?.isFirst) return undefined
     if (found?.location != null) return found.location
-    await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
+    await sleep(AGAIN_MS)
   } while (performance.now() < until)
   throw new StillUnknown()
 }
