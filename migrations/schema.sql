@@ -143,8 +143,9 @@ create table core.event (
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
   constraint event_set_aside_check CHECK ((set_aside = ANY (ARRAY['repeat'::text, 'too_many'::text]))),
-  constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
+  constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'named'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
 );
+CREATE INDEX event_of_link ON core.event USING btree (((hints #>> '{order_tags,cf_link_id}'::text[])), gateway) WHERE (((hints #>> '{order_tags,cf_link_id}'::text[]) IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_of_payment ON core.event USING btree (of_payment_id, gateway) WHERE ((of_payment_id IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
 CREATE INDEX event_payment ON core.event USING btree (gateway_payment_id, gateway) WHERE (set_aside IS NULL);
@@ -200,6 +201,19 @@ create table core.lender (
   code text not null,
   constraint lender_code_check CHECK ((code ~ '^[A-Z][A-Z0-9_]{0,39}$'::text)),
   constraint lender_pkey PRIMARY KEY (code)
+);
+
+create table core.link_event (
+  gateway text not null,
+  link_id text not null,
+  source text not null,
+  raw_id uuid not null,
+  external_loan_id text not null,
+  lender text not null,
+  verified_by text,
+  address inet,
+  received_at timestamp with time zone not null,
+  constraint link_event_pkey PRIMARY KEY (gateway, link_id, source, raw_id)
 );
 
 create table core.loan_product (

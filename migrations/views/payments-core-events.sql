@@ -68,20 +68,17 @@ begin
 end
 $$;
 
--- Stores what these rows of a source report about payments, refunds and chargebacks, and counts their types. Returns the
--- ids of those payments, refunds and chargebacks; null if there are none.
+-- Stores what these rows of a source report about payments, refunds, chargebacks and payment links, and counts their types.
+-- Returns the ids of those payments, refunds and chargebacks; null if there are none.
 create or replace function core.note_events(source core.source, ids uuid[]) returns text[] language plpgsql volatile as $$
 declare
   changed text[];
   counts jsonb;
+  links text[];
 begin
   execute format($sql$
-    with noted as (
-      insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
-        paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when found.problem = 'unreadable' then raw_id::text else payment_id end,
-             of_payment_id, case when found.problem = 'unknown_event' then 'unknown' else status end, amount, currency,
-             paid_at, external_loan_id, found.problem, $3, verified_by, address, received_at, hints
+    with read as materialized (
+      select b.*, found.problem as found_problem
         from base.%1$I b
        -- An operator's own view may not have checked this.
        cross join lateral (select case
@@ -91,8 +88,21 @@ begin
        where raw_id = any($4)
          -- Zero registers a mandate, which is not a payment.
          and not (kind = 'payment' and amount is not distinct from 0)
+    ), noted as (
+      insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
+        paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
+      select $1, raw_id, $2, kind, case when found_problem = 'unreadable' then raw_id::text else payment_id end,
+             of_payment_id, case when found_problem = 'unknown_event' then 'unknown' else status end, amount, currency,
+             paid_at, external_loan_id, found_problem, $3, verified_by, address, received_at, hints
+        from read where kind <> 'link'
       on conflict do nothing
-      returning raw_id, kind, status, gateway_payment_id
+      returning raw_id, kind, status, gateway_payment_id, hints #>> '{order_tags,cf_link_id}' as link_id
+    ), of_link as (
+      insert into core.link_event (gateway, link_id, source, raw_id, external_loan_id, lender, verified_by, address, received_at)
+      select $2, payment_id, $1, raw_id, external_loan_id, $3, verified_by, address, received_at
+        from read where kind = 'link'
+      on conflict do nothing
+      returning link_id
     ), weighed as (
       select raw_id, max(case when kind = 'chargeback' then 3
                               when kind = 'refund' and status <> 'undone' then 2
@@ -104,9 +114,14 @@ begin
        where r.id = any($4)
        group by r.event_type
     )
-    select (select array_agg(distinct gateway_payment_id) from noted), (select jsonb_agg(counted) from counted)
-  $sql$, source.name) using source.name, source.gateway, source.lender, ids into changed, counts;
+    select (select array_agg(distinct gateway_payment_id) from noted), (select jsonb_agg(counted) from counted),
+           (select array_agg(link_id)
+              from (select link_id from noted where link_id is not null union select link_id from of_link) link)
+  $sql$, source.name) using source.name, source.gateway, source.lender, ids into changed, counts, links;
   perform core.count_types(source.name, counts);
+  if links is not null then
+    changed := changed || core.name_by_link(source.gateway, links);
+  end if;
   return changed;
 end
 $$;

@@ -19,6 +19,29 @@ create or replace function core.is_trusted(wanted_gateway text, verified_by text
       or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
+-- Stores that these links' events name the loan of their payments: a few, first those that a stranger cannot send at will.
+-- Returns the ids of those payments.
+create or replace function core.name_by_link(wanted_gateway text, links text[]) returns text[] language sql volatile as $$
+  with named as (
+    insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, external_loan_id, lender, verified_by,
+      address, received_at)
+    select l.source, l.raw_id, l.gateway, 'payment', p.gateway_payment_id, 'named', l.external_loan_id, l.lender, l.verified_by,
+           l.address, l.received_at
+      from unnest(links) link (id)
+     cross join lateral (
+       select * from core.link_event e
+        where e.gateway = wanted_gateway and e.link_id = link.id
+        order by core.is_trusted(e.gateway, e.verified_by, e.address) desc, e.received_at, e.raw_id
+        limit 20) l
+      join core.event p
+        on p.hints #>> '{order_tags,cf_link_id}' = link.id and p.gateway = wanted_gateway and p.set_aside is null
+           and p.kind = 'payment' and p.status = 'captured' and p.problem is distinct from 'unreadable'
+    on conflict do nothing
+    returning gateway_payment_id
+  )
+  select array_agg(distinct gateway_payment_id) from named
+$$;
+
 -- The events that state different facts, each with the reason why it is ignored, if there is one, and their number.
 create or replace function core.weigh_events(wanted_gateway text, ids text[])
   returns table (source text, raw_id uuid, kind text, gateway_payment_id text, of_payment_id text, status text,
@@ -29,19 +52,21 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
          e.external_loan_id, e.problem, e.lender, e.verified_by, e.address, e.received_at, e.hints, e.facts, e.all_outside,
          case when e.status = 'unknown' and e.is_known then 'unknown_event'
               when e.is_outside then 'sender_not_allowed'
+              -- A link's event must be verified if its payment is, whichever lender either names.
+              when e.status = 'named' and e.verified_by is null and e.verified_lenders is not null then 'outranked'
               -- A verified event outranks an unverified one, unless they name different lenders.
               when e.verified_by is null and (e.lender = 'UNKNOWN' and e.verified_lenders is not null
                      or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'outranked'
               when e.is_unproved then 'not_confirmed' end
-    from (select e.*, count(*) over same as facts, bool_or(e.status <> 'unknown') over same as is_known,
+    from (select e.*, count(*) over same as facts, bool_or(s.is_known) over same as is_known,
                  -- An event of an unknown type does not affect the others.
-                 coalesce(bool_and(e.is_outside) filter (where e.status <> 'unknown') over same,
-                          bool_and(e.is_outside) over same) as all_outside,
-                 case when bool_or(e.status <> 'unknown') over same
-                   then array_agg(e.lender) filter (where e.status <> 'unknown' and e.verified_by is not null and not e.is_outside) over same
+                 coalesce(bool_and(e.is_outside) filter (where s.is_known) over same, bool_and(e.is_outside) over same) as all_outside,
+                 case when bool_or(s.is_known) over same
+                   then array_agg(e.lender) filter (where s.is_known and e.verified_by is not null and not e.is_outside) over same
                    else array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same
                  end as verified_lenders
             from core.event e
+           cross join lateral (select e.status not in ('named', 'unknown')) s (is_known)
            where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
           window same as (partition by e.kind, e.gateway_payment_id)) e
 $$;
@@ -112,7 +137,7 @@ create or replace function core.why_not_counted(t core.transaction)
            when e.problem in ('unreadable', 'unknown_event') then e.problem
            when e.status = 'failed' and bool_or(e.status = 'captured' and e.ignored_for is null) over () then 'captured_after_all'
            when e.kind <> 'payment' or e.status <> 'captured' then null
-           when not core.contradicts(t, e.amount, e.currency, e.external_loan_id) then null
+           when core.contradicts(t, e.amount, e.currency, e.external_loan_id) is not true then null
            when t.decision is not null then 'decided_by_operator'
            when t.state in ('posting', 'posted') then 'already_posted' end
     from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e

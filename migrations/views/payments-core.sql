@@ -70,7 +70,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          coalesce(max(amount) filter (where status = 'captured'), max(amount)),
          coalesce(max(currency) filter (where status = 'captured'), max(currency)),
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
-         case when bool_or(status = 'captured') then max(external_loan_id) filter (where status = 'captured')
+         case when bool_or(status = 'captured')
+                then coalesce(max(external_loan_id) filter (where status = 'captured'), max(external_loan_id) filter (where status = 'named'))
               else max(external_loan_id) end,
          max(problem), (array_agg(hints) filter (where rank = 1))[1],
          -- What captured events disagree about: the money, or only the loan or lender. Null if all come from outside: such
@@ -83,6 +84,9 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                 or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
               when min(external_loan_id) filter (where status = 'captured')
                      <> max(external_loan_id) filter (where status = 'captured')
+                -- Events of its link count where it names no loan itself.
+                or count(external_loan_id) filter (where status = 'captured') = 0
+                     and min(external_loan_id) filter (where status = 'named') <> max(external_loan_id) filter (where status = 'named')
                 -- An unverified event that counts beside a verified one names a different lender.
                 or bool_or(verified_by is not null) filter (where status = 'captured')
                      <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,

@@ -157,6 +157,13 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
            base.text_of(dispute -> 'dispute_type')) phase
 $$;
 
+-- Which loan a payment link is for. Its payments have events of their own, which may name the link instead of the loan.
+create or replace function base.gateway_b_link(link jsonb) returns base.fact language sql immutable parallel safe as $$
+  select case when base.text_of(link -> 'cf_link_id') is not null and base.loan_of(link -> 'link_notes') is not null
+    then row('link', base.text_of(link -> 'cf_link_id'), null, 'named', null, null, null, base.loan_of(link -> 'link_notes'),
+           null, null)::base.fact end
+$$;
+
 -- A credit to a virtual account in the older format: flat, in rupees, in India's time.
 create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
   select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
@@ -265,6 +272,7 @@ begin
       when name in ('SUBSCRIPTION_PAYMENT_SUCCESS', 'SUBSCRIPTION_PAYMENT_FAILED', 'SUBSCRIPTION_PAYMENT_CANCELLED')
         then base.gateway_b_subscription(name, event, data)
       when name = 'AMOUNT_COLLECTED' then base.gateway_b_collected(event)
+      when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
       when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
   exception
     when insufficient_resources then

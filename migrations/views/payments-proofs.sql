@@ -9,7 +9,10 @@ create or replace function core.confirming_for(e core.event) returns setof core.
              where p.external_loan_id = case when e.kind = 'payment'
                then coalesce((select t.assigned_loan_id from core.transaction t
                                where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
-                             e.external_loan_id)
+                             e.external_loan_id,
+                             -- Its link may name the loan.
+                             (select t.named_loan_id from core.transaction t
+                               where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = 'payment'))
                else coalesce((select t.external_loan_id from core.transaction t
                                where t.gateway_payment_id = e.of_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
                              e.external_loan_id) end),

@@ -191,6 +191,18 @@ export interface CoreLender {
   code: string;
 }
 
+export interface CoreLinkEvent {
+  address: string | null;
+  external_loan_id: string;
+  gateway: string;
+  lender: string;
+  link_id: string;
+  raw_id: string;
+  received_at: Timestamp;
+  source: string;
+  verified_by: string | null;
+}
+
 export interface CoreLoanProduct {
   external_loan_id: string;
   learned_at: Generated<Timestamp>;
@@ -684,6 +696,7 @@ export interface DB {
   "core.gateway_missed": CoreGatewayMissed;
   "core.gateway_window": CoreGatewayWindow;
   "core.lender": CoreLender;
+  "core.link_event": CoreLinkEvent;
   "core.loan_product": CoreLoanProduct;
   "core.payment_here": CorePaymentHere;
   "core.pending_event": CorePendingEvent;

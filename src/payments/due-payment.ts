@@ -6,8 +6,11 @@ import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 /** `isOutside`: sent from outside the lender's networks. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
 
-/** `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone. */
-type CapturedEvent = Sender & { namesLoan: boolean; day: string }
+/**
+ * `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone; null if the event only names the loan of its
+ * payment link.
+ */
+type CapturedEvent = Sender & { namesLoan: boolean; day: string | null }
 
 /** The fee that the payer paid on top of the order's amount. */
 type PayerFee = {
@@ -67,10 +70,11 @@ export async function duePayment(
                 'lender', lender, 'verifiedBy', verified_by,
                 'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
                 -- An event that names no loan does not vouch for the loan that another one names.
-                'namesLoan', t.assigned_loan_id is not null or external_loan_id is not null,
+                'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
+                                  else t.assigned_loan_id is not null or external_loan_id is not null end,
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
          from core.event
-        where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status = 'captured'
+        where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
           and set_aside is null
           and (verified_by is not null or not t.is_verified)) e
      where t.id = ${id}`.execute(db)

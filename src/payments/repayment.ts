@@ -193,7 +193,7 @@ function postedRepayment({ ledger }: Attempt, payment: DuePayment, loanId: strin
 
 /** On any event's day: one that arrived after the repayment was sent may name an earlier one. */
 function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
-  const days = (decided === null ? events : [decided]).map(({ day }) => day)
+  const days = (decided === null ? events : [decided]).flatMap(({ day }) => day ?? [])
   return repaymentDifferences(booked, { amount, days }).length === 0
 }
 

@@ -49,13 +49,14 @@ export function checkTrust(
     return { ...event, reason }
   })
   const trusted = checked.filter(({ reason }) => reason === undefined)
-  const [earliest] = trusted
-  if (earliest !== undefined && trusted.some(({ namesLoan }) => namesLoan)) {
+  const day = trusted.find(event => event.day !== null)?.day
+  if (day && trusted.some(({ namesLoan }) => namesLoan)) {
     // Lenders that share a product have the same setting. Assignment counts as review.
     const needsReview = holders.some(lender => lender[gateway].posting === 'review')
-    return needsReview && overruled.length === 0 ? distrust('awaiting_review') : earliest
+    return needsReview && overruled.length === 0 ? distrust('awaiting_review') : { day }
   }
-  const reason = checked.find(({ namesLoan }) => namesLoan)?.reason
+  const distrusted = checked.filter(({ reason }) => reason !== undefined)
+  const reason = (distrusted.find(({ namesLoan }) => namesLoan) ?? distrusted[0])?.reason
   if (reason === undefined) throw new Error('no event names the loan of the payment')
   return distrust(reason)
 }

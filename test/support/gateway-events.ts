@@ -176,3 +176,26 @@ export const drawB = (type: string, more: object = {}, tags: unknown = null) => 
     ...more,
   },
 })
+
+/** Of a payment link of gateway B, whose payments have events of their own. */
+export const linkB = (id: unknown, loan: string, more: object = {}) => ({
+  type: 'PAYMENT_LINK_EVENT',
+  version: 1,
+  event_time: PAID_AT_ISO,
+  data: {
+    cf_link_id: id,
+    link_id: 'payment_ps11',
+    link_status: 'PARTIALLY_PAID',
+    link_currency: 'INR',
+    link_amount: '12000.00',
+    link_amount_paid: '1000.00',
+    link_notes: { external_loan_id: loan },
+    order: {
+      order_amount: '1000.00',
+      order_id: 'CFPay_1',
+      transaction_id: 1_021_206,
+      transaction_status: 'SUCCESS',
+    },
+    ...more,
+  },
+})
