@@ -16,6 +16,13 @@ $$;
 insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
 on conflict (name) do update set known_types = excluded.known_types;
 
+-- What was captured; of a reserved amount, that may be a part.
+create or replace function base.gateway_b_amount(payment jsonb) returns numeric language sql immutable parallel safe as $$
+  select coalesce(case when payment #> '{authorization,action}' = '"CAPTURE"'
+                       then nullif(base.number_of(payment #> '{authorization,captured_amount}'), 0) end,
+                  base.number_of(payment -> 'payment_amount'))
+$$;
+
 -- The sum of these offers' discounts. No payment has as many.
 create or replace function base.gateway_b_discount(offers jsonb) returns numeric language sql immutable parallel safe as $$
   select coalesce(sum(base.number_of(offer #> '{offer_redemption,discount_amount}')), 0)
@@ -25,7 +32,7 @@ $$;
 -- What the payer paid on top of the order's amount, less the offers that were granted.
 create or replace function base.gateway_b_payer_fee(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select case when fee > 0 then jsonb_build_object('payer_fee', fee, 'order_amount', ordered,
-           'payer_fee_differs', case when (ordered - granted + fee = base.number_of(payment -> 'payment_amount')) is not true then true end)
+           'payer_fee_differs', case when (ordered - granted + fee = base.gateway_b_amount(payment)) is not true then true end)
            else '{}' end
     from (select coalesce(base.number_of(payment #> '{payment_surcharge,payment_surcharge_service_charge}'), 0)
                  + coalesce(base.number_of(payment #> '{payment_surcharge,payment_surcharge_service_tax}'), 0),
@@ -63,7 +70,7 @@ create or replace function base.gateway_b_payment(name text, event jsonb, paymen
   language plpgsql stable parallel safe as $$
 declare
   payment_id text := base.text_of(payment -> 'cf_payment_id');
-  amount numeric := base.number_of(payment -> 'payment_amount');
+  amount numeric := base.gateway_b_amount(payment);
   currency text := base.text_of(payment -> 'payment_currency');
   paid_at timestamptz := base.iso_time_of(payment -> 'payment_time');
   loan text := base.loan_of(event #> '{data,order,order_tags}');
@@ -71,8 +78,8 @@ declare
   hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
 begin
   if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'SUCCESS' then
-    -- It is only reserved, or collected by somebody else on delivery.
-    if base.is_no(payment -> 'is_captured') or payment -> 'payment_group' in ('"cash_on_delivery"', '"cod"')
+    -- It is only reserved, perhaps released since, or collected by somebody else on delivery.
+    if base.is_no(payment -> 'is_captured') or payment #> '{authorization,action}' = '"VOID"' or payment -> 'payment_group' in ('"cash_on_delivery"', '"cod"')
        or payment -> 'payment_method' ?| '{cash_on_delivery,cod}' then
       return null;
     end if;

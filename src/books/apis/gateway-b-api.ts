@@ -13,7 +13,7 @@ import {
   UnexpectedAnswer,
 } from './gateway-call.ts'
 import { ifReadable, readEach, UnreadableItem } from './read-each.ts'
-import { isUncollected, namesLoan, shape } from './shape.ts'
+import { isUncollected, isZero, namesLoan, shape } from './shape.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
@@ -153,7 +153,7 @@ function paymentOf(row: unknown): ApiPayment {
 function entityOf(item: unknown): ApiPayment {
   return {
     id: shape.text(item, 'cf_payment_id'),
-    amount: shape.amount(item, 'payment_amount'),
+    amount: capturedOf(item),
     currency: shape.text(item, 'payment_currency'),
     status: collected(item, STATUSES[shape.text(item, 'payment_status')] ?? 'pending'),
     paidAt: shape.isoTime(item, 'payment_time'),
@@ -164,6 +164,14 @@ function entityOf(item: unknown): ApiPayment {
     hasTags: false,
     item,
   }
+}
+
+/** Of a reserved amount, perhaps a part, as in base.gateway_b_amount. */
+function capturedOf(item: unknown): string {
+  const part = 'authorization.captured_amount'
+  const isPart = at(item, 'authorization.action') === 'CAPTURE' && shape.maybe(item, part) !== null
+  const amount = isPart ? shape.amount(item, part) : '0'
+  return isZero(amount) ? shape.amount(item, 'payment_amount') : amount
 }
 
 /** Money that is only reserved also counts as SUCCESS there. */

@@ -74,7 +74,7 @@ export function namesLoan(tags: unknown): boolean {
   })
 }
 
-/** Only reserved, or collected by somebody else on delivery: no captured money, whatever its status. */
+/** Only reserved, released, or collected by somebody else on delivery: no captured money, whatever its status. */
 export function isUncollected(payment: unknown): boolean {
   const flag = at(payment, 'is_captured')
   const method = at(payment, 'payment_method')
@@ -85,6 +85,7 @@ export function isUncollected(payment: unknown): boolean {
   ]
   return (
     flag === false ||
+    at(payment, 'authorization.action') === 'VOID' ||
     ['false', '0'].includes(textOf(flag) ?? '') ||
     kinds.some(kind => kind === 'cod' || kind === 'cash_on_delivery')
   )

@@ -1,4 +1,5 @@
 import type { CsvFields } from '../../csv/fields.ts'
+import { isUncollected } from '../apis/shape.ts'
 import { type Format, filled, less, type ReadRow, type Settled } from './format.ts'
 
 /**
@@ -15,12 +16,13 @@ export const gatewayAPayments: Format = {
     currency: ['currency'],
     status: ['status'],
     captured: ['captured'],
+    method: ['method'],
     captured_at: ['created_at'],
     fee: ['fee'],
     tax: ['tax'],
   },
-  read({ captured, status, fee, ...fields }) {
-    const known = statusOf(status, captured)
+  read({ captured, status, fee, method, ...fields }) {
+    const known = isUncollected({ method }) ? null : statusOf(status, captured)
     if (known === null) return { said: null, settled: null }
     // The fee includes the tax, as in the gateway's API.
     const ownFee = less(fee, fields.tax)

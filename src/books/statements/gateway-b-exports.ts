@@ -1,4 +1,5 @@
 import type { CsvFields } from '../../csv/fields.ts'
+import { isUncollected } from '../apis/shape.ts'
 import { type Format, filled, type ReadRow, type Settled } from './format.ts'
 
 /**
@@ -18,6 +19,8 @@ export const gatewayBEvents: Format = {
     event_amount: ['event_amount'],
     paid_out: ['event_settlement_amount'],
     status: ['event_status', 'status'],
+    is_captured: ['is_captured'],
+    payment_group: ['payment_group'],
     gateway_payment_id: ['cf_payment_id', 'cashfree_reference_id'],
     amount: ['payment_amount', 'transaction_amount'],
     currency: ['event_currency', 'currency'],
@@ -50,7 +53,7 @@ function readEvent(row: CsvFields, settlements: ReadonlyMap<string, string>): Re
   if (event_type === 'SETTLEMENT') return { said: null, settled: null }
   const kind = KINDS[event_type] ?? 'other'
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
-  const status = statusOf(row.status)
+  const status = isUncollected(row) ? null : statusOf(row.status)
   const amount = row.amount ?? event_amount
   const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const paid_out = signed(row.paid_out ?? (kind === 'other' ? event_amount : undefined), row)
