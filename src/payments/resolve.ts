@@ -75,14 +75,14 @@ async function decideAbout(trx: Trx, payment: PaymentStanding, decision: Decisio
   await settle(trx, [payment, ...(await undecidedTwins(trx, payment))])
 }
 
-/** Not posted yet, and perhaps the same money as this unreadable event that was just booked. */
+/** Not posted yet, and perhaps the same money as this unreadable event that was just booked; it may name no loan yet. */
 async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select other.id
       from core.transaction t
       join core.transaction other
-        on other.external_loan_id = t.assigned_loan_id and other.gateway = t.gateway and other.amount = t.decided_amount
-           and other.state in ('waiting', 'suspense') and other.decision is null and other.id <> t.id
+        on coalesce(other.external_loan_id, t.assigned_loan_id) = t.assigned_loan_id and other.gateway = t.gateway
+           and other.amount = t.decided_amount and other.state in ('waiting', 'suspense') and other.decision is null and other.id <> t.id
      where t.id = ${id} and t.problem = 'unreadable' and t.decision = 'post'`.execute(trx)
   return rows
 }

@@ -31,6 +31,31 @@ t.test('a refund that was created and failed, as documented, releases its paymen
   t.match((await service.payment('pay_FPoJKWQQ8lK13n')).payment, { state: 'posted' })
 })
 
+t.test('a refund holds its payment, whatever in its notes cannot be stored', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const odd = ['RAMESH\\u0000\\u0000', 'RAM\xffESH', '\\ud83d']
+  for (const [n, text] of odd.entries()) {
+    const [a, b] = [
+      { id: `rfnd_${n}`, of: `pay_${n}` },
+      { id: 100 + n, of: n },
+    ]
+    const noted = (refund: object) =>
+      Buffer.from(JSON.stringify(refund).replace(/"ARN1"|\[\]/, `"${text}"`), 'latin1')
+    await service.webhook('gateway_a', noted(refundA(a)), LENDER)
+    await service.webhook('gateway_a', capturedA({ id: a.of, loan: 'L-1' }), LENDER)
+    await service.webhook('gateway_b', successB({ id: b.of, loan: 'L-1' }), LENDER)
+    await service.webhook('gateway_b', noted(refundB(b)), LENDER)
+  }
+  await service.batch()
+  for (const [n, text] of odd.entries()) {
+    const held = { state: 'suspense', reason: 'refund' }
+    t.match((await service.payment(`pay_${n}`)).payment, held, text)
+    t.match((await service.payment(n, 'gateway_b')).payment, held, text)
+  }
+  t.same(await service.repayments(), [])
+})
+
 t.test(
   'a refund whose payment is flagged as never captured is returned, and posts nothing',
   async t => {

@@ -107,6 +107,26 @@ t.test(
   },
 )
 
+t.test('an undecided payment is held as soon as its money may have been booked', async t => {
+  const service = await withLoan(t)
+  await service.loan('L-late', { until: 'approved' })
+  const loan = 'L-late'
+  const same = { amount: 100_000, paid_on: '05 February 2026' }
+  await service.sent([capturedA({ loan }), capturedA({ id: 'pay_2' }), capturedA({ id: null })])
+  t.match((await service.payment('pay_1')).payment, { reason: 'loan_not_active' })
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const id = body.payments[0].gateway_payment_id
+  const post = { ...POST, external_loan_id: loan, amount: same.amount / 100, paid_on: same.paid_on }
+  t.equal((await service.resolve(id, post)).status, 200)
+  const held = { state: 'suspense', reason: 'events_disagree', detail: new RegExp(id) }
+  t.match((await service.payment('pay_1')).payment, held, 'before any batch')
+  t.match((await service.payment('pay_2')).payment, held, 'one that names no loan')
+  await disburse(service, loan)
+  await service.batch()
+  t.match(await ended(service, id), { state: 'posted' })
+  t.equal((await service.repayments()).length, 1)
+})
+
 t.test('an unreadable event is not booked beside its payment or another event of it', async t => {
   const service = await withLoan(t)
   await service.sent([capturedA({ amount: 'ten' }), capturedA({ amount: 'eleven' })])
