@@ -8,3 +8,6 @@ export const PAYMENT_CRASH_POINTS = [
   'posting.recorded',
   'batch.unended',
 ] as const
+
+/** Passed only by a payment with a fee of its payer. */
+export const FEE_CRASH_POINTS = ['repayment.fee-kept'] as const

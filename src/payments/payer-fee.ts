@@ -1,6 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Config } from '../config/config.ts'
+import { crashPoint } from '../crash-point.ts'
 import type { Database } from '../database/database.ts'
 import type { DuePayment } from './due-payment.ts'
 
@@ -29,4 +30,5 @@ export async function keepPayerFee(db: Database, id: string, payment: Taken): Pr
   const { payerFee, feeToKeep } = payment
   if (payerFee === null || payerFee.kept === feeToKeep) return
   await sql`update core.transaction set payer_fee = ${feeToKeep} where id = ${id}`.execute(db)
+  crashPoint('repayment.fee-kept')
 }

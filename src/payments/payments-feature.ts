@@ -1,5 +1,5 @@
 import type { Feature } from '../engine/feature.ts'
-import { PAYMENT_CRASH_POINTS } from './crash-points.ts'
+import { FEE_CRASH_POINTS, PAYMENT_CRASH_POINTS } from './crash-points.ts'
 import { knowLenders } from './know-lenders.ts'
 import { paymentCounters } from './payment-counters.ts'
 import { paymentGauges } from './payment-gauges.ts'
@@ -16,7 +16,7 @@ export const paymentsFeature: Feature = {
     ({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log),
   ],
   counters: paymentCounters,
-  crashPoints: PAYMENT_CRASH_POINTS,
+  crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS],
   async onPurge(db, { RAW_RETENTION_DAYS: days }) {
     return days === 0 ? {} : { events: await purgeEvents(db, days) }
   },

@@ -1,9 +1,13 @@
 import t, { type Test } from 'tap'
+import { FEE_CRASH_POINTS } from '../../src/payments/crash-points.ts'
 import { eventA, successB } from '../support/gateway-events.ts'
+import { expireLeases } from '../support/leases.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
 import { paymentService } from '../support/payments.ts'
+import { crashPointsIn, startProcessFor } from '../support/process.ts'
 import { DAY, filled, reconciliation } from '../support/reconciliation.ts'
+import { testEnv } from '../support/service.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const FEES = { fee: 10_818, tax: 1_650, fee_bearer: 'customer' }
@@ -104,3 +108,26 @@ t.test('where order and fee do not add up, an operator sees the payment first', 
   for (const [id, gateway] of [['pay_1'], ['1', 'gateway_b']] as const)
     t.match((await service.payment(id, gateway)).payment, { reason: 'awaiting_review' }, id)
 })
+
+t.test(
+  'a payment whose worker dies once the fee is noted is posted once, less the fee',
+  async t => {
+    const service = await paymentService(t, { ROLE: 'api' })
+    await service.loan('L-1')
+    await service.webhook('gateway_a', paidOrder('pay_1'), LENDER)
+    const env = testEnv(service.databaseUrl, service.ledger.url)
+    for (const point of FEE_CRASH_POINTS) {
+      const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
+      await service.call('POST', '/api/payments/batch')
+      await doomed.ended
+      t.same(crashPointsIn(doomed.said), [point])
+      t.same(await service.repayments(), [], 'nothing was sent')
+      await expireLeases(service.db)
+    }
+    startProcessFor(t, 'worker', env)
+    await service.batch()
+    t.match(await service.repayments(), [{ externalId: 'gateway_a-pay_1', amount: 4_584 }])
+    const { days } = await reconciliation(service.call)
+    t.same(filled(days[0]), { unchecked: '1 4584.00', handled: '1 108.18' })
+  },
+)
