@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
+import {
+  type AnyPayment,
+  anyPayment,
+  bodyOf,
+  EVENTS,
+  FEE_PAISE,
+  FORGERIES,
+  namesLoan,
+} from '../support/any-payment.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
@@ -11,133 +19,109 @@ const ENOUGH_MS = 8_000
 const OUTSIDE = '8.8.8.8'
 const INSIDE = '10.1.2.3'
 
-type Payment = {
-  paise: number
-  isCaptured: boolean
-  namesLoan: boolean
-  isSigned: boolean
-  against: 'refund' | 'failed refund' | 'dispute' | 'won dispute' | undefined
-}
 const DECISIONS = ['post', 'handled', 'dismiss'] as const
-const OTHERS = ['replay', 'repeat', 'assign', 'batch', ...DECISIONS] as const
+const OTHERS = [
+  'replay',
+  'repeat',
+  'assign',
+  'batch',
+  'unreadable',
+  'post unreadable',
+  'worthless',
+  ...DECISIONS,
+] as const
 /** A step is applied to the payment of this index, if there is one. */
-type Step = { of: number; what: keyof typeof FORGED | (typeof OTHERS)[number] }
+type Step = { of: number; what: (typeof FORGERIES)[number] | (typeof OTHERS)[number] }
+/** One of them, and what the operators did besides. */
+type Known = AnyPayment & { id: string; isKnown: boolean; isPostedUnread: boolean }
 
-const name = (id: string, what: string) => `${what}_${id}`
-const dispute = (id: string, status: string, facts: object) => {
-  const event = disputeA(status, { id, ...facts })
-  const { dispute: given } = event.payload as unknown as { dispute: { entity: object } }
-  Object.assign(given.entity, { id: name(id, 'disp') })
-  return event
-}
-
-/** What nobody but the gateway may say, of a payment that exists. */
-const FORGED = {
-  'forged amount': (id: string) => capturedA({ id, loan: 'L-2', amount: 7 }),
-  'forged loan': (id: string) => eventA('order.paid', { id, loan: 'L-3', amount: 8 }),
-  'forged capture': (id: string) => capturedA({ id, amount: 9 }),
-  'forged refund': (id: string) => refundA({ id: name(id, 'rfnd'), of: id }),
-  'forged end of a refund': (id: string) =>
-    refundA({ id: name(id, 'rfnd'), of: id, status: 'failed' }),
-  'forged dispute': (id: string) => dispute(id, 'created', { loan: 'L-2' }),
-}
-
-/** What the gateway says of it, in the order in which it happened. */
-function genuine(id: string, payment: Payment): object[] {
-  const { paise: amount, isCaptured, against } = payment
-  const facts = { id, amount, ...(payment.namesLoan && { loan: 'L-2' }) }
-  if (!isCaptured) return [eventA('payment.failed', { ...facts, status: 'failed' })]
-  const refund = (status: string) => refundA({ id: name(id, 'rfnd'), of: id, status })
-  const end = {
-    refund: [refund('created'), refund('processed')],
-    'failed refund': [refund('created'), refund('failed')],
-    dispute: [dispute(id, 'created', facts)],
-    'won dispute': [dispute(id, 'created', facts), dispute(id, 'won', facts)],
-  }
-  const failed = eventA('payment.failed', { ...facts, status: 'failed' })
-  return [failed, capturedA(facts), eventA('order.paid', facts), ...(against ? end[against] : [])]
-}
-
-const payments: fc.Arbitrary<Payment[]> = fc.array(
-  fc.record({
-    paise: fc.integer({ min: 10_000, max: 90_000 }),
-    isCaptured: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
-    namesLoan: fc.boolean(),
-    isSigned: fc.boolean(),
-    against: fc.constantFrom(
-      undefined,
-      undefined,
-      'refund',
-      'failed refund',
-      'dispute',
-      'won dispute',
-    ),
-  }),
-  { minLength: 1, maxLength: 4 },
-)
 const steps: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({
-    of: fc.nat({ max: 3 }),
-    what: fc.constantFrom(...(Object.keys(FORGED) as (keyof typeof FORGED)[]), ...OTHERS),
-  }),
+  fc.record({ of: fc.nat({ max: 3 }), what: fc.constantFrom(...FORGERIES, ...OTHERS) }),
   { maxLength: 16 },
 )
 
 /** LENDER_02 and LENDER_03 take events from 10/8 only. */
 async function start(t: Test) {
-  const gateway_a = { allowedCidrs: ['10.0.0.0/8'], secretEnv: 'SECRET' }
-  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a }, LENDER_03: { gateway_a } })
+  const own = { allowedCidrs: ['10.0.0.0/8'], secretEnv: 'SECRET' }
+  const gateways = { gateway_a: own, gateway_b: own }
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: gateways, LENDER_03: gateways })
   const changes = { LENDERS_FILE, SECRET: 's', TRUST_PROXY: '127.0.0.1' }
   const service = await paymentService(t, changes)
   await service.loan('L-2', { product: 2 })
   await service.loan('L-3', { product: 3 })
   let sent = 0
+  const post = (path: string, body: object) => service.call('POST', `/api/payments/${path}`, body)
+  const posting = ({ paise }: AnyPayment) => ({
+    external_loan_id: 'L-2',
+    amount: paise / 100,
+    paid_on: '05 February 2026',
+  })
   return {
     ...service,
+    post,
     /** An operator decides once the money is known to be there. */
-    async decide(id: string, outcome: (typeof DECISIONS)[number], paise: number) {
+    async decide(payment: Known, outcome: (typeof DECISIONS)[number]) {
       await service.batch()
-      const posting = { external_loan_id: 'L-2', amount: paise / 100, paid_on: '05 February 2026' }
-      const body = { outcome, note: 'decided', ...(outcome === 'post' && posting) }
-      return service.call('POST', `/api/payments/gateway_a/${id}/resolve`, body)
+      const body = { outcome, note: 'decided', ...(outcome === 'post' && posting(payment)) }
+      return post(`${payment.gateway}/${payment.id}/resolve`, body)
     },
-    send(event: object, address: string, isSigned: boolean) {
-      const body = JSON.stringify(event)
+    /** As the documentation says for an event that cannot be read. */
+    async postUnread(payment: Known) {
+      await service.batch()
+      const { rows } = await sql<{ id: string }>`
+        select gateway_payment_id as id from ops.suspense
+         where reason = 'unreadable' and hints ->> 'payment_id' = ${payment.id} limit 1`.execute(
+        service.db,
+      )
+      if (rows[0] === undefined) return
+      const body = { outcome: 'post', note: 'seen at the gateway', ...posting(payment) }
+      const { status } = await post(`${payment.gateway}/${rows[0].id}/resolve`, body)
+      if (status === 200) payment.isPostedUnread = true
+    },
+    send({ gateway, noise }: AnyPayment, event: object, address: string, isSigned: boolean) {
+      const { signed, eventIdHeader } = EVENTS[gateway]
+      const body = bodyOf(event, noise)
       const headers = {
         'x-forwarded-for': address,
-        'x-gatewaya-event-id': `evt_${++sent}`,
-        ...(isSigned && signedA('s', body)),
+        [eventIdHeader]: `evt_${++sent}`,
+        ...(isSigned && signed(body)),
       }
-      return service.webhook('gateway_a', body, { lender: 'LENDER_02', headers })
+      return service.webhook(gateway, body, { lender: 'LENDER_02', headers })
     },
   }
 }
 type Service = Awaited<ReturnType<typeof start>>
 
-const isDecision = (what: string): what is (typeof DECISIONS)[number] =>
-  DECISIONS.some(one => one === what)
+const isOneOf = <T extends string>(list: readonly T[], what: string): what is T =>
+  list.some(one => one === what)
 
 /** Each genuine event and each step, in an order that `seed` decides. */
-async function live(service: Service, ids: string[], all: Payment[], more: Step[], seed: number[]) {
-  const known = new Set<string>()
+async function live(service: Service, all: Known[], more: Step[], seed: number[]) {
   const act = async ({ of, what }: Step) => {
-    const [id, payment] = [ids[of], all[of]]
+    const payment = all[of]
     if (what === 'batch') return service.batch()
-    if (id === undefined || payment === undefined) return
+    if (payment === undefined) return
+    const { id, gateway, isSigned } = payment
+    const { genuine, unreadable, worthless, forged } = EVENTS[gateway]
     const events = genuine(id, payment)
-    if (what === 'assign') return service.assign(id, 'L-2')
-    if (isDecision(what)) return known.has(id) ? service.decide(id, what, payment.paise) : undefined
+    const send = (event: object) => service.send(payment, event, INSIDE, isSigned)
+    if (what === 'assign') return service.assign(id, 'L-2', gateway)
+    if (isOneOf(DECISIONS, what)) return payment.isKnown && service.decide(payment, what)
+    if (what === 'post unreadable') return service.postUnread(payment)
+    if (what === 'unreadable') return send(unreadable(id))
+    if (what === 'worthless') for (const event of worthless(id)) await send(event)
+    if (what === 'repeat') return send(events[0] as object)
     // Signed once, it is signed for whoever sends it again.
-    if (what === 'replay') return service.send(events.at(-1) as object, OUTSIDE, payment.isSigned)
-    if (what === 'repeat') return service.send(events[0] as object, INSIDE, payment.isSigned)
-    return service.send(FORGED[what](id), OUTSIDE, false)
+    if (what === 'replay') return service.send(payment, events.at(-1) as object, OUTSIDE, isSigned)
+    const event = isOneOf(FORGERIES, what) && forged(id, what)
+    return event && service.send(payment, event, OUTSIDE, false)
   }
   const actions = [
     ...more.map(step => () => act(step)),
-    ...all.flatMap((payment, i) =>
-      genuine(ids[i] as string, payment).map(event => async () => {
-        await service.send(event, INSIDE, payment.isSigned)
-        if ('event' in event && event.event === 'payment.captured') known.add(ids[i] as string)
+    ...all.flatMap(payment =>
+      EVENTS[payment.gateway].genuine(payment.id, payment).map(event => async () => {
+        await service.send(payment, event, INSIDE, payment.isSigned)
+        if (/payment.captured|PAYMENT_SUCCESS/.test(JSON.stringify(event))) payment.isKnown = true
       }),
     ),
   ]
@@ -166,17 +150,28 @@ async function settled(service: Service, ids: string[]) {
 }
 
 /** The fates that a payment may have by its genuine events and the operators, who post it to the right loan only. */
-function allowed({ isCaptured, namesLoan, against }: Payment, isDecided: boolean): string[] {
+function allowed(payment: Known, isDecided: boolean): string[] {
+  const { isCaptured, against, fee, isPostedUnread } = payment
   if (!isCaptured) return ['failed']
   const kind = { refund: 'refund', dispute: 'chargeback' }[String(against)]
-  const free = namesLoan ? ['posted'] : ['posted', 'suspense no_loan_named']
+  const free = ['posted', ...(namesLoan(payment) ? [] : ['suspense no_loan_named'])]
+  if (fee === 'differs') free.push('suspense awaiting_review')
   // It may have been posted before the refund or dispute was known.
   const undecided = kind === undefined ? free : [`suspense ${kind}`, `posted ${kind}`]
+  if (isPostedUnread) undecided.push('suspense events_disagree', 'suspense ledger_refused')
   if (!isDecided) return undecided
   const decided = ['posted', 'handled', 'dismissed'].flatMap(state =>
     ['', ' refund', ' chargeback'].map(objection => state + objection),
   )
   return [...undecided, ...decided]
+}
+
+/** What may be booked for it once it has this fate. */
+function bookings({ paise, fee, isPostedUnread }: Known, fate: string, isDecided: boolean) {
+  if (!isPostedUnread && !fate.startsWith('posted')) return [[]]
+  const isWhole = fee === 'none' || fee === 'differs' || isDecided || isPostedUnread
+  const amounts = [...(fee === 'none' ? [] : [paise - FEE_PAISE]), ...(isWhole ? [paise] : [])]
+  return amounts.map(amount => [`L-2 ${(amount / 100).toFixed(2)}`])
 }
 
 t.test(
@@ -186,24 +181,27 @@ t.test(
     const end = performance.now() + ENOUGH_MS
     let histories = 0
     const order = fc.array(fc.nat(), { minLength: 40, maxLength: 40 })
-    const property = fc.asyncProperty(payments, steps, order, async (all, more, seed) => {
+    const several = fc.array(anyPayment, { minLength: 1, maxLength: 4 })
+    const property = fc.asyncProperty(several, steps, order, async (drawn, more, seed) => {
       if (performance.now() > end) return
       const run = ++histories
-      const ids = all.map((_, i) => `pay_${run}_${i}`)
-      await live(service, ids, all, more, seed)
-      const ended = await settled(service, ids)
-      const booked = (await service.repayments()).filter(({ externalId }) =>
-        ids.some(id => externalId === `gateway_a-${id}`),
-      )
-      const rupees = (paise: number) => (paise / 100).toFixed(2)
+      const all = drawn.map((one, i) => {
+        return { ...one, id: `pay_${run}_${i}`, isKnown: false, isPostedUnread: false }
+      })
+      await live(service, all, more, seed)
+      const ids = all.map(({ id }) => id)
+      const ended = await settled(service, [...ids, ...ids.map(id => `token_${id}`)])
+      const booked = await service.repayments()
       for (const [i, payment] of all.entries()) {
-        const fate = ended.find(({ id }) => id === ids[i])?.fate ?? 'missing'
-        const isDecided = more.some(({ of, what }) => of === i && isDecision(what))
-        if (!allowed(payment, isDecided).includes(fate)) throw new Error(`${ids[i]} is ${fate}`)
-        const own = booked.filter(({ externalId }) => externalId === `gateway_a-${ids[i]}`)
-        const expected = fate.startsWith('posted') ? [`L-2 ${rupees(payment.paise)}`] : []
-        const found = own.map(({ loanExternalId, amount }) => `${loanExternalId} ${amount}`)
-        if (`${found}` !== `${expected}`) throw new Error(`${ids[i]} is ${fate}: booked ${found}`)
+        const { id, gateway } = payment
+        const fate = ended.find(one => one.id === id)?.fate ?? 'missing'
+        const isDecided = more.some(({ of, what }) => of === i && isOneOf(DECISIONS, what))
+        if (!allowed(payment, isDecided).includes(fate)) throw new Error(`${id} is ${fate}`)
+        const found = booked
+          .filter(({ externalId }) => externalId?.startsWith(`${gateway}-${id}`))
+          .map(({ loanExternalId, amount }) => `${loanExternalId} ${amount}`)
+        if (!bookings(payment, fate, isDecided).some(one => `${one}` === `${found}`))
+          throw new Error(`${id} is ${fate}: booked ${found}`)
       }
       const captured = all.reduce((sum, one) => sum + (one.isCaptured ? one.paise : 0), 0)
       const kept = ended.reduce((sum, one) => sum + one.paise, 0)
