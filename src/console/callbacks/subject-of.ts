@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
-import { clientPath, loanPath } from '../timeline/subject-path.ts'
+import { clientPath, loanPath, paymentSubjectPath } from '../timeline/subject-path.ts'
 
 export function subjectOf(subject: string): Content {
   const [kind = '', ...rest] = subject.split(':')
@@ -13,5 +13,5 @@ const PATHS: Record<string, (id: string) => string> = {
   loan: loanPath,
   client: clientPath,
   migration: id => `/console/portfolio/${encodeURIComponent(id)}`,
-  payment: id => `/console/payments/${id.split('/').map(encodeURIComponent).join('/')}`,
+  payment: paymentSubjectPath,
 }
