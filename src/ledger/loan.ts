@@ -26,6 +26,7 @@ export type LedgerLoan = OwnTerms & {
   numberOfRepayments: number
   repaymentEvery: number
   interestRatePerPeriod: number
+  interestRateFrequencyType?: Option
   interestType: Option
   interestCalculationPeriodType: Option
   amortizationType: Option
@@ -55,6 +56,14 @@ export type LedgerCharge = {
 /** Fineract's PeriodFrequencyType, by our names. */
 export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
 export type Frequency = keyof typeof FREQUENCIES
+
+/** The period of a rate: the product's, whatever a request says. */
+export function ratePeriodOf(of: { interestRateFrequencyType?: Option }): string | undefined {
+  const id = of.interestRateFrequencyType?.id
+  if (id === WHOLE_TERM) return 'whole term'
+  return Object.entries(FREQUENCIES).find(([, one]) => one === id)?.[0]
+}
+const WHOLE_TERM = 4
 
 export const SUBMITTED = 100
 export const APPROVED = 200

@@ -8,6 +8,7 @@ export type LoanProduct = {
   interestType: Option
   interestCalculationPeriodType: Option
   amortizationType: Option
+  interestRateFrequencyType?: Option
   transactionProcessingStrategyCode: string
 }
 

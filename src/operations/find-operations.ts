@@ -14,6 +14,7 @@ import {
   wantsUnfinished,
 } from './operation-filter.ts'
 import { type OperationRow, type OperationWithAttempts, wholeRecord } from './operation-record.ts'
+import { RATE_PERIOD } from './rate-period.ts'
 import { UnknownTrackingId } from './tracking-id.ts'
 
 const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,
@@ -67,9 +68,12 @@ function partsOf(filter: OperationFilter): OperationFilter[] {
 }
 
 export async function operationWithAttempts(db: Database, tracked: Tracked) {
-  type Row = OperationRow & ListColumns & Pick<Whole, 'data' | 'origin' | 'predecessor'>
+  type Row = OperationRow &
+    ListColumns &
+    Pick<Whole, 'data' | 'origin' | 'predecessor'> & { kept: object }
   const { rows } = await sql<Row>`
-    select ${recordColumns}, ${listColumns}, o.data, o.origin,
+    select ${recordColumns}, ${listColumns}, o.data, o.origin, json_strip_nulls(json_build_object(
+             ${RATE_PERIOD}::text, o.kept ->> ${RATE_PERIOD}::text)) as kept,
            case when o.status = 'processing' then
              coalesce(${lastUnfinished(sql`o.subject`)}, ${lastUnfinished(sql`o.waits_for`)}) end as predecessor
       from loanops.operation o
@@ -77,7 +81,8 @@ export async function operationWithAttempts(db: Database, tracked: Tracked) {
      where o.id = ${tracked.id} and o.operation_type = ${tracked.operationType}`.execute(db)
   const [row] = rows
   if (row === undefined) throw new UnknownTrackingId()
-  const { data, origin, predecessor } = row
+  const { origin, predecessor } = row
+  const data = { ...row.data, ...row.kept }
   return { ...listItem(row), data, origin, predecessor, attempts: await attemptsOf(db, tracked) }
 }
 

@@ -9,10 +9,18 @@ import { chargesOf } from '../ledger/charges.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference } from '../ledger/held.ts'
-import { FREQUENCIES, foundIn, type LedgerLoan, loanAnswer, SUBMITTED } from '../ledger/loan.ts'
+import {
+  FREQUENCIES,
+  foundIn,
+  type LedgerLoan,
+  loanAnswer,
+  ratePeriodOf,
+  SUBMITTED,
+} from '../ledger/loan.ts'
 import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
 import { ownTerms } from '../ledger/own-terms.ts'
 import type { LoanProduct } from '../ledger/product.ts'
+import { RATE_PERIOD } from './rate-period.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 import { wholeTerm } from './whole-term.ts'
 
@@ -35,9 +43,11 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     waitsFor: data => clientSubject(data.clientId),
 
     async run(attempt, data) {
-      const product = await attempt.keep('product', async () =>
-        termsOf(await attempt.reference.product(productOf(data))),
-      )
+      const product = await attempt.keep('product', async () => {
+        const found = await attempt.reference.product(productOf(data))
+        await attempt.keep(RATE_PERIOD, async () => ratePeriodOf(found))
+        return termsOf(found)
+      })
       const rounded = roundingRefusal(product.currency, data.principal)
       if (rounded !== undefined) return rounded
       const client = await readClient(attempt.ledger, data.clientId)

@@ -14,12 +14,14 @@ import {
   type LedgerCharge,
   type LedgerLoan,
   loanAnswer,
+  ratePeriodOf,
   SUBMITTED,
 } from '../ledger/loan.ts'
 import { findLoanWithCharges, readLoanWithCharges, updateLoan } from '../ledger/loan-calls.ts'
 import { ownTerms } from '../ledger/own-terms.ts'
 import { refuseUncollected } from '../ledger/uncollected.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
+import { RATE_PERIOD } from './rate-period.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 import { wholeTerm } from './whole-term.ts'
 
@@ -64,6 +66,8 @@ export const loanUpdate = operation({
       )
     }
     refuseUncollected(found.body, body)
+    if (changes.interestRatePerPeriod !== undefined)
+      await attempt.keep(RATE_PERIOD, async () => ratePeriodOf(found.body))
     return updateLoan(attempt, externalId, body)
   },
 
