@@ -43,10 +43,13 @@ create or replace function core.report_of(state text, reason text, objection tex
 $$;
 
 -- A stranger's text, such as a name where an id belongs, does not leave: null instead of it. A payment whose loan the ledger
--- knows has been posted, or was booked by hand as a transaction that was found.
-create or replace function core.sendable(t core.transaction, name text) returns text language sql immutable as $$
+-- knows has been posted, or was booked by hand as a transaction that was found. What a caller's operation or a file has named
+-- is no stranger's.
+create or replace function core.sendable(t core.transaction, name text) returns text language sql stable as $$
   select case when coalesce(t.posted_at is not null or t.ledger_transaction_id is not null, false)
-                or name ~ '^[A-Za-z0-9_.:/#-]{1,100}$' then name end
+                or name ~ '^[A-Za-z0-9_.:/#-]{1,100}$' then name
+              when exists (select from loanops.operation o
+                            where o.external_id = name and o.subject = 'loan:' || name and o.origin <> 'payment') then name end
 $$;
 
 create or replace function core.report_payment() returns trigger language plpgsql as $$

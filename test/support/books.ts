@@ -22,7 +22,7 @@ export async function loansAsExpected(
   const found = []
   for (const { externalId, status } of expected) {
     const loan = loans.get(externalId)
-    const principalPaid = status >= 300 ? await principalPaidOn(ledger.url, externalId) : '0.00'
+    const principalPaid = status >= 300 ? await principalPaidOn(ledger.url, loan.id) : '0.00'
     found.push({
       externalId,
       status: loan?.status,
@@ -44,8 +44,8 @@ export function asText(expected: ExpectedLoan[]) {
   }))
 }
 
-async function principalPaidOn(url: string, externalId: string): Promise<string> {
-  const response = await fetch(`${url}/loans/external-id/${externalId}`, {
+async function principalPaidOn(url: string, id: number): Promise<string> {
+  const response = await fetch(`${url}/loans/${id}`, {
     headers: { authorization: AUTHORIZATION, 'fineract-platform-tenantid': 'default' },
   })
   const loan = (await response.json()) as any

@@ -37,7 +37,10 @@ export async function ending(call: Call, trackingId: string, seconds?: number) {
 
 /** The operation as it is in the list. */
 export async function listed(call: Call, externalId: string, trackingId: string) {
-  const { body } = await call('GET', `/api/ledger/operations?external_id=${externalId}`)
+  const { body } = await call(
+    'GET',
+    `/api/ledger/operations?external_id=${encodeURIComponent(externalId)}`,
+  )
   return body.operations.find((one: any) => one.tracking_id === trackingId)
 }
 

@@ -38,7 +38,7 @@ export async function replaceAmount(db: Database, amount: string): Promise<void>
       from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(db)
 }
 
-export function withLedger(service: TestService) {
+export function withLedger<Service extends TestService>(service: Service) {
   const ledger = driver(service.ledger.url)
   const faults = (rules: object[]) =>
     fetch(`${service.ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })

@@ -1,4 +1,5 @@
 // Generates a portfolio and the books it must lead to, calculated independently, in whole paise.
+import { externalId } from './external-ids.ts'
 
 export type ExpectedLoan = {
   externalId: string
@@ -20,10 +21,11 @@ const RATES = ['0', '9.75', '12', '18', '24', '36.5']
 const TERMS = [6, 9, 12, 18, 24]
 const NAMES = ['Asha', 'José', 'Zoë', 'राम', 'O’Neil', 'Rao, Jr', 'Anne "Annie"']
 
-/** @param seed the same seed gives the same portfolio */
+/** @param seed the same seed gives the same portfolio. @param idOf by default, ids of every kind */
 export function makePortfolio(
   size: { clients: number; loans: number; repayments: number },
   seed: number,
+  idOf: typeof externalId = externalId,
 ): Portfolio {
   const random = dice(seed)
   const pick = <T>(list: T[]): T => list[Math.floor(random() * list.length)] as T
@@ -31,7 +33,7 @@ export function makePortfolio(
   const repaymentRows: { time: number; cells: string[] }[] = []
   const expected: ExpectedLoan[] = []
   const clients = Array.from({ length: size.clients }, (_, i) => [
-    `C-${seed}-${i}`,
+    idOf('C', i),
     pick(NAMES),
     `Client ${i}`,
     random() < 0.5 ? `+9198${String(seed * 100_000 + i).padStart(8, '0')}` : '',
@@ -43,7 +45,7 @@ export function makePortfolio(
 
   let nth = 0
   for (const [i, stage] of stages.entries()) {
-    const externalId = `L-${seed}-${i}`
+    const loan = idOf('L', i)
     const principal = BigInt(5_000_00 + Math.floor(random() * 200_000_00))
     const rate = pick(RATES)
     const term = pick(TERMS)
@@ -53,7 +55,7 @@ export function makePortfolio(
     loanRows.push([
       ...(clients[i % clients.length] as string[]),
       `LENDER_0${(i % 9) + 1}`,
-      externalId,
+      loan,
       rupees(principal),
       rate,
       String(term),
@@ -83,7 +85,7 @@ export function makePortfolio(
       repaymentRows.push({
         time,
         cells: [
-          externalId,
+          loan,
           dayOf(time, n),
           rupees(amount),
           `pay_${seed}_${i}_${n}`,
@@ -93,7 +95,7 @@ export function makePortfolio(
       })
     }
     expected.push({
-      externalId,
+      externalId: loan,
       repayments: amounts.length,
       ...bookOf(schedule, amounts, isDisbursed, isApproved),
     })
