@@ -15,13 +15,28 @@ export function readJsonBodies(app: FastifyInstance): void {
       return parseJsonBody(body)
     },
   )
+  // Some clients name the type of a form even where they send nothing.
+  app.addContentTypeParser('*', async ({ headers, routeOptions }: FastifyRequest) => {
+    if (headers['content-length'] === '0') return
+    const { consumes = ['application/json'] } = routeOptions.schema ?? {}
+    throw new OtherType(consumes.join())
+  })
 }
+
+const OtherType = createError(
+  'UNSUPPORTED_MEDIA_TYPE',
+  'The body must be sent with content-type: %s',
+  415,
+)
+
+/** Invisible, so nobody knows that it is there; RFC 8259 lets a reader ignore it. */
+const BYTE_ORDER_MARK = /^\ufeff/
 
 /** Undefined for an empty body: many clients always send a content type. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw invalidField('', whyNotUtf8(body))
-  const text = body.toString()
+  const text = body.toString().replace(BYTE_ORDER_MARK, '')
   const value = parsed(text)
   const breaches = breachesOf(text)
   if (breaches.length > 0) throw new FieldErrors('INVALID_PAYLOAD', breaches)
@@ -34,8 +49,11 @@ const Compressed = createError(
   415,
 )
 
-function refuseCompressed(encoding = 'identity'): void {
-  if (encoding !== 'identity') throw new Compressed(encoding)
+/** Old clients write a charset here, which does no harm. */
+const COMPRESSIONS = /gzip|deflate|br|zstd|compress/i
+
+function refuseCompressed(encoding = ''): void {
+  if (COMPRESSIONS.test(encoding)) throw new Compressed(encoding)
 }
 
 const GZIP = [0x1f, 0x8b]

@@ -19,6 +19,8 @@ export const httpLimits = {
   /** A caller that takes longer to send its request is only occupying a connection. */
   requestTimeout: 30_000,
   http: {
+    /** We refuse a request without one ourselves, and say so. */
+    requireHostHeader: false,
     /** The request line and all headers together. This is Node's default, set here so that it stays. */
     maxHeaderSize: 16 * 1024,
     /** Headers fit into a few packets: a caller that takes longer does so on purpose. */

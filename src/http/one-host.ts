@@ -11,6 +11,8 @@ export function refuseAmbiguousHost(
 ): void {
   const hosts = raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host')
   if (hosts.length > 1) done(new AmbiguousHost('The request has more than one Host header'))
+  else if (hosts.length === 0 && raw.httpVersion !== '1.0')
+    done(new AmbiguousHost('The request has no Host header'))
   else if (namesAnother(raw.url ?? '', headers.host))
     done(new AmbiguousHost('The request names another host than its Host header'))
   else done()

@@ -42,6 +42,10 @@ export function openServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
+  // Only 100-continue has a meaning; Node would refuse any other expectation with an answer of its own.
+  app.server.on('checkExpectation', (request, response) =>
+    app.server.emit('request', request, response),
+  )
   limitConnections(app, { connections, keptAlive, perAddress, trustProxy })
   app.addHook('onRequest', refuseAmbiguousHost)
   readJsonBodies(app)

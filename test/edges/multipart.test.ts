@@ -63,6 +63,8 @@ t.test('a content type without a boundary, or none at all, is refused', async t 
       body: type + file('file', 'a') + END,
     })
     t.equal(response.status, status, contentType)
+    const { detail } = (await response.json()) as { detail: string }
+    if (status === 415) t.match(detail, 'content-type: multipart/form-data')
   }
 })
 
