@@ -28,7 +28,7 @@ const service = await startBenched('run', ledger.url, {
   LEDGER_TIMEOUT_MS: '30000',
 })
 const size = { clients: Math.ceil(loans / 7), loans, repayments }
-const portfolio = makePortfolio(size, 5)
+const portfolio = makePortfolio(size, 5, (prefix, number) => `${prefix}-5-${number}`)
 let isRunning = false
 
 try {

@@ -2,7 +2,7 @@ import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
 import type { Collecting } from './collecting.ts'
 import { type Paid, telling } from './gateways.ts'
-import { lenderOf, story } from './stories.ts'
+import { lenderOf, loanOf, story } from './stories.ts'
 
 const AGAIN_AFTER_MS = 100
 /** Between two stories of one caller: a load that the processes can handle between kills. */
@@ -61,7 +61,7 @@ export async function runCallers(
 
   async function pay(number: number): Promise<void> {
     for (let n = 1; n <= PAYMENTS_PER_LOAN; n++) {
-      const told = telling(`${number}0${n}`, `L-${number}`, draw)
+      const told = telling(`${number}0${n}`, loanOf(number), draw)
       const { paid } = told
       await collecting?.record(told, lenderOf(number))
       const path = `/api/webhooks/${paid.gateway}?lender=${lenderOf(number)}`

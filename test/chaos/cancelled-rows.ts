@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
+import { externalId } from '../support/external-ids.ts'
 import { booksAt } from '../support/ledger-driver.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
@@ -29,14 +30,14 @@ export function cancelRows(cluster: Cluster, connect: () => Database, draw: () =
 
   async function migrateAndCancel() {
     const loans = Array.from({ length: LOANS }, (_, i) => ({
-      client_external_id: `P-${i}`,
-      loan_external_id: `M-${i}`,
+      client_external_id: externalId('P', i),
+      loan_external_id: externalId('M', i),
     }))
     await ended(await run('loans', loansCsv(...loans)), async () => undefined)
-    const rows = loans.flatMap(({ loan_external_id }) =>
+    const rows = loans.flatMap(({ loan_external_id }, n) =>
       Array.from({ length: REPAYMENTS_PER_LOAN }, (_, i) => ({
         loan_external_id,
-        payment_reference: `${loan_external_id}-${i}`,
+        payment_reference: `M-${n}-${i}`,
       })),
     )
     const id = await run('repayments', repaymentsCsv(...rows))

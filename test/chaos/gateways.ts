@@ -21,7 +21,7 @@ export function telling(name: string, loan: string, draw: () => number): Telling
   const kind = draw()
   if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
   const id = `pay_${name}`
-  const named = kind < 0.25 ? `${loan}-unknown` : loan
+  const named = kind < 0.25 ? `unknown ${loan}`.slice(0, 100) : loan
   const facts = { id, amount: paise, loan: named }
   const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
   if (kind < 0.3) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { PAID_AT_ISO } from '../support/gateway-events.ts'
-import { DATES } from '../support/ledger-driver.ts'
+import { booksAt, DATES } from '../support/ledger-driver.ts'
 import { requestReadback } from '../support/readback.ts'
 import { type Cluster, runningApi } from './cluster.ts'
 
@@ -79,7 +79,11 @@ export function actAsOperators(
     const payment = await anyOf('posted')
     if (payment === undefined) return
     const { gateway, id, loan } = payment
-    const path = `/loans/external-id/${loan}/transactions/external-id/${gateway}-${id}`
+    // By number, as a person finds it: no path takes every external id.
+    const { id: number } = (await booksAt(ledger.controlUrl)).loans.find(
+      ({ externalId }) => externalId === loan,
+    ) ?? { id: 0 }
+    const path = `/loans/${number}/transactions/external-id/${gateway}-${id}`
     const answer = await fetch(ledger.url + path, {
       method: 'POST',
       headers: {

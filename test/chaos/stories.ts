@@ -1,3 +1,4 @@
+import { externalId } from '../support/external-ids.ts'
 import { approval, clientData, DAY, disbursal, loanData } from '../support/loans.ts'
 
 /** The operations that one caller sends back to back, without waiting for any to end. */
@@ -12,10 +13,12 @@ export const NUMBER_OF_STORIES = 9 * STORIES_PER_LENDER
 export const lenderOf = (number: number) =>
   `LENDER_0${1 + (Math.floor(number / STORIES_PER_LENDER) % 9)}`
 
+export const loanOf = (number: number) => externalId('L', number)
+
 /** The stories, each with its share. */
 export function story(number: number, draw: () => number): Story {
-  const client = `C-${number}`
-  const loan = `L-${number}`
+  const client = externalId('C', number)
+  const loan = loanOf(number)
   const start: Story = [
     ['CLIENT_CREATE', clientData(client)],
     ['LOAN_CREATE', { ...loanData(loan, client), lenderConfig: lenderOf(number) }],

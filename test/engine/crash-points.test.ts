@@ -3,8 +3,9 @@ import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
 import { judge } from '../chaos/model.ts'
+import { externalId } from '../support/external-ids.ts'
 import { expireLeases } from '../support/leases.ts'
-import { approval, clientData, control, loanData, newName } from '../support/loans.ts'
+import { approval, clientData, control, loanData } from '../support/loans.ts'
 import { ending, submit } from '../support/operations.ts'
 import { crashPointsIn, startProcess } from '../support/process.ts'
 import {
@@ -82,11 +83,12 @@ async function dieAt(service: TestService, point: string, accepted: string[]) {
   return victim.said
 }
 
-/** A client with two loans, one of which is then deleted. @returns what was answered 202 */
+let worked = 0
+
+/** A client with two loans, one of which is then deleted, with ids of each kind in turn. @returns what was answered 202 */
 async function work(call: Call): Promise<string[]> {
-  const client = newName('C')
-  const kept = newName('L')
-  const gone = newName('L')
+  const client = externalId('C', ++worked)
+  const [kept, gone] = [externalId('K', worked), externalId('G', worked)]
   const operations: [string, object][] = [
     ['CLIENT_CREATE', clientData(client)],
     ['LOAN_CREATE', loanData(kept, client)],
