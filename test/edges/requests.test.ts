@@ -9,9 +9,6 @@ const approval = {
   data: { external_loan_id: 'L-1', approvedOnDate: '05 March 2026' },
 }
 
-/** Of the least and the most characters. */
-const ACCEPTED_KEYS = ['k', 'k'.repeat(255)]
-
 const service = await startTestService(t, { ROLE: 'api' })
 const { call, url } = service
 let accepted = 0
@@ -159,17 +156,6 @@ test('invalid UTF-8 is refused', async t => {
   const head = `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: ${body.length}\r\n\r\n`
   const answer = await raw(Buffer.concat([Buffer.from(head), body]))
   t.match(problemIn(answer), { status: 400, code: 'INVALID_PAYLOAD', detail: /not UTF-8/ })
-})
-
-test('an Idempotency-Key has 1 to 255 characters', async t => {
-  for (const key of ['', 'k'.repeat(256), 'k'.repeat(10_000)]) {
-    const { status } = await operate(approval, { 'idempotency-key': key })
-    t.equal(status, 400)
-  }
-  for (const key of ACCEPTED_KEYS) {
-    const { status } = await operate(approval, { 'idempotency-key': key })
-    t.equal(status, 202)
-  }
 })
 
 test('an unknown query parameter is refused and named', async t => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { approval, clientData, control, givenLoan, loanData, newName } from '../support/loans.ts'
+import { approval, clientData, control, givenLoan, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { type Call, startTestService } from '../support/service.ts'
@@ -8,34 +8,6 @@ import { until } from '../support/until.ts'
 
 const whole = async (call: Call, trackingId: string) =>
   (await call('GET', `/api/ledger/operations/${encodeURIComponent(trackingId)}`)).body
-
-t.test('an operation is returned whole: its list item, data, origin and attempts', async t => {
-  const { call } = await startTestService(t)
-  const client = newName('C')
-  const id = await submit(call, 'CLIENT_CREATE', clientData(client))
-  await ending(call, id)
-  const { attempts: _, ...item } = await listed(call, client, id)
-  const { attempts, ...rest } = await whole(call, id)
-  t.same(rest, { ...item, data: clientData(client), origin: 'api', predecessor: null })
-  matchEach(t, attempts, [
-    { attempt: 1, times: 1, method: 'POST', path: '/clients', http_status: 200, outcome: 'done' },
-  ])
-  t.same(await whole(call, id), (await call('GET', `/api/ledger/operations/${id}`)).body)
-})
-
-t.test('an operation names the last one that it waits for, on its loan or its client', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
-  const [client, loan] = [newName('C'), newName('L')]
-  const first = await submit(call, 'CLIENT_CREATE', clientData(client))
-  const update = { externalId: client, firstname: 'Usha' }
-  const second = await submit(call, 'CLIENT_UPDATE', update)
-  const create = await submit(call, 'LOAN_CREATE', loanData(loan, client))
-  const approve = await submit(call, 'LOAN_APPROVE', approval(loan))
-  const predecessors = []
-  for (const id of [first, second, create, approve])
-    predecessors.push((await whole(call, id)).predecessor)
-  t.same(predecessors, [null, first, second, create])
-})
 
 t.test('equal attempts in a row are one item, whatever their keys', async t => {
   const service = await startTestService(t)
@@ -72,18 +44,6 @@ t.test('an attempt under way has no end yet', async t => {
     return attempts.length > 0 && attempts
   })
   matchEach(t, attempts, [{ attempt: 1, times: 1, ended_at: null, outcome: null }])
-})
-
-t.test('reading an unknown tracking id is a 404, and a malformed one a 400', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
-  for (const [id, ...expected] of [
-    ['LOAN_APPROVE%7C00000000-0000-7000-8000-000000000000', 404, 'UNKNOWN_TRACKING_ID'],
-    ['LOAN_APPROVE', 400, 'INVALID_TRACKING_ID'],
-    ['%zz', 400, 'INVALID_TRACKING_ID'],
-  ]) {
-    const { status, body } = await call('GET', `/api/ledger/operations/${id}`)
-    t.same([status, body.code], expected)
-  }
 })
 
 t.test(

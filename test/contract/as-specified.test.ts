@@ -1,0 +1,22 @@
+import t from 'tap'
+import { beside } from './beside.ts'
+import { listing } from './listing.ts'
+import { startLos } from './los.ts'
+import { submitting } from './submitting.ts'
+import { tracking } from './tracking.ts'
+import { values } from './values.ts'
+
+/** `values` last: what it submits is never run. */
+const CHAPTERS = { submitting, tracking, listing, beside, values }
+/** As one LOS numbers its loans, and as another does. */
+const IDS = {
+  'plain ids': (name: string) => name,
+  'ids with / and Devanagari': (name: string) => `ऋण/2026/${name}`,
+}
+
+t.test('a LOS that was written from the contract alone works', async t => {
+  const los = await startLos(t)
+  for (const [name, chapter] of Object.entries(CHAPTERS))
+    for (const [kind, id] of Object.entries(IDS))
+      await t.test(`${name}, with ${kind}`, t => chapter(t, { ...los, id }))
+})
