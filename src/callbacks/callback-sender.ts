@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { CallbackSettings } from '../config/config.ts'
 import { storableText } from '../database/storable.ts'
-import { endingWith } from '../http/ending-with.ts'
+import { endingWith, withTimeLimit } from '../http/ending-with.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
@@ -27,6 +27,14 @@ type CallbackSender = {
   close(): Promise<void>
 }
 
+type Sending = {
+  id: string
+  body: string
+  traceparent: string | null
+  at: Date
+  signal: AbortSignal
+}
+
 export function openCallbackSender(
   { url, keys, timeoutMs }: CallbackSettings,
   connections: number,
@@ -42,15 +50,16 @@ export function openCallbackSender(
   return {
     async send(id, body, traceparent, at) {
       const since = performance.now()
-      const ended = await attempt(id, body, traceparent, at).catch(failure)
+      const ended = await withTimeLimit(timeoutMs, signal =>
+        attempt({ id, body, traceparent, at, signal }),
+      ).catch(failure)
       const endedAt = new Date(at.getTime() + performance.now() - since)
       return { startedAt: at, endedAt, ...ended }
     },
     close: () => agent.destroy(),
   }
 
-  async function attempt(id: string, body: string, traceparent: string | null, at: Date) {
-    const signal = AbortSignal.timeout(timeoutMs)
+  async function attempt({ id, body, traceparent, at, signal }: Sending) {
     const sent = agent.request({
       origin,
       path: pathname + search,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { errors, Pool } from 'undici'
 import type { Config } from '../config/config.ts'
-import { endingWith } from '../http/ending-with.ts'
+import { endingWith, withTimeLimit } from '../http/ending-with.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
 import type { LedgerPath } from './path.ts'
@@ -65,15 +65,13 @@ export function openSender(settings: LedgerSettings): Sender {
   }
 
   function send(request: Request): Promise<Received> {
-    return pools.use(pool => sendOver(pool, request))
+    // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
+    const limited = (call: (signal: AbortSignal) => Promise<Received>) =>
+      withTimeLimit(settings.LEDGER_TIMEOUT_MS, call, request.signal)
+    return pools.use(pool => limited(signal => sendOver(pool, request, signal)))
   }
 
-  async function sendOver(pool: Pool, request: Request): Promise<Received> {
-    // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
-    const signal = AbortSignal.any([
-      AbortSignal.timeout(settings.LEDGER_TIMEOUT_MS),
-      ...(request.signal === undefined ? [] : [request.signal]),
-    ])
+  async function sendOver(pool: Pool, request: Request, signal: AbortSignal): Promise<Received> {
     const sent = pool.request({
       method: request.method,
       path: url.pathname + request.path,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors, Pool } from 'undici'
-import { endingWith } from '../../http/ending-with.ts'
+import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
@@ -99,8 +99,12 @@ export function openGatewayCaller(
   }
 
   function once({ method, path, body }: Call): Promise<unknown> {
-    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal])
-    return callOnce(pool, { method, path: pathname + path, headers, body: body ?? null, signal })
+    const request = { method, path: pathname + path, headers, body: body ?? null }
+    return withTimeLimit(
+      timeoutMs,
+      signal => callOnce(pool, { ...request, signal }),
+      stopping.signal,
+    )
   }
 }
 
