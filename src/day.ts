@@ -6,6 +6,12 @@ export const DAY_MS = 86_400_000
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`, 'i')
+/** By the full name and by its first three letters, in lower case. */
+const MONTH_NUMBERS = new Map(
+  MONTHS.flatMap((name, i) =>
+    [name, name.slice(0, 3)].map(one => [one.toLowerCase(), i + 1] as const),
+  ),
+)
 const SHORT = ['April', 'June', 'September', 'November']
 const NAMES = {
   all: inAnyCase(MONTHS),
@@ -39,8 +45,7 @@ export type Day = [year: number, month: number, day: number]
 /** The month may be in any case. */
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
-  const month = MONTHS.findIndex(one => one.toLowerCase() === name.toLowerCase()) + 1
-  return dayOfParts([Number(year), month, Number(date)])
+  return dayOfParts([Number(year), monthNamed(name), Number(date)])
 }
 
 export function dayOfIso(text: string): Day | undefined {
@@ -50,11 +55,7 @@ export function dayOfIso(text: string): Day | undefined {
 
 /** By its full name or its first three letters, in any case; 0 for no month. */
 export function monthNamed(name: string): number {
-  const lower = name.toLowerCase()
-  return (
-    1 +
-    MONTHS.findIndex(month => [month, month.slice(0, 3)].some(one => one.toLowerCase() === lower))
-  )
+  return MONTH_NUMBERS.get(name.toLowerCase()) ?? 0
 }
 
 /** @returns undefined if there is no such day */

@@ -18,13 +18,17 @@ export function takeValues(schema: TSchema, value: unknown): unknown {
     return schema.anyOf.reduce((inner: unknown, one: TSchema) => takeValues(one, inner), value)
   const { properties = {}, required = [] } = schema
   const members: [string, unknown][] = []
+  let isAsSent = true
   for (const [name, sent] of Object.entries(value)) {
     const of: TSchema | undefined = Object.hasOwn(properties, name) ? properties[name] : undefined
     const member = of === undefined ? sent : takeValues(of, sent)
     const isAbsent = member === null || (member === '' && (of as Taken)?.[MAY_BE_EMPTY])
-    if (of === undefined || !isAbsent || required.includes(name)) members.push([name, member])
+    const isKept = of === undefined || !isAbsent || required.includes(name)
+    if (isKept) members.push([name, member])
+    isAsSent &&= isKept && member === sent
   }
-  return Object.fromEntries(members)
+  // As most are: a copy costs more than all the rest.
+  return isAsSent ? value : Object.fromEntries(members)
 }
 
 export const trimText = (value: unknown) => (typeof value === 'string' ? trimmed(value) : value)
