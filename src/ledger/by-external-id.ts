@@ -20,18 +20,27 @@ type Wanted = {
   externalId: string
   below?: (string | number)[]
   query?: Record<string, string>
+  isWrite?: true
 }
+
+/** By reader, which an attempt has of its own. */
+const lastFound = new WeakMap<Reader, { kind: Kind; externalId: string; id: number }>()
 
 /** Calls what has this external id: by the id itself, or, where no path takes it, by the number that the ledger lists for it. */
 export async function atExternalId<Answered>(
   ledger: Reader,
-  { kind, externalId, below = [], query = {} }: Wanted,
+  { kind, externalId, below = [], query = {}, isWrite }: Wanted,
   call: (path: LedgerPath) => Promise<Answered>,
 ): Promise<Answered | Refused> {
   if (!NOT_IN_PATHS.test(externalId))
     return call(ledgerPath([kind, 'external-id', externalId, ...below], query))
-  const found = await listed(ledger, kind, externalId)
-  return typeof found === 'number' ? call(ledgerPath([kind, found, ...below], query)) : found
+  const last = lastFound.get(ledger)
+  // A write follows what its attempt has just read. A look must see what became of the number.
+  const isKnown = isWrite && last?.kind === kind && last.externalId === externalId
+  const id = isKnown ? last.id : await listed(ledger, kind, externalId)
+  if (typeof id !== 'number') return id
+  lastFound.set(ledger, { kind, externalId, id })
+  return call(ledgerPath([kind, id, ...below], query))
 }
 
 /** The ledger takes some texts in a query for an attack, and refuses them. */

@@ -58,7 +58,7 @@ export function createClient({ ledger, key }: Writer, body: object) {
 }
 
 export function updateClient({ ledger, key }: Writer, externalId: string, body: object) {
-  const wanted = { kind: 'clients', externalId } as const
+  const wanted = { kind: 'clients', externalId, isWrite: true } as const
   return atExternalId<Answer>(ledger, wanted, path =>
     ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' }),
   )

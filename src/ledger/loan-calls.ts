@@ -49,7 +49,7 @@ function write(
   call: Omit<Write, 'path' | 'key'> & { query?: Query; below?: string[] },
 ): Promise<Answer> {
   const { query = {}, below = [], ...request } = call
-  const wanted = { kind: 'loans', externalId, query, below } as const
+  const wanted = { kind: 'loans', externalId, query, below, isWrite: true } as const
   return atExternalId<Answer>(ledger, wanted, path => ledger.write({ ...request, path, key }))
 }
 

@@ -50,11 +50,26 @@ t.test('each call to the ledger reaches only the resource that its ids name', as
   }
 })
 
-async function startLedger(t: Test) {
+t.test('a write uses the number that its attempt has just read, and a look asks again', async t => {
+  const listed = { totalFilteredRecords: 1, pageItems: [{ id: 7, externalId: 'LN/1' }] }
+  const { ledger, targets } = await startLedger(t, url =>
+    url.includes('externalId=') ? listed : { id: 7, loanId: 7 },
+  )
+  await loanCalls.readLoan(ledger, 'LN/1')
+  await loanCalls.approveLoan({ ledger, key: 'k' }, 'LN/1', {})
+  await loanCalls.findLoan(ledger, 'LN/1')
+  const [query, loan] = ['/loans?externalId=LN%2F1', '/loans/7']
+  t.same(
+    targets.map(target => target?.replace('/api/v1', '')),
+    [query, loan, `${loan}?command=approve`, query, loan],
+  )
+})
+
+async function startLedger(t: Test, answerTo: (url: string) => object = () => []) {
   const targets: (string | undefined)[] = []
   const server = createServer((request, response) => {
     targets.push(request.url)
-    response.end('[]')
+    response.end(JSON.stringify(answerTo(request.url ?? '')))
   })
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
