@@ -264,6 +264,23 @@ t.test('a portfolio is uploaded, dry-run and run, and its errors are shown', asy
   t.match(lines(await operator(`${path}/errors.csv`)).join('\n'), /abc/)
 })
 
+t.test(
+  'a loan’s client is the one of the operation that created it, whatever came later',
+  async t => {
+    const other = { ...LOAN, externalId: 'L-1002', clientId: 'C-OTHER' }
+    t.match(await operate(call, 'LOAN_CREATE', other), { status: 'failed' })
+    t.match(
+      (await viewer('/console/loans/L-1002')).text,
+      'Client <a href="/console/clients/C-1001">',
+    )
+    t.match((await viewer('/console/clients/C-OTHER')).text, /L-1002<.*not created/s)
+  },
+)
+
+t.test('a page that does not exist is not found, rather than refused', async t => {
+  t.match(await viewer('/console/nowhere'), { status: 404, text: /<h1>Not found<\/h1>/ })
+})
+
 t.test('each figure of the books leads to the payments that it counts', async t => {
   const books = await operator('/console/books?from=2026-02-01&to=2026-02-28')
   const links = [...books.text.matchAll(/<a href="(\/console\/books\/payments[^"]+)">(\d+): /g)]

@@ -15,13 +15,15 @@ type LoanOfClient = { loan: string; lender: string; last: string | null; creatio
 export async function loansOfClient(db: Database, client: string): Promise<Html> {
   const { rows } = await sql<LoanOfClient>`
     select created.external_id as loan, created.data ->> 'lenderConfig' as lender, created.status as creation,
-           (select o.operation_type from loanops.operation o
-             where o.external_id = created.external_id and o.subject = created.subject and o.status = 'success'
-               and o.operation_type in ('LOAN_CREATE', 'LOAN_APPROVE', 'LOAN_DISBURSE', 'LOAN_DELETE')
-             order by o.seq desc limit 1) as last
+           -- Where its own creation failed, what happened to a loan of this id is another client's.
+           case when created.status = 'success' then (
+             select o.operation_type from loanops.operation o
+              where o.external_id = created.external_id and o.subject = created.subject and o.status = 'success'
+                and o.operation_type in ('LOAN_CREATE', 'LOAN_APPROVE', 'LOAN_DISBURSE', 'LOAN_DELETE')
+              order by o.seq desc limit 1) end as last
       from (select distinct on (external_id) external_id, seq, subject, data, status from loanops.operation
              where waits_for = ${clientSubject(client)} and operation_type = 'LOAN_CREATE'
-             order by external_id, seq desc) created
+             order by external_id, status = 'success' desc, seq desc) created
      order by created.seq desc limit ${MAX_LOANS}`.execute(db)
   return rows.length === 0 ? nothing : html`<h2>Loans</h2>${table(COLUMNS, rows, 'Loans')}`
 }
