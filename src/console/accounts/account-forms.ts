@@ -51,7 +51,7 @@ export function registerForm(): Html {
 <label>Password <input name="password" type="password" required minlength="${min}" maxlength="${max}" autocomplete="new-password" aria-describedby="password-rule"></label>
 <small id="password-rule">${min} to ${max} characters; not the username, and no common password</small>
 <label>Role <select name="role">
-<option value="viewer">viewer: looks at everything but accounts</option>
+<option value="viewer">viewer: only looks</option>
 <option value="operator">operator: also decides and acts</option>
 <option value="admin">admin: also manages accounts</option>
 </select></label>

@@ -8,7 +8,7 @@ import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { keepEndedForm } from '../session/ended-form.ts'
 import { answerPage } from './answer.ts'
-import { words } from './formats.ts'
+import { reasonOf } from './field-error.ts'
 import { type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
@@ -66,12 +66,17 @@ async function answerProblem(request: FastifyRequest, reply: FastifyReply, probl
     return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(page)
   }
   const title = STATUS_CODES[problem.status] ?? 'Error'
-  const body = html`<h1>${problem.status < 500 ? 'The request was refused' : 'Something went wrong'}</h1>
+  const body = html`<h1>${headingOf(problem.status)}</h1>
 ${alert(problem)}
 ${typedInto(request)}
 <p>${isSafe(request) ? nothing : html`<a href="${refererOf(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
 <p><small>${problem.status} ${title} · request ${request.id}</small></p>`
   return answerPage(request, reply, { title, body })
+}
+
+function headingOf(status: number): string {
+  if (status === 404) return 'Not found'
+  return status < 500 ? 'The request was refused' : 'Something went wrong'
 }
 
 /** The page that the refused form was on, as it is now; undefined if it cannot be had. */
@@ -99,7 +104,7 @@ function alert({ status, detail, fields }: Problem): Html {
   return html`<div class="alert" role="alert">${
     fields === undefined
       ? html`<p>${detail}${advice}</p>`
-      : html`<p>Nothing was changed:</p><ul>${fields.map(({ path, message }) => html`<li><strong>${words(path.slice(1))}</strong> ${message}</li>`)}</ul>`
+      : html`<p>Nothing was changed:</p><ul>${fields.map(field => html`<li>${reasonOf(field)}</li>`)}</ul>`
   }</div>`
 }
 

@@ -10,7 +10,7 @@ export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
   const codes = [...lenders.keys()].map(code => html`<option value="${code}">${code}</option>`)
   return html`<h2>Actions</h2><div class="forms">
 <form method="post" action="/console/backfills"><h3>Fetch from a gateway</h3>${choice}
-<label>Lender <select name="lender"><option value="">those of the gateway’s own account</option>${codes}</select></label>
+<label>Lender <select name="lender"><option value="">the gateway’s own account</option>${codes}</select></label>
 <label>From <input type="datetime-local" name="from" required></label>
 <label>To <input type="datetime-local" name="to" required></label>
 <p><small>In the ledger’s time zone, at most ${MAX_DAYS} days. Stores what no webhook brought.</small></p>
