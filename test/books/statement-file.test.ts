@@ -95,6 +95,24 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
   ])
 })
 
+t.test('a row without one of the required values is refused alone', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const good = ['pay_1', '7.00', 'INR', 'captured', '2026-02-05T10:00:00Z']
+  const required = HEADER.split(',').slice(0, good.length)
+  const rows = [good, ...good.map((_, at) => good.with(at, ''))].map(row => `${row},,,,,`)
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const { status, body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
+  t.match({ status, ...body }, { status: 201, valid_rows: 1 })
+  t.same(
+    body.errors,
+    required.map((name, at) => ({ line: at + 3, reason: `${name} is required` })),
+  )
+  const settlements = 'entity_id,type,amount,currency,created_at,settlement_id,settlement_utr'
+  const parts = ['rfnd_1,refund,7,INR,2026-02-05,setl_1,1', 'rfnd_2,refund,,INR,,setl_1,1']
+  const { body: parted } = await upload(service.url, path, [settlements, ...parts].join('\n'))
+  t.match(parted.errors, [{ line: 3, reason: 'amount is required' }])
+})
+
 t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rest = '2.00,INR,captured,2026-03-05T10:00:00Z,,,'

@@ -12,20 +12,20 @@ import { filled, type Said, type Settled } from './format.ts'
 const BEYOND = 10 ** 13
 const isAmount = (text: string) => isNumber(text, 'amount') && Number(text) < BEYOND
 
-TypeRegistry.Set('FileMoney', (_, value) => isAmount(value as string) && Number(value) > 0)
+setKind('FileMoney', text => isAmount(text) && Number(text) > 0)
 const Money = Type.Unsafe<string>({
   [Kind]: 'FileMoney',
   type: 'string',
   description: 'a number above 0 with at most 13 digits before the point and two after it',
 })
-TypeRegistry.Set('FileCharge', (_, value) => isAmount((value as string).replace(/^-/, '')))
+setKind('FileCharge', text => isAmount(text.replace(/^-/, '')))
 const Charge = Type.Unsafe<string>({
   [Kind]: 'FileCharge',
   type: 'string',
   description: 'a number with at most 13 digits before the point and two after it',
 })
 const Reference = Text(200, 'setl_29QQoUBi66xm2f')
-TypeRegistry.Set('FileTime', (_, value) => timeOf(value as string) !== undefined)
+setKind('FileTime', text => timeOf(text) !== undefined)
 const FileTime = Type.Unsafe<string>({
   [Kind]: 'FileTime',
   type: 'string',
@@ -78,4 +78,9 @@ export function errorsOfSettled(row: Settled): string[] {
   // What is neither payment nor refund has no id of its own.
   const ids = row.kind === 'other' ? REFERENCES : ['id', ...REFERENCES]
   return [...columnErrors(settled.Errors(fields)), ...damagedIds(fields, { ids })]
+}
+
+/** An empty cell is undefined here, even where it is required. */
+function setKind(kind: string, isOfKind: (text: string) => boolean) {
+  TypeRegistry.Set(kind, (_, value) => typeof value === 'string' && isOfKind(value))
 }
