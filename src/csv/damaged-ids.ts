@@ -24,6 +24,8 @@ const APOSTROPHE = /^['`´‘’ʼ]+\s*\d/
 const GROUPED = /^[+-]?(\d+(,\d*)+(\.\d*)?|\d{1,3}(\.\d{3}){2,}(,\d*)?|\d{1,3}(['’]\d{3})+)$/
 /** `1.5` may be a reference; no number that was whole has another fraction. */
 const DECIMAL = /^[+-]?\d+\.0*$/
+/** Curly ones are made by programs that correct what is typed, straight ones by programs that quote in their own way. */
+const QUOTED = /^["'`´“”„‘’‚«‹].*["'`´“”‘’»›]$/
 const SPACED = /^[+-]?\d+(\s+\d+)+$/
 const ASCII = /^[\x20-\x7e]+$/
 const BLANKS = /[\s\p{Cf}]/gu
@@ -40,6 +42,7 @@ const asNumber: Damage[] = [
   { of: cell => DECIMAL.test(bare(cell)), what: 'has a decimal point' },
 ]
 const spaced: Damage[] = [
+  { of: cell => QUOTED.test(cell), what: 'is in quotes' },
   { of: cell => SPACED.test(plain(cell)), what: 'has blanks between its digits' },
   { of: hasInvisible, what: 'contains an invisible character' },
 ]

@@ -6,10 +6,14 @@ const FREE_TEXTS = ['note', 'reason']
 /** Exactly so written: people are called Null and Nan. */
 const MADE_UP =
   /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|NULL|nan|NaN)$/
+/** By which spreadsheets are made to keep leading zeros. */
+const TEXT_FORMULA = /^=\s*"[^"]*"$/
+/** UTF-8 that was read as Windows-1252, such as `JosÃ©`; no word has such pairs. */
+const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€/
 /** In place of letters that the file's encoding does not have. */
 const LOST = /\ufffd|\?\?/
 /** Hardly any cell is, and one look at each is faster. */
-const SUSPECT = /^[#ENn]|\ufffd|\?/
+const SUSPECT = /^[#ENn=]|[\ufffd?\xc2\xc3\xe0â]/
 
 /** Values that a spreadsheet or another program wrote in place of what it did not have. */
 export function madeUpValues(fields: CsvFields): string[] {
@@ -21,7 +25,9 @@ export function madeUpValues(fields: CsvFields): string[] {
       errors.push(
         `${name} is ${cell}, which a program writes where it has no value: enter the value`,
       )
-    else if (LOST.test(cell))
+    else if (TEXT_FORMULA.test(cell))
+      errors.push(`${name} is a formula: enter the text in it, without the sign and the quotes`)
+    else if (LOST.test(cell) || GARBLED.test(cell))
       errors.push(`${name} has lost letters: save the file as CSV UTF-8, or enter the value again`)
   }
   return errors

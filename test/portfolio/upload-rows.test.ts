@@ -417,3 +417,33 @@ t.test('a value that a program made up is an error in every column but the note'
     invalid_rows: 0,
   })
 })
+
+t.test('text that another program quoted or garbled is an error of its row', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const reasonOf = async (row: Record<string, string>) => {
+    const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(row))
+    return body.errors[0]?.reason
+  }
+  for (const reference of ['“p-1”', "'p-1'", '"p-1"', '«p-1»', '`p-1´'])
+    t.match(
+      await reasonOf({ payment_reference: reference }),
+      /^payment_reference is in quotes: format the column as text/,
+      reference,
+    )
+  t.match(
+    await reasonOf({ payment_reference: '="0306703"' }),
+    /payment_reference is a formula: enter the text in it, without the sign and the quotes/,
+  )
+  t.match(await reasonOf({ loan_external_id: '="0012"' }), /^loan_external_id is a formula/)
+  for (const [name, garbled] of [
+    ['José', 'JosÃ©'],
+    ['राम', 'à¤°à¤¾à¤®'],
+    ['O’Neil', 'Oâ€™Neil'],
+  ] as const) {
+    t.match(await reasonOf({ loan_external_id: garbled }), /^loan_external_id has lost letters/)
+    t.equal(await reasonOf({ loan_external_id: name }), undefined, name)
+    t.equal(await reasonOf({ note: garbled }), undefined, 'a note may be anything')
+  }
+  for (const name of ['SÃO', 'MANHÃ\u00a0SILVA', 'âge', '=A1'])
+    t.equal(await reasonOf({ loan_external_id: name }), undefined, name)
+})
