@@ -353,8 +353,12 @@ create table core.statement_file (
   uploaded_at timestamp with time zone default clock_timestamp() not null,
   withdrawn_by text,
   withdrawn_at timestamp with time zone,
+  file_sha256 bytea,
+  errors json,
+  ignored_columns text[],
   constraint statement_file_pkey PRIMARY KEY (id)
 );
+CREATE INDEX statement_file_bytes ON core.statement_file USING btree (file_sha256, id) WHERE (file_sha256 IS NOT NULL);
 CREATE INDEX statement_file_gateway ON core.statement_file USING btree (gateway, id);
 
 create table core.transaction (
@@ -656,9 +660,12 @@ create table loanops.migration (
   marked_before_at timestamp with time zone,
   marked_before_rows integer,
   dry_run_after uuid[] default '{}'::uuid[] not null,
+  file_name text,
+  file_sha256 bytea,
   constraint migration_pkey PRIMARY KEY (id),
   constraint migration_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'uploaded'::text, 'running'::text, 'completed'::text, 'cancelled'::text])))
 );
+CREATE INDEX migration_file ON loanops.migration USING btree (file_sha256, id) WHERE (file_sha256 IS NOT NULL);
 CREATE INDEX migration_running ON loanops.migration USING btree (id) WHERE (status = 'running'::text);
 CREATE TRIGGER report_migration AFTER UPDATE OF status ON loanops.migration FOR EACH ROW WHEN (((old.status = 'running'::text) AND (new.status = ANY (ARRAY['completed'::text, 'cancelled'::text])))) EXECUTE FUNCTION report_migration();
 

@@ -1,7 +1,10 @@
 create or replace view ops.migration as
 select id as migration_id, type, status, rows, valid_rows, invalid_rows, done, failed, started_at, ended_at,
-       stopped, is_dry_run, uploaded_at, looked_at
-  from loanops.migration
+       stopped, is_dry_run, uploaded_at, looked_at, file_name, encode(file_sha256, 'hex') as file_sha256,
+       -- Ids start with the time of the upload.
+       (select earlier.id from loanops.migration earlier
+         where earlier.file_sha256 = m.file_sha256 and earlier.id < m.id order by earlier.id desc limit 1) as same_as
+  from loanops.migration m
  where status <> 'uploading';
 comment on view ops.migration is 'Uploaded files and the progress of their runs';
 

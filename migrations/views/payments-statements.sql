@@ -6,8 +6,11 @@ comment on view ops.statement is 'What the gateways themselves report about thei
 
 create or replace view ops.statement_file as
 select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - valid_rows as invalid_rows, uploaded_by,
-       uploaded_at, withdrawn_by, withdrawn_at
-  from core.statement_file;
+       uploaded_at, withdrawn_by, withdrawn_at, encode(file_sha256, 'hex') as file_sha256,
+       -- Ids start with the time of the upload.
+       (select earlier.id from core.statement_file earlier
+         where earlier.file_sha256 = f.file_sha256 and earlier.id < f.id order by earlier.id desc limit 1) as same_as
+  from core.statement_file f;
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without the gateway's

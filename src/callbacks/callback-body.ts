@@ -41,7 +41,8 @@ async function dataOf(trx: Trx, { type, about, snapshot, operation }: NumberedCa
   const reported = withTimes(snapshot ?? {})
   if (!type.startsWith('migration.')) return reported
   // The rate is that of the run which ended; a retry that has begun since does not change it.
-  return { ...(await migrationOf(trx, about)), ...reported }
+  // A file may be named after a person.
+  return { ...(await migrationOf(trx, about)), ...reported, file_name: null }
 }
 
 async function migrationOf(trx: Trx, id: string): Promise<object> {

@@ -315,9 +315,12 @@ export interface CoreStatement {
 }
 
 export interface CoreStatementFile {
+  errors: Json | null;
   file_name: string | null;
+  file_sha256: Buffer | null;
   gateway: string;
   id: string;
+  ignored_columns: string[] | null;
   lender: string;
   rows: Int8;
   uploaded_at: Generated<Timestamp>;
@@ -526,6 +529,8 @@ export interface LoanopsMigration {
   ended_at: Timestamp | null;
   ended_before: Generated<number>;
   failed: Generated<number>;
+  file_name: string | null;
+  file_sha256: Buffer | null;
   id: string;
   invalid_rows: Generated<number>;
   is_dry_run: Generated<boolean>;

@@ -1,14 +1,18 @@
+import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { fastifyMultipart, type Multipart } from '@fastify/multipart'
+import { fastifyMultipart, type Multipart, type MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { storableText } from '../database/storable.ts'
+import { trimmed } from '../database/trimmed.ts'
 import { letTakeLong } from './client-error.ts'
 import { invalidField, PayloadTooLarge } from './problem.ts'
 
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 const MAX_NAME_CHARACTERS = 200
+/** Control characters, and those that turn the direction of the text around them. */
+const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 export const acceptFiles = fastifyPlugin(async app => {
   // If the plugin threw here, the caller would never receive our answer that the file is too large.
@@ -18,10 +22,44 @@ export const acceptFiles = fastifyPlugin(async app => {
 /** `text` is for the caller. */
 export type FileLimit = { bytes: number; text: string }
 
-export type Parts = AsyncGenerator<Multipart>
+type Parts = AsyncGenerator<Multipart>
 
-export async function readParts<T>(
+/** Read once, as it arrives. */
+export type UploadedFile = {
+  name: string | null
+  bytes: AsyncIterable<Buffer>
+  /** Of its bytes, once all of them have been read, in hexadecimal. */
+  sha256(): string
+}
+
+/** @param names of the fields that come before the file, each at most once */
+export async function takeFile<T>(
   request: FastifyRequest,
+  names: string[],
+  limit: FileLimit,
+  take: (file: UploadedFile, fields: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  return readParts(request, names, limit, async parts => {
+    const fields: Record<string, string> = {}
+    for await (const part of parts) {
+      const { fieldname: name } = part
+      if (part.type === 'file') {
+        if (name !== 'file') throw wrongPart(name, 'is not a known field')
+        // A refused form is shown with them again.
+        request.body = fields
+        return await take(openFile(part, parts, limit), fields)
+      }
+      if (!names.includes(name)) throw wrongPart(name, 'is not a known field')
+      if (name in fields) throw wrongPart(name, 'is one field too many')
+      fields[name] = String(part.value)
+    }
+    throw wrongPart('file', 'is required')
+  })
+}
+
+async function readParts<T>(
+  request: FastifyRequest,
+  names: string[],
   { bytes: fileSize }: FileLimit,
   read: (parts: Parts) => Promise<T>,
 ): Promise<T> {
@@ -29,7 +67,7 @@ export async function readParts<T>(
   letTakeLong(request.raw, SILENCE_MS)
   try {
     // One more of each than allowed, so that the error can name it.
-    const limits = { files: 2, fields: 2, fileSize }
+    const limits = { files: 2, fields: names.length + 1, fileSize }
     return await read(legible(request.parts({ limits })))
   } finally {
     // A caller that is still sending would not read our answer, so the rest of the body is discarded.
@@ -38,56 +76,34 @@ export async function readParts<T>(
   }
 }
 
-export async function takeFile<T>(
-  request: FastifyRequest,
-  limit: FileLimit,
-  take: (file: AsyncIterable<Buffer>, fileName: string | null) => Promise<T>,
-): Promise<T> {
-  return readParts(request, limit, async parts => {
-    const { value: part } = await parts.next()
-    if (part === undefined) throw wrongPart('file', 'is required')
-    if (part.type === 'field' || part.fieldname !== 'file')
-      throw wrongPart(part.fieldname, 'is not a known field')
-    return take(lastPart(part.file, parts, limit), nameOf(part))
-  })
-}
-
-export async function takeFileAfter<T>(
-  request: FastifyRequest,
-  names: string[],
-  limit: FileLimit,
-  take: (
-    fields: Record<string, string>,
-    file: AsyncIterable<Buffer>,
-    fileName: string | null,
-  ) => Promise<T>,
-): Promise<T> {
-  return readParts(request, limit, async parts => {
-    const fields: Record<string, string> = {}
-    for await (const part of parts) {
-      if (part.type === 'file')
-        return await take(fields, lastPart(part.file, parts, limit), nameOf(part))
-      if (!names.includes(part.fieldname)) throw wrongPart(part.fieldname, 'is not a known field')
-      fields[part.fieldname] = String(part.value)
-    }
-    throw wrongPart('file', 'is required')
-  })
+function openFile(part: MultipartFile, parts: Parts, limit: FileLimit): UploadedFile {
+  const hash = createHash('sha256')
+  return {
+    name: nameOf(part),
+    bytes: bytesOf(part.file, parts, limit, hash),
+    sha256: () => hash.digest('hex'),
+  }
 }
 
 /** Ends only if nothing follows the file, so that nothing is stored of an upload with more parts. */
-export async function* lastPart(
+async function* bytesOf(
   file: Readable,
-  parts: AsyncGenerator<{ fieldname: string }>,
+  parts: Parts,
   limit: FileLimit,
+  hash: Hash,
 ): AsyncGenerator<Buffer> {
-  yield* whole(file, limit)
+  for await (const chunk of whole(file, limit)) {
+    hash.update(chunk)
+    yield chunk
+  }
   const { done, value } = await parts.next()
   if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
 }
 
 /** As a browser or a program names it, which may be anything. */
-function nameOf({ filename }: { filename?: string }): string | null {
-  return filename ? storableText(filename.slice(0, MAX_NAME_CHARACTERS)) : null
+function nameOf({ filename = '' }: { filename?: string }): string | null {
+  const shown = trimmed(storableText(filename.replace(UNSEEN, '')))
+  return trimmed([...shown].slice(0, MAX_NAME_CHARACTERS).join('')) || null
 }
 
 export const wrongPart = (name: string, message: string) => invalidField(`/${name}`, message)

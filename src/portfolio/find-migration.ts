@@ -5,7 +5,7 @@ import { asJson } from '../http/as-json.ts'
 import { idBefore, pageOf } from '../http/cursor.ts'
 import { NotFound } from '../http/problem.ts'
 import type { MigrationRecord } from './migration-record.ts'
-import type { Layout } from './upload/errors-csv.ts'
+import type { Layout } from './upload/uploaded-rows.ts'
 
 export const noMigration = (id: string) => new NotFound(`No migration ${id}`)
 
@@ -33,7 +33,7 @@ export async function listMigrations(db: Database, query: MigrationsQuery) {
 async function select(db: Database, condition: RawBuilder<unknown>, limit: number) {
   const { rows } = await sql<object>`
     select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
-           v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at,
+           v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at, v.file_name, v.file_sha256, v.same_as,
            -- Dry runs from before this count was kept lack it.
            ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
            round(speed.per_second, 2)::float8 as rate_per_second,

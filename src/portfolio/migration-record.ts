@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { fileFacts } from '../http/file-facts.ts'
 import { nullable, oneOf } from '../http/schemas.ts'
 import { UUID } from '../ids.ts'
 import { kinds } from './kinds/kinds.ts'
@@ -37,7 +38,7 @@ const DryRunResult = Type.Object({
   unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
   findings: Type.Array(Finding, {
     description:
-      'the first hundred rows that differ, would be refused or are unknown; ops.migration_row has all of them',
+      'the first hundred rows that differ, would be refused or are unknown; findings.csv has all of them',
   }),
 })
 
@@ -45,6 +46,7 @@ export const MigrationItem = Type.Object({
   migration_id: Type.String(),
   type: MigrationTypeName,
   status: MigrationStatus,
+  ...fileFacts,
   rows: Count,
   valid_rows: Count,
   invalid_rows: Count,
@@ -78,6 +80,7 @@ export const Uploaded = Type.Object({
   migration_id: Type.String(),
   type: MigrationTypeName,
   status: MigrationStatus,
+  ...fileFacts,
   rows: Count,
   valid_rows: Count,
   invalid_rows: Count,

@@ -24,7 +24,11 @@ t.test('the end of a portfolio run is reported as its migration; a dry run’s i
   await until(async () => (await service.call('GET', path)).body.status === 'completed')
   const [first] = await receiver.attempts(1)
   const { body: migration } = await service.call('GET', path)
-  t.match(first?.body, { type: 'migration.completed', sequence: 1, data: migration })
+  t.match(first?.body, {
+    type: 'migration.completed',
+    sequence: 1,
+    data: { ...migration, file_name: null },
+  })
   const { body: listed } = await service.call('GET', '/api/callbacks')
   t.equal(listed.callbacks.length, 1)
   t.equal(listed.callbacks[0].subject, `migration:${body.migration_id}`)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startWithConsole } from '../support/console.ts'
+import { sendFile, startWithConsole } from '../support/console.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
 
 t.test('an uploaded report is listed, and an operator withdraws it from its page', async t => {
@@ -23,4 +23,29 @@ t.test('an uploaded report is listed, and an operator withdraws it from its page
   t.match(done.text, /Withdrawn by<\/dt><dd>asha\.rao/)
   t.notMatch(done.text, 'Withdraw</button>')
   t.equal((await service.operator(`${page}/withdraw`, {})).status, 404)
+})
+
+t.test('a report sent twice at once is uploaded once, and its page has what was found', async t => {
+  const service = await startWithConsole(t)
+  const rows = Array.from({ length: 120 }, (_, n) => `pay_${n},x,INR,captured,,,,,,,`)
+  const good = 'pay_good,7.00,INR,captured,2026-02-05T10:00:00Z,,,,,,'
+  const csv = [`${STATEMENT_HEADER},odd`, good, ...rows].join('\n')
+  const page = '/console/backfills'
+  const { text } = await service.operator(page)
+  const [, path = ''] = /action="(\/console\/statements\?form_token=[^"]*)"/.exec(text) ?? []
+  const fields = { gateway: 'gateway_a', lender: 'LENDER_02' }
+  const send = () => sendFile(service, { page, path }, fields, new File([csv], 'x.csv'))
+  const both = await Promise.all([send(), send()])
+  t.same(
+    both.map(({ status }) => status),
+    [303, 303],
+  )
+  const [first, second] = both.map(({ headers }) => headers.get('location') ?? '')
+  t.equal(first, second)
+  const { statements } = (await service.call('GET', '/api/gateways/gateway_a/statements')).body
+  t.equal(statements.length, 1)
+  const shown = await service.viewer(first ?? '')
+  t.match(shown.text, 'The file has been uploaded and its rows checked.')
+  t.match(shown.text, '100 of 120 invalid rows are shown.')
+  t.match(shown.text, /Ignored columns<\/dt><dd>odd/)
 })

@@ -74,9 +74,9 @@ t.test('a file of the largest size is taken, and one with a byte more is refused
   app.setErrorHandler(errorHandler)
   await app.register(acceptFiles)
   app.post('/upload', request =>
-    takeFile(request, { bytes: 10, text: '10 bytes' }, async taken => {
+    takeFile(request, [], { bytes: 10, text: '10 bytes' }, async taken => {
       let bytes = 0
-      for await (const chunk of taken) bytes += chunk.length
+      for await (const chunk of taken.bytes) bytes += chunk.length
       return { bytes }
     }),
   )

@@ -74,3 +74,23 @@ export function browser(url: string, cookie = ''): Browse {
   }
   return Object.assign(browse, { cookie })
 }
+
+/** Sends a form with a file as a browser does. */
+export async function sendFile(
+  { url, operator }: Pick<ConsoleService, 'url' | 'operator'>,
+  { page, path }: { page: string; path: string },
+  fields: Record<string, string>,
+  file: File,
+): Promise<Seen> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set('file', file)
+  const headers = { cookie: operator.cookie, referer: url + page }
+  const response = await fetch(url + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers,
+    body: form,
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}

@@ -8,10 +8,11 @@ export async function uploadCsv(
   { url }: { url: string },
   type: string,
   csv: string | Uint8Array<ArrayBuffer>,
+  name = `${type}.csv`,
 ) {
   const form = new FormData()
   form.set('type', type)
-  form.set('file', new Blob([csv]), `${type}.csv`)
+  form.set('file', new Blob([csv]), name)
   const response = await fetch(`${url}/api/migration/upload`, {
     method: 'POST',
     body: form,

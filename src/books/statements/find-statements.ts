@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
+import { fileFacts } from '../../http/file-facts.ts'
 import { NotFound } from '../../http/problem.ts'
 import { NullableText, oneOf } from '../../http/schemas.ts'
 import { isUuid } from '../../ids.ts'
@@ -12,7 +13,7 @@ export const StatementFile = Type.Object({
   statement_id: Type.String(),
   gateway: oneOf(GATEWAYS),
   lender: Type.String(),
-  file_name: NullableText,
+  ...fileFacts,
   rows: Type.Integer(),
   valid_rows: Type.Integer(),
   invalid_rows: Type.Integer(),
@@ -22,8 +23,8 @@ export const StatementFile = Type.Object({
   withdrawn_at: NullableText,
 })
 
-const columns = sql`statement_id, gateway, lender, file_name, rows::float8, valid_rows::float8, invalid_rows::float8,
-  uploaded_by, uploaded_at, withdrawn_by, withdrawn_at`
+const columns = sql`statement_id, gateway, lender, file_name, file_sha256, same_as, rows::float8, valid_rows::float8,
+  invalid_rows::float8, uploaded_by, uploaded_at, withdrawn_by, withdrawn_at`
 
 type Query = { gateway?: string; limit: number; cursor?: string }
 
@@ -36,6 +37,16 @@ export async function findStatements(db: Database, { gateway, limit, cursor }: Q
      order by statement_id desc limit ${limit + 1}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.statement_id])
   return { statements: page.map(asJson<Static<typeof StatementFile>>), next_cursor }
+}
+
+type Found = { errors: { line: number; reason: string }[]; ignored_columns: string[] }
+
+/** What its upload found: the first invalid rows. Nothing is known of an upload that was interrupted. */
+export async function findUploadOf(db: Database, id: string): Promise<Found> {
+  const { rows } = await sql<Found>`
+    select coalesce(errors, '[]') as errors, coalesce(ignored_columns, '{}') as ignored_columns
+      from core.statement_file where id = ${id}`.execute(db)
+  return rows[0] ?? { errors: [], ignored_columns: [] }
 }
 
 export async function findStatement(

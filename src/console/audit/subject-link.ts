@@ -7,7 +7,10 @@ import {
   paymentSubjectPath,
 } from '../timeline/subject-path.ts'
 
+const statementPath = (id: string) => `/console/books/statements/${encodeURIComponent(id)}`
+/** By action, or by what it begins with. */
 const PAGES: Record<string, (subject: string) => string> = {
+  'gateway.statement': statementPath,
   operation: operationPath,
   payment: paymentSubjectPath,
   loan: loanPath,
@@ -17,7 +20,7 @@ const PAGES: Record<string, (subject: string) => string> = {
   source: () => '/console/sources',
   queue: () => '/console/sources',
   gateway: () => '/console/backfills',
-  statement: subject => `/console/books/statements/${encodeURIComponent(subject)}`,
+  statement: statementPath,
   bulk: subject => `/console/bulk/${subject}`,
   callback: subject =>
     subject === 'callbacks'
@@ -26,6 +29,6 @@ const PAGES: Record<string, (subject: string) => string> = {
 }
 
 export function subjectLink(action: string, subject: string): Content {
-  const path = PAGES[action.split('.', 1)[0] ?? '']?.(subject)
+  const path = (PAGES[action] ?? PAGES[action.split('.', 1)[0] ?? ''])?.(subject)
   return path === undefined ? subject : html`<a href="${path}">${subject}</a>`
 }

@@ -2,16 +2,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
-import { findStatement } from '../../books/statements/find-statements.ts'
+import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { withdrawStatement } from '../../books/statements/withdraw-statement.ts'
 import { closed } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
-import { count, words } from '../frame/formats.ts'
+import { fileFacts } from '../frame/file-facts.ts'
+import { count, ofAll, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 
@@ -22,21 +24,25 @@ export function statementPage({ db, formats }: PageContext): FastifyPluginAsyncT
   return async app => {
     app.get('/books/statements/:id', { schema }, async (request, reply) => {
       const file = await findStatement(db, request.params.id)
+      const { errors, ignored_columns } = await findUploadOf(db, file.statement_id)
       const { statement_id: id, withdrawn_at } = file
       const title = `Report ${file.file_name ?? 'without a name'}`
       const body = html`<h1>${title}</h1>
 ${doneNotice(request.query.done)}
 ${facts([
+  ...fileFacts(file, one => `/console/books/statements/${one}`),
   ['Gateway', words(file.gateway)],
   ['Lender', file.lender],
   ['Rows', count(file.rows)],
   ['Valid', count(file.valid_rows)],
   ['Invalid', count(file.invalid_rows)],
+  ['Ignored columns', ignored_columns.join(', ')],
   ['Uploaded by', file.uploaded_by],
   ['Uploaded', formats.time(file.uploaded_at)],
   ['Withdrawn by', file.withdrawn_by],
   ['Withdrawn', formats.time(withdrawn_at)],
 ])}
+${invalidRows(errors, file.invalid_rows)}
 ${withdrawn_at === null ? withdrawForm(id, request.user.role) : nothing}
 ${await actionsOn(db, id, formats)}
 <p><a href="/console/books/statements">Uploaded reports</a></p>`
@@ -49,6 +55,16 @@ ${await actionsOn(db, id, formats)}
       return reply.redirect(donePath(`/console/books/statements/${statement_id}`, 'withdrawn'), 303)
     })
   }
+}
+
+function invalidRows(errors: { line: number; reason: string }[], all: number): Html {
+  if (errors.length === 0) return nothing
+  const columns = [
+    { name: 'line', title: 'Line', isNumber: true },
+    { name: 'reason', title: 'Reason', isId: true },
+  ]
+  return html`<h2>Invalid rows</h2><p>${ofAll(errors.length, all)} invalid rows are shown.</p>
+${table(columns, errors, 'Invalid rows')}`
 }
 
 function withdrawForm(id: string, role: Role): Html {

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { findStatements } from '../../books/statements/find-statements.ts'
 import { paymentFilter } from '../../payments/payment-filter.ts'
+import { fileColumns } from '../frame/file-facts.ts'
 import { words } from '../frame/formats.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -8,6 +9,8 @@ import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
 const filters = { gateway: paymentFilter.gateway }
+
+const pathOf = (id: string) => `/console/books/statements/${id}`
 
 type Row = Awaited<ReturnType<typeof findStatements>>['statements'][number]
 
@@ -28,8 +31,9 @@ function statementList({ db, formats }: PageContext): List<typeof filters, Row> 
         title: 'File',
         isId: true,
         cell: row =>
-          html`<a href="/console/books/statements/${row.statement_id}">${row.file_name ?? 'without a name'}</a>`,
+          html`<a href="${pathOf(row.statement_id)}">${row.file_name ?? 'without a name'}</a>`,
       },
+      ...fileColumns<Row>(pathOf),
       { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
       { name: 'lender', title: 'Lender' },
       number('rows', 'Rows'),

@@ -5,6 +5,7 @@ import { listMigrations } from '../../portfolio/find-migration.ts'
 import { kinds } from '../../portfolio/kinds/kinds.ts'
 import { MigrationStatus, MigrationTypeName } from '../../portfolio/migration-record.ts'
 import { UPLOAD_LIMIT } from '../../portfolio/upload/take-upload.ts'
+import { fileColumns } from '../frame/file-facts.ts'
 import type { Html } from '../frame/html.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
@@ -13,6 +14,8 @@ import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
+
+const pathOf = (id: string) => `/console/portfolio/${id}`
 
 type Row = Awaited<ReturnType<typeof listMigrations>>['migrations'][number]
 
@@ -32,8 +35,9 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
         name: 'migration_id',
         title: 'File',
         cell: row =>
-          html`<a href="/console/portfolio/${row.migration_id}">${row.type}, ${formats.time(row.uploaded_at)}</a>`,
+          html`<a href="${pathOf(row.migration_id)}">${row.file_name ?? 'without a name'}</a><br><small>${row.type}, ${formats.time(row.uploaded_at)}</small>`,
       },
+      ...fileColumns<Row>(pathOf),
       {
         name: 'status',
         title: 'Status',
@@ -48,6 +52,7 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
       number('stopped', 'Stopped'),
       timeColumn(formats, 'started_at', 'Began'),
       timeColumn(formats, 'ended_at', 'Ended'),
+      { name: 'file_name', title: 'Name', isExportOnly: true },
       { name: 'type', title: 'Type', isExportOnly: true },
       { ...timeColumn(formats, 'uploaded_at', 'Uploaded'), isExportOnly: true },
     ],

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { facts } from '../frame/facts.ts'
+import { fileFacts } from '../frame/file-facts.ts'
 import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
@@ -15,6 +16,7 @@ export function progressOf(migration: MigrationRecord, formats: Formats): Html {
       : nothing
   }
 ${facts([
+  ...fileFacts(migration, id => `/console/portfolio/${id}`),
   ['Status', isRunning && is_dry_run ? 'dry run in progress' : status],
   ['Rows', count(migration.rows)],
   ['Valid', count(valid_rows)],
@@ -25,10 +27,7 @@ ${facts([
     'Stopped',
     stopped === 0 ? null : html`${count(stopped)}, because an earlier row of the same loan failed`,
   ],
-  [
-    'Rows per second',
-    migration.rate_per_second === null ? null : String(migration.rate_per_second),
-  ],
+  ['Rows per second', ended === 0 && !isRunning ? null : migration.rate_per_second],
   [
     'Estimated end',
     migration.estimated_end_at === null ? null : formats.time(migration.estimated_end_at),
