@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { type Asker, auditAlone } from '../accounts/audit.ts'
 import type { Config } from '../config/config.ts'
+import type { FileType } from '../csv/file-type.ts'
 import { type Database, logLosses, openDatabase } from '../database/database.ts'
 import type { Catalogue } from '../engine/operation.ts'
 import { limitConcurrent } from '../http/connections.ts'
@@ -13,6 +14,7 @@ import { type RunRequest, type RunState, startRun } from './run/start-run.ts'
 import { backgroundDeletion } from './upload/background-deletion.ts'
 import { discard } from './upload/discard.ts'
 import { errorsCsv } from './upload/errors-csv.ts'
+import { findingsCsv } from './upload/findings-csv.ts'
 import { takeUpload } from './upload/take-upload.ts'
 import { upload } from './upload/upload.ts'
 
@@ -26,20 +28,30 @@ const MAX_CONCURRENT_RUN_CALLS = 2
 export type Portfolio = {
   kinds: Kinds
   limitLongCalls: onRequestAsyncHookHandler
-  /** @returns the migration's id */
-  upload(request: FastifyRequest, asker: Asker): Promise<string>
+  /** @param templates where the caller finds them. @returns the migration's id */
+  upload(request: FastifyRequest, asker: Asker, templates: string): Promise<string>
   start(wanted: RunRequest, asker: Asker): Promise<RunState>
   retry(id: string, asker: Asker): Promise<RunState>
   cancel(id: string, asker: Asker): Promise<RunState>
   discard(id: string, asker: Asker): Promise<void>
-  errors(id: string, asker: Asker): Promise<Readable>
+  download(id: string, file: Download, asker: Asker): Promise<Readable>
   close(): Promise<void>
 }
 
-type Context = { db: Database; config: Config; catalogue: Catalogue; limits: { longCalls: number } }
+/** What can be downloaded about the rows of a file. */
+const DOWNLOADS = { 'errors.csv': errorsCsv, 'findings.csv': findingsCsv }
+type Download = keyof typeof DOWNLOADS
+
+type Context = {
+  db: Database
+  config: Config
+  catalogue: Catalogue
+  fileTypes: { statements: FileType[] }
+  limits: { longCalls: number }
+}
 
 export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfolio {
-  const { db, config, catalogue, limits } = context
+  const { db, config, catalogue, fileTypes, limits } = context
   const kinds = migrationKinds(catalogue)
   const patient = (max: number) =>
     openDatabase(config.DATABASE_URL, {
@@ -58,10 +70,11 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
       limits.longCalls,
       'uploads, downloads or retries are in progress',
     ),
-    upload: (request, asker) =>
-      takeUpload(request, kinds, (kind, file) =>
-        upload({ db, patient: forUploads }, kind, file, asker),
-      ),
+    upload: (request, asker, templates) =>
+      takeUpload(request, kinds, (kind, file) => {
+        const place = { kind, templates, others: fileTypes.statements }
+        return upload({ db, patient: forUploads }, place, file, asker)
+      }),
     start: (wanted, asker) => startRun(forRuns, wanted, asker),
     retry: (id, asker) => retryRun(forRuns, id, asker),
     cancel: (id, asker) => cancelRun(forRuns, id, asker),
@@ -69,11 +82,11 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
       await discard(db, id, asker)
       deletion.add(id)
     },
-    async errors(id, asker) {
+    async download(id, file, asker) {
       const layout = await findLayout(db, id)
-      const detail = { file: 'errors.csv' }
+      const detail = { file }
       await auditAlone(db, { ...asker, action: 'migration.download', subject: layout.id, detail })
-      return Readable.from(errorsCsv(forRuns, layout))
+      return Readable.from(DOWNLOADS[file](forRuns, layout))
     },
     async close() {
       await deletion.stop()

@@ -5,7 +5,7 @@ import t from 'tap'
 import { asCsv } from '../../src/csv/as-csv.ts'
 import { escapeFormula, unescapeFormula } from '../../src/csv/formula.ts'
 import { matchEach } from '../support/match-each.ts'
-import { errorsOf, uploadCsv } from '../support/migrate.ts'
+import { errorsOf, textOf, uploadCsv } from '../support/migrate.ts'
 import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
@@ -75,14 +75,25 @@ t.test('the apostrophe before a formula is removed with or without the reason co
   const names = ["'s-Hertogenbosch", "'1", "''a", "a'+1", "'"]
   t.same(await kept(names), names, 'other apostrophes stay')
 })
-t.test('a download of errors.csv is audited', async t => {
+t.test('a download of errors.csv or findings.csv is audited', async t => {
   const { body } = await uploadCsv(service, 'loans', loansCsv({ principal: 'x' }))
   await errorsOf(service, body.migration_id)
+  await textOf(service, `/api/migration/${body.migration_id}/findings.csv`)
   const { rows } = await sql`
       select actor, host(address) as address, request_id, detail from ops.audit
-       where action = 'migration.download' and subject = ${body.migration_id}`.execute(service.db)
+       where action = 'migration.download' and subject = ${body.migration_id} order by id`.execute(
+    service.db,
+  )
   const from = { address: '127.0.0.1', request_id: /^[0-9a-f-]{36}$/ }
-  matchEach(t, rows, [{ actor: 'internal-token', ...from, detail: { file: 'errors.csv' } }])
+  matchEach(
+    t,
+    rows,
+    ['errors.csv', 'findings.csv'].map(file => ({
+      actor: 'internal-token',
+      ...from,
+      detail: { file },
+    })),
+  )
 })
 
 t.test('a row with too few cells has its reason in the reason column', async t => {

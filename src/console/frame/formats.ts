@@ -52,6 +52,11 @@ export function count(value: number | string | null): string {
   return value === null ? '' : counts.format(Number(value))
 }
 
+/** `100 of 2,345`, so that no list ends unnoticed. */
+export function ofAll(shown: number, all: number): string {
+  return `${count(shown)} of ${count(all)}`
+}
+
 /** `no_loan_named` becomes "no loan named". */
 export function words(name: string | null): string {
   return (name ?? '').replaceAll('_', ' ')

@@ -2,7 +2,8 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
-import { count } from '../frame/formats.ts'
+import type { MigrationRecord } from '../../portfolio/migration-record.ts'
+import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import { table } from '../lists/table.ts'
@@ -24,8 +25,10 @@ export async function findBadRows(db: Database, id: string): Promise<BadRow[]> {
   return rows
 }
 
-export function badRows(id: string, rows: BadRow[]): Html {
+export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
   if (rows.length === 0) return nothing
+  const { migration_id: id, invalid_rows, failed, stopped } = migration
+  const shown = rows.slice(0, MAX_ROWS_SHOWN)
   const groups = [...Map.groupBy(rows, row => row.reason ?? '')]
     .map(([reason, of]) => ({ reason, rows: of.length }))
     .sort((a, b) => b.rows - a.rows)
@@ -44,7 +47,8 @@ export function badRows(id: string, rows: BadRow[]): Html {
     { name: 'reason', title: 'Reason', isId: true },
   ]
   return html`<h2>Rows with errors</h2>
-<p class="bar"><a href="/console/portfolio/${id}/errors.csv" download>Export CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
+<p class="bar"><a href="/console/portfolio/${id}/errors.csv" download>Rows with errors as CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
 <dl class="figures box">${groups.slice(0, MAX_REASONS).map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MAX_COUNTED ? '+' : ''}</dd>`)}</dl>
-${table(columns, rows.slice(0, MAX_ROWS_SHOWN), 'Rows with errors')}`
+<p>${ofAll(shown.length, invalid_rows + failed + stopped)} rows with errors are shown.</p>
+${table(columns, shown, 'Rows with errors')}`
 }

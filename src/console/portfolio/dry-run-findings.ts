@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
 import type { DryRun } from '../../portfolio/migration-record.ts'
-import { count } from '../frame/formats.ts'
+import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { table } from '../lists/table.ts'
 
 export function dryRunFindings(dryRun: DryRun | null): Html {
   if (dryRun === null) return nothing
-  const { findings } = dryRun
+  const { findings, would_change, in_ledger, differs, refused, unknown } = dryRun
   const columns = [
     { name: 'line', title: 'Line', isNumber: true },
     { name: 'external_loan_id', title: 'Loan', isId: true },
@@ -15,11 +15,16 @@ export function dryRunFindings(dryRun: DryRun | null): Html {
   ]
   return html`<h2>What the dry run found</h2>
 <dl class="figures box">
-<dt>would be written</dt><dd>${count(dryRun.would_change)}</dd>
-<dt>already at the ledger</dt><dd>${count(dryRun.in_ledger)}</dd>
-<dt>differ at the ledger</dt><dd>${count(dryRun.differs)}</dd>
-<dt>would be refused</dt><dd>${count(dryRun.refused)}</dd>
-<dt>could not be read</dt><dd>${count(dryRun.unknown)}</dd>
+<dt>would be written</dt><dd>${count(would_change)}</dd>
+<dt>already at the ledger</dt><dd>${count(in_ledger)}</dd>
+<dt>differ at the ledger</dt><dd>${count(differs)}</dd>
+<dt>would be refused</dt><dd>${count(refused)}</dd>
+<dt>could not be read</dt><dd>${count(unknown)}</dd>
 </dl>
-${findings.length === 0 ? html`<p class="good">No row differs or would be refused.</p>` : table(columns, findings, 'Findings of the dry run')}`
+${
+  findings.length === 0
+    ? html`<p class="good">No row differs or would be refused.</p>`
+    : html`<p>${ofAll(findings.length, differs + refused + unknown)} findings are shown.</p>
+${table(columns, findings, 'Findings of the dry run')}`
+}`
 }

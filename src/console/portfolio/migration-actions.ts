@@ -22,7 +22,7 @@ export function migrationActions({ portfolio }: PageContext): FastifyPluginAsync
     await app.register(acceptFiles)
 
     app.post('/portfolio/upload', long, async (request, reply) => {
-      const id = await portfolio.upload(request, askerFor(request))
+      const id = await portfolio.upload(request, askerFor(request), '/console/portfolio/templates')
       return reply.redirect(donePath(pathOf(id), 'uploaded'), 303)
     })
 
@@ -73,13 +73,13 @@ function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypeb
       },
     )
 
-    app.get(
-      '/portfolio/:id/errors.csv',
-      { schema: { params }, ...long },
-      async (request, reply) => {
-        const errors = await portfolio.errors(request.params.id, askerFor(request))
-        return csvDownload(reply, 'errors.csv').send(errors)
-      },
-    )
+    for (const [file, path] of [
+      ['errors.csv', '/portfolio/:id/errors.csv'],
+      ['findings.csv', '/portfolio/:id/findings.csv'],
+    ] as const)
+      app.get(path, { schema: { params }, ...long }, async (request, reply) => {
+        const rows = await portfolio.download(request.params.id, file, askerFor(request))
+        return csvDownload(reply, file).send(rows)
+      })
   }
 }

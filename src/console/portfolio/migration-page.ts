@@ -3,9 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
-import { ofOneMigration } from '../../portfolio/migration-record.ts'
+import { type MigrationRecord, ofOneMigration } from '../../portfolio/migration-record.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
+import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
@@ -33,10 +34,17 @@ ${live(
   migration.status === 'running' ? request.query : { refresh: 'off' },
   html`${progressOf(migration, formats)}${migration.status === 'running' ? html`<p class="bar">${refreshLink(request.url)}</p>` : ''}
 ${migrationForms(migration, request.user.role)}
-${dryRunFindings(migration.dry_run)}
-${badRows(id, bad)}${actions}`,
+${findingsLink(migration)}${dryRunFindings(migration.dry_run)}
+${badRows(migration, bad)}${actions}`,
 )}`
       return answerPage(request, reply, { title: `Portfolio of ${migration.type} ${id}`, body })
     })
   }
+}
+
+function findingsLink({ migration_id: id, ...migration }: MigrationRecord): Html {
+  const { invalid_rows, failed, stopped, dry_run } = migration
+  const found = dry_run === null ? 0 : dry_run.differs + dry_run.refused + dry_run.unknown
+  if (invalid_rows + failed + stopped + found === 0) return nothing
+  return html`<p class="bar"><a href="/console/portfolio/${id}/findings.csv" download>All findings as CSV</a><span>what the upload, the dry run and the run found wrong, line by line</span></p>`
 }

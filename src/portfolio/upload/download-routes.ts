@@ -18,14 +18,34 @@ const templateSchema = {
   produces: ['text/csv'],
   response: { 200: Type.String() },
 }
-const errorsSchema = {
-  operationId: 'getMigrationErrors',
+const ofRows = {
   tags,
-  summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
   params: ofOneMigration,
   produces: ['text/csv'],
   response: { 200: Type.Unsafe<Readable>(Type.String()) },
 }
+const downloads = [
+  {
+    file: 'errors.csv',
+    url: '/migration/:id/errors.csv',
+    schema: {
+      ...ofRows,
+      operationId: 'getMigrationErrors',
+      summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
+    },
+  },
+  {
+    file: 'findings.csv',
+    url: '/migration/:id/findings.csv',
+    schema: {
+      ...ofRows,
+      operationId: 'getMigrationFindings',
+      summary: 'Downloads what the upload, the last dry run and the run found wrong with the rows',
+      description:
+        'A line per finding: `line`, `stage` (upload, dry_run or run), `finding`, `reason`, then the row’s own columns.',
+    },
+  },
+] as const
 
 type Context = { portfolio: Portfolio }
 
@@ -41,13 +61,11 @@ export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebo
       },
     )
 
-    app.get(
-      '/migration/:id/errors.csv',
-      { schema: errorsSchema, onRequest: limitLongCalls },
-      async (request, reply) => {
-        const errors = await portfolio.errors(request.params.id, await readerOf(request))
-        return csvDownload(reply, 'errors.csv').send(errors)
-      },
-    )
+    for (const { file, url, schema } of downloads)
+      app.get(url, { schema, onRequest: limitLongCalls }, async (request, reply) => {
+        const { id } = request.params
+        const rows = await portfolio.download(id, file, await readerOf(request))
+        return csvDownload(reply, file).send(rows)
+      })
   }
 }

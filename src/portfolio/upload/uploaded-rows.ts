@@ -1,0 +1,61 @@
+import { type RawBuilder, sql } from 'kysely'
+import { REASON } from '../../csv/column.ts'
+import { escapeFormula } from '../../csv/formula.ts'
+import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
+
+const ROWS_AT_ONCE = 1_000
+/** A row may have 100,000 characters. The first row is read whatever its size. */
+const BYTES_AT_ONCE = 256 * 1024
+
+export type Layout = { id: string; columns: string[]; delimiter: string }
+export type UploadedRow = Row<
+  'loanops.migration_row',
+  'line' | 'cells' | 'state' | 'reason' | 'finding' | 'finding_reason'
+>
+
+/** A few at a time, in the order of the file. */
+export async function* uploadedRows(
+  db: Database,
+  id: string,
+  isWanted: RawBuilder<unknown>,
+): AsyncGenerator<UploadedRow[]> {
+  for (let after = 0; ; ) {
+    const { rows } = await sql<UploadedRow>`
+      select line, cells, state, reason, finding, finding_reason
+        from (select line, cells, state, reason, finding, finding_reason,
+                     sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
+                from loanops.migration_row
+               where migration_id = ${id} and ${isWanted} and line > ${after}
+               order by line limit ${ROWS_AT_ONCE}) next
+       where bytes_before < ${BYTES_AT_ONCE}
+       order by line`.execute(db)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    after = last.line
+  }
+}
+
+/** Without the column of reasons, which an errors file has when it is uploaded again. */
+export function cellsAsUploaded({ columns }: Layout) {
+  const reasonAt = columns.indexOf(REASON)
+  const ofData = reasonAt === -1 ? columns : columns.toSpliced(reasonAt, 1)
+
+  return {
+    columns: ofData,
+    /** As many as there are columns, or more, safe to be opened in a spreadsheet. */
+    cellsOf(row: Pick<UploadedRow, 'cells'>): string[] {
+      const cells = withoutReason(JSON.parse(row.cells) as string[])
+      const missing = Array<string>(Math.max(0, ofData.length - cells.length)).fill('')
+      return [...cells, ...missing].map(escapeFormula)
+    },
+  }
+
+  /** In a row with too many cells, an errors file has the reason after all of them. */
+  function withoutReason(cells: string[]): string[] {
+    if (reasonAt === -1) return cells
+    const isBehind = reasonAt === ofData.length && cells.length > columns.length
+    return cells.toSpliced(isBehind ? -1 : reasonAt, 1)
+  }
+}
