@@ -2,7 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
+import { statementTypes } from './books/statements/recognise.ts'
 import type { Config } from './config/config.ts'
+import type { FileType } from './csv/file-type.ts'
 import type { Database } from './database/database.ts'
 import type { Watch } from './database/watch.ts'
 import type { OnFinal } from './engine/finish.ts'
@@ -14,6 +16,7 @@ import { operationCatalogue } from './operations/catalogue.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
+import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { notifyAll } from './worker.ts'
 
@@ -32,6 +35,8 @@ type Context = Services & {
   config: Config
   accounts: Accounts
   portfolio: Portfolio
+  /** So that each upload recognises the files of the other. */
+  fileTypes: { portfolio: FileType[]; statements: FileType[] }
   catalogue: Catalogue
   limits: typeof httpLimits
   onFinal: OnFinal
@@ -46,13 +51,18 @@ export function apiContext(
   limits: typeof httpLimits,
 ): Context {
   const catalogue = operationCatalogue(config.lenders)
+  const fileTypes = {
+    portfolio: portfolioTypes(type => `upload it as a portfolio of ${type}`),
+    statements: statementTypes,
+  }
   return {
     ...services,
     config,
     catalogue,
     limits,
+    fileTypes,
     accounts: openAccounts(services.db),
-    portfolio: openPortfolio({ ...services, config, catalogue, limits }, log),
+    portfolio: openPortfolio({ ...services, config, catalogue, fileTypes, limits }, log),
     onFinal: notifyAll(services.metrics),
   }
 }

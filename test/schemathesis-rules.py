@@ -96,7 +96,7 @@ REFUSALS = [
         "the contents of a file",
         MIGRATION | STATEMENT,
         "INVALID_PAYLOAD",
-        r"The file (is empty|is (UTF-16|a|compressed) .+|has no rows below its header)|This is a file of .+|Line \d+(, (column|character) .+)?: .+",
+        r"The file (is .+|has no rows below its header)|This is .+|Line \d+(, (column|character) .+)?: .+",
         "/file",
     ),
 ]

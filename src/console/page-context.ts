@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Config } from '../config/config.ts'
+import type { FileType } from '../csv/file-type.ts'
 import type { Database } from '../database/database.ts'
 import type { OnFinal } from '../engine/finish.ts'
 import type { Catalogue } from '../engine/operation.ts'
@@ -22,5 +23,6 @@ export type PageContext = {
   metrics: Metrics
   onFinal: OnFinal
   portfolio: Portfolio
+  fileTypes: { portfolio: FileType[] }
   formats: Formats
 }

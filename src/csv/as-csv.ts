@@ -2,7 +2,7 @@
 export const BOM = '\ufeff'
 
 /** Without quotes, some readers drop spaces at the ends. */
-const QUOTED = /["\r\n,;\t]|^\s|\s$/
+const QUOTED = /["\r\n,;\t|]|^\s|\s$/
 
 export function asCsv(rows: string[][], delimiter = ','): string {
   return rows.map(cells => `${cells.map(quoted).join(delimiter)}\r\n`).join('')

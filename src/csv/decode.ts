@@ -2,10 +2,11 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { refuseOtherFormats, SIGNATURE_BYTES } from './refuse-other-formats.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-const UTF16_MARKS = new Map([
-  ['fffe', 'utf-16le'],
-  ['feff', 'utf-16be'],
-])
+/** By the first bytes. With two more of zero, the first mark is that of UTF-32. */
+const UTF16_MARKS = [
+  { starts: /^fffe(?!0000)/, name: 'utf-16le' },
+  { starts: /^feff/, name: 'utf-16be' },
+]
 const LINE_FEED = 10
 const SAVE_AS = 'save it as CSV UTF-8'
 /** A non-ASCII character of UTF-8, read as Latin-1. Such pairs exist in Windows-1252 too, but in no word or name. */
@@ -21,10 +22,11 @@ export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
     if (done) break
     start = Buffer.concat([start, value])
   }
-  const utf16 = UTF16_MARKS.get(start.toString('hex', 0, 2))
+  const first = start.toString('hex', 0, 4)
+  const utf16 = UTF16_MARKS.find(({ starts }) => starts.test(first))
   if (utf16 === undefined) refuseOtherFormats(start)
   const all = withStart(start, chunks)
-  yield* utf16 === undefined ? decodeBytes(all) : decodeUtf16(all, utf16)
+  yield* utf16 === undefined ? decodeBytes(all) : decodeUtf16(all, utf16.name)
 }
 
 async function* withStart(start: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {

@@ -1,13 +1,20 @@
+import { trimmed } from '../database/trimmed.ts'
 import { type FileKind, REASON } from './column.ts'
 import { withoutEmptyEnd } from './fields.ts'
+import type { CsvRow } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma. */
-const DELIMITERS = [',', ';', '\t']
+/** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** No column's name has any. */
+const WHOLE_ROW = /[,;\t|:]/
+const ONE_CELL =
+  'the whole row is one cell: separate its columns with commas, and put no quotes around a whole row'
 
 /** By which some programs tell a spreadsheet the delimiter. */
-const SEPARATOR_LINE = /^"?sep=([,;\t])"?[,;\t]*$/i
-const EMPTY_LINE = /^[\s,;"]*$/
+const SEPARATOR_LINE = /^"?sep=([,;\t|])"?[,;\t|]*$/i
+const EMPTY_LINE = /^[\s,;|"]*$/
 
 /** @returns undefined if there is no complete line that is not empty */
 export function firstLineOf(text: string): string | undefined {
@@ -27,20 +34,36 @@ export function delimiterOf(headerLine: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
 }
 
+/** As other programs and people spell it, with blanks, capitals and signs. */
+export const plainName = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+
+/** @param templateUrl where the caller finds it */
 export function columnsOf(
-  header: string[],
+  { cells: header, line }: CsvRow,
   { type, columns: known }: FileKind,
   templateUrl: string,
 ): string[] {
-  const columns = withoutEmptyEnd(header).map(cell => cell.trim().toLowerCase())
+  const cells = withoutEmptyEnd(header)
+  if (cells.length === 1 && WHOLE_ROW.test(cells[0] ?? ''))
+    throw new UnreadableFile(`Line ${line}: ${ONE_CELL}`)
+  const columns = cells.map(plainName)
   const names = [...known.map(({ name }) => name), REASON]
   const complaints = columns.flatMap((name, i) => {
     if (!names.includes(name))
-      return [`column ${i + 1} (${JSON.stringify(name.slice(0, 60))}) is not a column of ${type}`]
+      return [
+        `column ${i + 1} (${JSON.stringify(trimmed(cells[i] ?? '').slice(0, 60))}) is not a column of ${type}`,
+      ]
     return columns.indexOf(name) < i ? [`column ${i + 1} repeats ${name}`] : []
   })
   const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
   complaints.push(...missing.map(({ name }) => `the column ${name} is missing`))
   if (complaints.length === 0) return columns
-  throw new UnreadableFile(`Line 1: ${complaints.join('; ')}. The template is at ${templateUrl}`)
+  throw new UnreadableFile(
+    `Line ${line}: ${complaints.join('; ')}. The template is at ${templateUrl}`,
+  )
 }

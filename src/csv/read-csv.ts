@@ -1,5 +1,6 @@
 import { csvRecords } from './csv-records.ts'
 import { delimiterOf, firstLineOf, isSeparatorLine } from './header.ts'
+import { refuseOtherTexts } from './refuse-other-formats.ts'
 import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
@@ -34,6 +35,19 @@ export async function readCsv(
   await batches.end()
 }
 
+/** Only the first row, of which the rest of the file is not read. */
+export async function readHeader(source: AsyncIterable<Buffer>): Promise<string[]> {
+  const chunks = withoutEnd(source)[Symbol.asyncIterator]()
+  const { bytes, line } = await firstLine(chunks)
+  let header: string[] = []
+  const records = csvRecords(delimiterOf(line), isSeparatorLine(line), ({ cells }) => {
+    if (header.length === 0) header = cells
+  })
+  // What is wrong with later rows is the service's to say.
+  await records.write(bytes).catch(() => undefined)
+  return header
+}
+
 async function* pieces(first: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   for (let chunk: Buffer | undefined = first; chunk; chunk = await nextOf(chunks)) {
     for (let at = 0; at < chunk.length; at += BYTES_AT_ONCE)
@@ -65,14 +79,16 @@ async function firstLine(chunks: AsyncIterator<Buffer>) {
   let bytes = Buffer.alloc(0)
   for (;;) {
     const chunk = await nextOf(chunks)
-    if (chunk === undefined) break
-    bytes = Buffer.concat([bytes, chunk])
-    const line = firstLineOf(bytes.toString('utf8', 0, MAX_HEADER_BYTES))
+    if (chunk !== undefined) bytes = Buffer.concat([bytes, chunk])
+    const text = bytes.toString('utf8', 0, MAX_HEADER_BYTES)
+    const line = firstLineOf(chunk === undefined ? `${text}\n` : text)
+    if (line === undefined && chunk !== undefined && bytes.length <= MAX_HEADER_BYTES) continue
+    refuseOtherTexts(text)
     if (line !== undefined) return { bytes, line: line.trimStart() }
-    if (bytes.length > MAX_HEADER_BYTES)
-      throw new UnreadableFile('Line 1: the header does not end: is this a CSV file?')
+    throw new UnreadableFile(
+      chunk === undefined
+        ? 'The file is empty'
+        : 'Line 1: the header does not end: is this a CSV file?',
+    )
   }
-  const line = firstLineOf(`${bytes}\n`)
-  if (line === undefined) throw new UnreadableFile('The file is empty')
-  return { bytes, line: line.trimStart() }
 }

@@ -1,41 +1,70 @@
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** As many bytes as the longest signature has. */
-export const SIGNATURE_BYTES = 8
+/** Enough for the name of a zip archive's first entry, which tells a workbook from other archives. */
+export const SIGNATURE_BYTES = 64
 
-const AS_CSV = 'open it and save it as CSV UTF-8'
-/** By the first bytes in hexadecimal. */
-const FORMATS = [
+type Format = { starts: RegExp; sentence: string }
+
+const SAVE = 'open it and save it as CSV UTF-8'
+const UNPACK = 'unpack it and upload the CSV file inside'
+const EXPORT = 'export the data as CSV from the program that made it'
+
+/** By the first bytes, each as one character, and a control character as its picture. */
+const BINARY: Format[] = [
   {
-    starts: /^504b0304/,
-    sentence: `The file is a workbook or another zip archive, not a CSV file: ${AS_CSV}`,
+    starts: /^PK␃␄.{26}(\[Content_Types\]|_rels\/|docProps\/|xl\/|Index\/|mimetypeapp)/,
+    sentence: `The file is a workbook, not a CSV file: ${SAVE}`,
   },
   {
-    starts: /^d0cf11e0/,
-    sentence: `The file is a workbook of an old Excel, not a CSV file: ${AS_CSV}`,
+    starts: /^PK(␃␄|␅␆|␇␈)/,
+    sentence: `The file is a zip archive, not a CSV file: ${UNPACK}`,
   },
   {
-    starts: /^1f8b/,
-    sentence: 'The file is compressed with gzip: unpack it and upload the CSV file inside',
+    starts: /^\xd0\xcf␑\xe0/,
+    sentence: `The file is a workbook of an old Excel, not a CSV file: ${SAVE}`,
+  },
+  { starts: /^␟\x8b/, sentence: `The file is compressed with gzip: ${UNPACK}` },
+  {
+    starts: /^(BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|7z\xbc\xaf|Rar!)/,
+    sentence: `The file is compressed, not a CSV file: ${UNPACK}`,
+  },
+  { starts: /^%PDF/, sentence: `The file is a PDF, not a CSV file: ${EXPORT}` },
+  {
+    starts: /^(\xff\xfe␀␀|␀␀\xfe\xff)/,
+    sentence: 'The file is UTF-32: save it as CSV UTF-8',
   },
   {
-    starts: /^25504446/,
-    sentence:
-      'The file is a PDF, not a CSV file: export the data as CSV from the program that made it',
-  },
-  {
-    starts: /^3c(21|3f|[46][1-9a-f]|[57][0-9a])/,
-    sentence: `The file is a web page or XML, not a CSV file: ${AS_CSV}`,
-  },
-  {
-    starts: /^((?!00)..00){3}|^(00(?!00)..){3}/,
+    starts: /^(([^␀]␀){3}|(␀[^␀]){3})/,
     sentence: 'The file is UTF-16 without a mark at its start: save it as CSV UTF-8',
   },
+  { starts: /␀/, sentence: `The file is not text, as a CSV file is: ${EXPORT}` },
+]
+
+/** By the first characters that are not blank. */
+const TEXTS: Format[] = [
+  {
+    starts: /^(<[!?a-z]|MIME-Version:)/i,
+    sentence: `The file is a web page or XML, not a CSV file: ${SAVE}`,
+  },
+  { starts: /^\{\\rtf/, sentence: `The file is RTF, not a CSV file: ${EXPORT}` },
+  { starts: /^[[{]/, sentence: `The file is JSON, not a CSV file: ${EXPORT}` },
 ]
 
 /** @throws UnreadableFile that says what the file is and what to do */
 export function refuseOtherFormats(start: Buffer): void {
-  const bytes = start.toString('hex', 0, SIGNATURE_BYTES)
-  const format = FORMATS.find(({ starts }) => starts.test(bytes))
+  const characters = start.toString('latin1', 0, SIGNATURE_BYTES)
+  refuse(characters.replace(CONTROL, pictureOf), BINARY)
+}
+
+/** @throws UnreadableFile that says what the file is and what to do */
+export function refuseOtherTexts(start: string): void {
+  refuse(start.trimStart(), TEXTS)
+}
+
+const CONTROL = /[^ -\xff]/g
+const pictureOf = (control: string) => String.fromCodePoint(0x2400 + control.charCodeAt(0))
+
+function refuse(start: string, formats: Format[]) {
+  const format = formats.find(({ starts }) => starts.test(start))
   if (format !== undefined) throw new UnreadableFile(format.sentence)
 }

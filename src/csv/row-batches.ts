@@ -1,14 +1,14 @@
 export type CsvRow = { line: number; cells: string[] }
 
 export type CsvReader = {
-  header(cells: string[], delimiter: string): Promise<void>
+  header(header: CsvRow, delimiter: string): Promise<void>
   rows(batch: CsvRow[]): Promise<void>
 }
 
 export type BatchSize = { rows: number; bytes: number }
 
 export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: string) {
-  let header: string[] | undefined
+  let header: CsvRow | undefined
   let isHeaderTaken = false
   let rows: CsvRow[] = []
   let bytesOfBatch = 0
@@ -16,7 +16,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
 
   return {
     add(record: CsvRow) {
-      if (header === undefined) header = record.cells
+      if (header === undefined) header = record
       else rows.push(record)
     },
     async afterBytes(count: number) {

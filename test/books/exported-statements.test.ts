@@ -163,5 +163,8 @@ t.test('an export of one gateway is no statement of the other', async t => {
   const path = 'gateway_b/statement?lender=LENDER_02'
   const { status, body } = await uploadStatement(service.url, path, `${A_SETTLEMENTS}\n`)
   t.equal(status, 400)
-  t.match(body.detail, /The template is at/)
+  t.equal(
+    body.detail,
+    'This is a report of settlements of gateway A, not a report of gateway_b: choose gateway_a as its gateway',
+  )
 })

@@ -41,7 +41,10 @@ t.test('a refused form is shown again with its values and the reason beside the 
   t.match(refused.text, /<option value="post" selected>/)
   t.match(refused.text, /name="note"[^>]*>said “&lt;b&gt;so&lt;\/b&gt;”<\/textarea>/)
   t.match(refused.text, /name="amount"[^>]*value="12.345"[^>]*aria-invalid="true"/)
-  t.match(refused.text, /id="paid_on-refused">paid on [^<]*05 March 2026 or 2026-03-05</)
+  t.match(
+    refused.text,
+    /id="paid_on-refused"><strong>paid on<\/strong> [^<]*05 March 2026 or 2026-03-05</,
+  )
   t.equal(refused.text.match(/role="alert"/g)?.length, 1)
   t.equal(refused.text.match(/ autofocus/g)?.length, 1)
   t.match(refused.text, /aria-describedby="external_loan_id-refused"[^>]* autofocus/)

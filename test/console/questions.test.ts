@@ -93,7 +93,8 @@ const WALKS: [question: string, walk: Walk][] = [
     { steps: ['Books'], shows: /20\d\d-\d\d-\d\d\s+LENDER_02\s+gateway a/ },
   ],
   ['How far is the migration', { steps: ['Portfolio'], shows: /loans,.*completed/s }],
-  ['Which of its rows failed', { steps: ['Portfolio', 'loans,'], shows: /failed\s+L-1001/ }],
+  ['Was this file uploaded', { steps: ['Portfolio'], shows: /SHA-256.*loans\.csv/s }],
+  ['Which of its rows failed', { steps: ['Portfolio', 'loans.csv'], shows: /failed\s+L-1001/ }],
   ['Which callbacks has', { steps: ['pending'], shows: /operation\.succeeded.*pending/s }],
   [
     'How did the LOS respond',

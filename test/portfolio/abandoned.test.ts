@@ -73,7 +73,6 @@ t.test('a sweep that is interrupted is completed by the next one', async t => {
 t.test('an upload that is still arriving after a day is not swept', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { db, config } = service
-  const kind = repaymentsOf(config)
   let id = ''
   async function* slowFile() {
     const [header, row] = repaymentsCsv({}).split('\n')
@@ -96,13 +95,15 @@ t.test('an upload that is still arriving after a day is not swept', async t => {
     await sweepUploads(db)
     yield Buffer.from(`${row}\n`)
   }
-  t.equal(await upload({ db, patient: db }, kind, slowFile(), asker, 50), id)
+  t.equal(
+    await upload({ db, patient: db }, repaymentsOf(config), fileOf(slowFile()), asker, 50),
+    id,
+  )
   t.match((await service.call('GET', `/api/migration/${id}`)).body, { rows: 2_001 })
 })
 
 t.test('an upload that was considered abandoned is refused, and leaves no rows behind', async t => {
   const { db, config } = await startTestService(t, { ROLE: 'api' })
-  const kind = repaymentsOf(config)
   async function* frozenFile() {
     const [header, row] = repaymentsCsv({}).split('\n')
     yield Buffer.from(`${header}\n${`${row}\n`.repeat(2_000)}`)
@@ -111,7 +112,7 @@ t.test('an upload that was considered abandoned is refused, and leaves no rows b
     await sweepUploads(db)
     yield Buffer.from(`${row}\n`)
   }
-  const uploading = upload({ db, patient: db }, kind, frozenFile(), asker)
+  const uploading = upload({ db, patient: db }, repaymentsOf(config), fileOf(frozenFile()), asker)
   await t.rejects(uploading, { code: 'UNAVAILABLE', message: /considered abandoned/ })
   await sweepUploads(db)
   t.equal(await countRows(db), 0)
@@ -137,5 +138,9 @@ async function countRows(db: Database): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-const repaymentsOf = ({ lenders }: Config) =>
-  kindOf(migrationKinds(operationCatalogue(lenders)).values(), 'repayments')
+function repaymentsOf({ lenders }: Config) {
+  const kinds = migrationKinds(operationCatalogue(lenders))
+  return { kind: kindOf(kinds.values(), 'repayments'), others: [], templates: '' }
+}
+
+const fileOf = (bytes: AsyncIterable<Buffer>) => ({ name: null, bytes, sha256: () => '' })

@@ -21,6 +21,8 @@ t.test(
       crlf: plain.replaceAll('\n', '\r\n'),
       semicolons: plain.replaceAll(',', ';'),
       tabs: plain.replaceAll(',', '\t'),
+      bars: plain.replaceAll(',', '|'),
+      wordsInTheHeader: plain.replace(REPAYMENT_COLUMNS, names => names.replaceAll('_', ' ')),
       quotes: plain.replaceAll(/[^,\n]+/g, '"$&"'),
       blank: plain.replaceAll('\n', '\n\n'),
       reversed,
@@ -96,7 +98,7 @@ t.test('a file that is no CSV of its type is refused, and the refusal says what 
       new Uint8Array(Buffer.from(`\ufeff${good}\ud800,`, 'utf16le')),
       /^The file is UTF-16 with a character that does not exist: save it as CSV UTF-8$/,
     ],
-    ['a workbook', bytes('PK\x03\x04\x14\0\x06\0'), /^The file is a workbook or another zip/],
+    ['a workbook', bytes(`PK\x03\x04${'\0'.repeat(26)}xl/`), /^The file is a workbook, not a CSV/],
     ['an old workbook', bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), /^The file is a workbook of an/],
     ['a gzip', new Uint8Array(gzipSync(good)), /^The file is compressed with gzip: unpack it/],
     ['a PDF', bytes('%PDF-1.7\n'), /^The file is a PDF, not a CSV file: export the data as CSV/],
@@ -104,7 +106,7 @@ t.test('a file that is no CSV of its type is refused, and the refusal says what 
     [
       'a file of the other type',
       loansCsv({}),
-      /^This is a file of loans, not of repayments: choose loans as its type$/,
+      /^This is a file of loans, not a file of repayments: choose loans as its type$/,
     ],
   ]
   for (const [name, file, message] of refused) {
@@ -203,6 +205,16 @@ t.test(
         'missing column',
         good.replaceAll(/^[^,]*,/gm, ''),
         /Line 1: the column loan_external_id is missing/,
+      ],
+      [
+        'a wrong column below other lines',
+        `sep=,\n\n${good.replace('gateway', 'gatway')}`,
+        /^Line 3: column 5 \("gatway"\)/,
+      ],
+      [
+        'whole rows in quotes',
+        good.replaceAll(/^.+$/gm, '"$&"'),
+        /^Line 1: the whole row is one cell: separate its columns with commas/,
       ],
       ['column twice', good.replace('note', 'amount'), /Line 1: column 6 repeats amount/],
       [

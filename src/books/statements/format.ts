@@ -30,14 +30,6 @@ export type Format = {
   read(fields: CsvFields, settlements: ReadonlyMap<string, string>): ReadRow
 }
 
-/** As other programs spell them, with blanks, capitals and signs. */
-export const plainName = (name: string) =>
-  name
-    .trim()
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^_|_$/g, '')
-
 /** The first one less the others; what is not a number is left to the check. */
 export function less(from: string | undefined, ...others: (string | undefined)[]) {
   const numbers = [from, ...others.map(other => other ?? '0')]

@@ -4,6 +4,7 @@ import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
 import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
 import type { ReadRow } from './format.ts'
+import type { Place } from './recognise.ts'
 import { rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
 
@@ -13,8 +14,8 @@ type Count = { rows: number; valid: number }
 /** Stores rows, and returns their days. */
 type Keep = (valid: ReadRow[], count: Count) => Promise<string[]>
 
-export function statementReader(gateway: string, keep: Keep) {
-  const layout = rowLayout(gateway)
+export function statementReader(place: Place, keep: Keep) {
+  const layout = rowLayout(place)
   const repeats = repeatFinder()
   const refused: Refused = { times: new Set(), isUndated: false }
   const errors: { line: number; reason: string }[] = []
@@ -23,8 +24,8 @@ export function statementReader(gateway: string, keep: Keep) {
 
   return {
     result,
-    async header(cells: string[]) {
-      layout.header(cells)
+    async header(header: CsvRow) {
+      layout.header(header)
     },
     async rows(batch: CsvRow[]) {
       const valid = batch.flatMap(row => validRow(row))

@@ -1,12 +1,13 @@
 import { withoutEmptyEnd } from '../../csv/fields.ts'
-import { columnsOf } from '../../csv/header.ts'
-import { type Format, filled, plainName } from './format.ts'
+import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
+import { columnsOf, plainName } from '../../csv/header.ts'
+import type { CsvRow } from '../../csv/row-batches.ts'
+import { type Format, filled } from './format.ts'
 import { gatewayAPayments, gatewayASettlements } from './gateway-a-exports.ts'
 import { gatewayBEvents, gatewayBSummary } from './gateway-b-exports.ts'
 import { statementFile } from './statement-file.ts'
 
 const MAX_SHOWN_CHARACTERS = 60
-const TEMPLATE = '/api/gateways/statement-template.csv'
 
 const names = statementFile.columns.map(({ name }) => name)
 const ofTemplate: Format = {
@@ -19,6 +20,16 @@ const EXPORTS: Record<string, Format[]> = {
   gateway_a: [gatewayASettlements, gatewayAPayments],
   gateway_b: [gatewayBEvents, gatewayBSummary],
 }
+
+/** For those who take other files. */
+export const statementTypes: FileType[] = [
+  {
+    title: 'a statement of a gateway',
+    remedy: 'upload it as a gateway’s report',
+    isHeader: columns => columns.includes('gateway_payment_id'),
+  },
+  ...exportsOf(Object.keys(EXPORTS), gateway => `upload it as a report of ${gateway}`),
+]
 
 export type Layout = {
   format: Format
@@ -51,10 +62,35 @@ export function recognise(cells: string[], gateway: string): Layout | undefined 
 
 const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)
 
-/** @throws UnreadableFile that says what is missing of the template */
-export function recogniseHeader(cells: string[], gateway: string): Layout {
+export type Place = {
+  gateway: string
+  /** What else may be uploaded by mistake. */
+  others: FileType[]
+  /** Where the caller finds it. */
+  templateUrl: string
+}
+
+/** @throws UnreadableFile that says what the file is, or what is missing of the template */
+export function recogniseHeader(header: CsvRow, { gateway, others, templateUrl }: Place): Layout {
+  const { cells } = header
   const layout = recognise(cells, gateway)
   if (layout !== undefined) return layout
-  columnsOf(cells, statementFile, TEMPLATE)
+  refuseOtherTypes(cells, `a report of ${gateway}`, [...ofOtherGateways(gateway), ...others])
+  columnsOf(header, statementFile, templateUrl)
   throw new Error('a header with all columns of the template is recognised')
+}
+
+function ofOtherGateways(gateway: string): FileType[] {
+  const others = Object.keys(EXPORTS).filter(name => name !== gateway)
+  return exportsOf(others, other => `choose ${other} as its gateway`)
+}
+
+function exportsOf(gateways: string[], remedy: (gateway: string) => string): FileType[] {
+  return gateways.flatMap(gateway =>
+    (EXPORTS[gateway] ?? []).map(({ title, signature }) => ({
+      title: `a report of ${title}`,
+      remedy: remedy(gateway),
+      isHeader: (columns: string[]) => signature.every(name => columns.includes(name)),
+    })),
+  )
 }

@@ -2,10 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
+import type { FileType } from '../../csv/file-type.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
+import { fileFacts } from '../../http/file-facts.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
@@ -17,6 +19,7 @@ import { uploadStatement } from './upload-statement.ts'
 import { withdrawStatement } from './withdraw-statement.ts'
 
 const tags = ['books']
+const TEMPLATE = '/gateways/statement-template.csv'
 const templateSchema = {
   operationId: 'getStatementTemplate',
   tags,
@@ -46,6 +49,7 @@ const uploadSchema = (lenders: string[]) => ({
   response: {
     201: Type.Object({
       statement_id: Type.String(),
+      ...fileFacts,
       rows: Type.Integer(),
       valid_rows: Type.Integer(),
       invalid_rows: Type.Integer(),
@@ -83,16 +87,27 @@ const withdrawSchema = {
   response: { 204: Type.Null() },
 }
 
-type Context = { db: Database; config: Config; limits: { longCalls: number } }
+type Context = {
+  db: Database
+  config: Config
+  fileTypes: { portfolio: FileType[] }
+  limits: { longCalls: number }
+}
 
-export function statementRoutes({ db, config, limits }: Context): FastifyPluginAsyncTypebox {
+export function statementRoutes({
+  db,
+  config,
+  fileTypes,
+  limits,
+}: Context): FastifyPluginAsyncTypebox {
   const { lenders, gateways } = config
   const schema = uploadSchema([...lenders.keys()])
+  const place = { others: fileTypes.portfolio, templateUrl: `/api${TEMPLATE}` }
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
     await app.register(acceptFiles)
 
-    app.get('/gateways/statement-template.csv', { schema: templateSchema }, async (_, reply) =>
+    app.get(TEMPLATE, { schema: templateSchema }, async (_, reply) =>
       csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
 
@@ -105,8 +120,8 @@ export function statementRoutes({ db, config, limits }: Context): FastifyPluginA
         refuseUnknown(gateway)
         const lender = lenderIn(request.query, lenders)
         const asker = await askerOf(request)
-        const uploaded = await takeFile(request, STATEMENT_LIMIT, (file, fileName) =>
-          uploadStatement(db, { gateway, lender, fileName }, file, asker),
+        const uploaded = await takeFile(request, [], STATEMENT_LIMIT, file =>
+          uploadStatement(db, { ...place, gateway, lender }, file, asker),
         )
         return reply.code(201).send(uploaded)
       },

@@ -2,27 +2,28 @@ import { timeOf } from '../../csv/day-cell.ts'
 import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
+import type { CsvRow } from '../../csv/row-batches.ts'
 import type { ReadRow } from './format.ts'
-import { type Layout, recognise, recogniseHeader } from './recognise.ts'
+import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
 
 const TIMES = /^(captured_at|event_time|settled_at)$/
 const ISO = /^\d{4}-/
 const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out)$/
 
 /** What the columns of a file mean; a report with two sections has two headers. */
-export function rowLayout(gateway: string) {
+export function rowLayout(place: Place) {
   let layout: Layout
   const settlements = new Map<string, string>()
   const ignored: string[] = []
 
   return {
     ignored,
-    header: (cells: string[]) => use(recogniseHeader(cells, gateway)),
+    header: (header: CsvRow) => use(recogniseHeader(header, place)),
     columns: () => layout.fields,
     /** Whether it belongs to a section before the payments. */
     isBefore(cells: string[]): boolean {
       if (!layout.format.isSummary) return false
-      const next = recognise(cells, gateway)
+      const next = recognise(cells, place.gateway)
       if (next !== undefined) use(next)
       else noteSettlement(fieldsIn(cells))
       return true

@@ -4,9 +4,12 @@ import { decode } from '../../csv/decode.ts'
 import { readCsv } from '../../csv/read-csv.ts'
 import { noRows, UnreadableFile } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
+import type { UploadedFile } from '../../http/multipart.ts'
 import { newId } from '../../ids.ts'
+import { findStatement } from './find-statements.ts'
 import { keepRows } from './keep-rows.ts'
 import { statementReader } from './read-rows.ts'
+import type { Place } from './recognise.ts'
 import { noteDays } from './statement-days.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
@@ -14,13 +17,16 @@ const MAX_NAMED = 3
 
 type Uploaded = {
   statement_id: string
+  file_name: string | null
+  file_sha256: string | null
+  same_as: string | null
   rows: number
   valid_rows: number
   invalid_rows: number
   errors: { line: number; reason: string }[]
   ignored_columns: string[]
 }
-type StatementOf = { gateway: string; lender: string; fileName: string | null }
+type StatementOf = Place & { lender: string }
 
 /**
  * Days count as complete only once the whole file has been read. What an interrupted upload has kept is listed and can be
@@ -29,29 +35,32 @@ type StatementOf = { gateway: string; lender: string; fileName: string | null }
 export async function uploadStatement(
   db: Database,
   of: StatementOf,
-  file: AsyncIterable<Buffer>,
+  file: UploadedFile,
   asker: Asker,
 ): Promise<Uploaded> {
   const statement_id = newId()
-  const { gateway, lender, fileName } = of
-  const read = statementReader(gateway, (rows, count) =>
-    keepRows(db, { ...of, id: statement_id, by: asker.actor }, rows, count),
-  )
-  await readCsv(decode(file), BATCH_SIZE, read)
+  const { gateway, lender } = of
+  const open = { id: statement_id, gateway, lender, fileName: file.name, by: asker.actor }
+  const read = statementReader(of, (rows, count) => keepRows(db, open, rows, count))
+  await readCsv(decode(file.bytes), BATCH_SIZE, read)
   const { rows, valid, days, refused, errors, ignored } = read.result
   if (rows === 0) throw noRows()
   if (valid === 0) throw noneValid(errors)
   const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
-  await db.transaction().execute(async trx => {
+  const facts = await db.transaction().execute(async trx => {
     await sql`
-      update core.statement_file set rows = ${rows}, valid_rows = ${valid} where id = ${statement_id}`.execute(
-      trx,
-    )
+      update core.statement_file
+         set rows = ${rows}, valid_rows = ${valid}, file_sha256 = decode(${file.sha256()}, 'hex'),
+             errors = ${JSON.stringify(errors)}, ignored_columns = ${ignored}
+       where id = ${statement_id}`.execute(trx)
     await noteDays(trx, statement_id, days, refused)
-    const detail = { gateway, lender, file_name: fileName, ...counts }
+    const { file_name, file_sha256, same_as } = await findStatement(trx, statement_id)
+    const facts = { file_name, file_sha256, same_as }
+    const detail = { gateway, lender, ...facts, ...counts }
     await audit(trx, { ...asker, action: 'gateway.statement', subject: statement_id, detail })
+    return facts
   })
-  return { statement_id, ...counts, errors, ignored_columns: ignored }
+  return { statement_id, ...facts, ...counts, errors, ignored_columns: ignored }
 }
 
 function noneValid(errors: Uploaded['errors']) {

@@ -8,6 +8,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     const request = new XMLHttpRequest()
     progress.hidden = false
     button.disabled = true
+    status.className = ''
     request.upload.addEventListener('progress', ({ loaded, total }) => {
       progress.max = total
       progress.value = loaded
@@ -15,18 +16,18 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       status.textContent = loaded < total ? `${percent} % sent` : 'Sent; the rows are being checked'
     })
     request.addEventListener('load', () => {
-      if (request.status < 400 && request.responseURL !== form.action) {
+      if (request.status < 400) {
         location.assign(request.responseURL)
         return
       }
       const page = new DOMParser().parseFromString(request.responseText, 'text/html')
-      if (request.status < 400) {
-        document.querySelector('main').replaceWith(page.querySelector('main'))
-        return
-      }
       button.disabled = false
       progress.hidden = true
-      status.textContent = page.querySelector('[role=alert]')?.textContent ?? 'The upload failed'
+      status.className = 'bad'
+      // Without the script, the form would come back with it, but without the chosen file.
+      const reason =
+        page.querySelector('.bad[id$="-refused"]') ?? page.querySelector('[role=alert]')
+      status.replaceChildren(...(reason?.childNodes ?? ['The upload failed']))
     })
     request.addEventListener('error', () => {
       button.disabled = false

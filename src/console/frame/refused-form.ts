@@ -4,6 +4,7 @@ import { type HTMLElement, parse } from 'node-html-parser'
 import type { FieldError } from '../../http/problem.ts'
 import { FORM_TOKEN } from '../session/ended-form.ts'
 import { facts } from './facts.ts'
+import { reasonOf } from './field-error.ts'
 import { words } from './formats.ts'
 import type { Html } from './html.ts'
 
@@ -88,8 +89,8 @@ function setFlag(element: HTMLElement, name: string, isSet: boolean): void {
 }
 
 /** @returns whether the form has the field */
-function mark(form: HTMLElement, { path, message }: FieldError): boolean {
-  const name = path.slice(1)
+function mark(form: HTMLElement, error: FieldError): boolean {
+  const name = error.path.slice(1)
   const control = controlsOf(form).find(one => one.getAttribute('name') === name)
   if (control === undefined || control.getAttribute('type') === 'hidden') return false
   const id = `${name}-refused`
@@ -98,7 +99,7 @@ function mark(form: HTMLElement, { path, message }: FieldError): boolean {
   const label = control.closest('label') ?? control
   label.insertAdjacentHTML(
     'afterend',
-    String(html`<small class="bad" id="${id}">${words(name)} ${message}</small>`),
+    String(html`<small class="bad" id="${id}">${reasonOf(error)}</small>`),
   )
   return true
 }

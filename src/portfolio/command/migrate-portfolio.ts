@@ -1,13 +1,15 @@
 import { createReadStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
 import { readClientSettings } from '../../config/config.ts'
-import { delimiterOf } from '../../csv/header.ts'
+import { decode } from '../../csv/decode.ts'
+import { plainName } from '../../csv/header.ts'
+import { readHeader } from '../../csv/read-csv.ts'
+import { UnreadableFile } from '../../csv/unreadable-file.ts'
 import type { RowKind } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { rankOf } from '../kinds/rank-of.ts'
@@ -18,8 +20,8 @@ type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 
 const TOKEN_FILE = '.data/internal-token'
 
-/** The rows in an errors file are client data, so only its owner may read it. */
-const ERRORS_MODE = 0o600
+/** The rows are client data, so only the file's owner may read them. */
+const ROWS_MODE = 0o600
 
 /** Longer than the service takes to check the rows of a 1 GiB file against each other. */
 const PATIENCE_MS = 20 * 60_000
@@ -50,11 +52,12 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   form.set('file', await openAsBlob(file), basename(file))
   say(`${file}: uploading ${type}`)
   const uploaded = await call.json<MigrationRecord>('POST', '/migration/upload', form)
-  const { migration_id: id, rows, invalid_rows } = uploaded
+  const { migration_id: id, rows, invalid_rows, same_as = null } = uploaded
   say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
+  if (same_as !== null) say(`${file}: the same bytes were uploaded before, as migration ${same_as}`)
   if (invalid_rows > 0 && !wanted.skipInvalid) {
     throw new Error(
-      `Correct the rows in ${await saveErrors(call, id, file)} and upload it, or leave them out with --skip-invalid`,
+      `Correct the rows in ${await saveRows(call, id, file, 'errors')} and upload it, or leave them out with --skip-invalid`,
     )
   }
   await call.json('POST', '/migration/run', {
@@ -66,19 +69,23 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   if (invalid_rows > 0)
     say(`${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid`)
   const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
-  if (wanted.isDryRun) reportDryRun(file, ended)
+  if (wanted.isDryRun) await reportDryRun(call, file, ended)
   else await reportRun(call, file, ended)
   return id
 }
 
-function reportDryRun(file: string, { dry_run, invalid_rows }: MigrationRecord) {
+async function reportDryRun(call: Call, file: string, ended: MigrationRecord) {
+  const { migration_id: id, dry_run, invalid_rows } = ended
   if (dry_run === null) throw new Error(`${file}: the dry run was cancelled`)
   const { would_change, in_ledger, differs, refused, unknown } = dry_run
   say(
     `${file}: ${would_change} rows would be written, ${in_ledger} are already in the ledger, ${differs} differ from it, ${refused} would be refused, ${unknown} could not be checked`,
   )
   for (const { line, reason } of dry_run.findings) say(`  line ${line}: ${reason}`)
-  const notTaken = invalid_rows + differs + refused + unknown
+  const found = differs + refused + unknown
+  if (found > dry_run.findings.length)
+    say(`  ${found} findings in all: ${await saveRows(call, id, file, 'findings')} has every one`)
+  const notTaken = invalid_rows + found
   if (notTaken > 0)
     throw new Error(
       `${file}: ${notTaken} rows are invalid, differ, would be refused or could not be checked`,
@@ -90,7 +97,7 @@ async function reportRun(call: Call, file: string, ended: MigrationRecord) {
   say(`${file}: ${status}, ${done} done, ${failed} failed, ${stopped} stopped`)
   if (failed + stopped > 0)
     throw new Error(
-      `${file}: the run is ${status}; the rows that failed are in ${await saveErrors(call, id, file)}`,
+      `${file}: the run is ${status}; the rows that failed are in ${await saveRows(call, id, file, 'errors')}`,
     )
   if (status !== 'completed')
     throw new Error(
@@ -141,24 +148,30 @@ function keptToken(): string {
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }
 
+/** The one with which the header has the most columns in common; the service says what is wrong with the others. */
 async function typeOf(file: string): Promise<string> {
-  const lines = createInterface({ input: createReadStream(file) })
-  for await (const header of lines) {
-    lines.close()
-    const columns = header.split(delimiterOf(header)).map(cell => cell.replaceAll('"', '').trim())
-    const kind = kinds.find(({ isHeader }) => isHeader(columns)) ?? (kinds[0] as RowKind)
-    return kind.type
+  const stream = createReadStream(file)
+  try {
+    const header = (await readHeader(decode(stream))).map(plainName)
+    const common = ({ columns }: RowKind) => columns.filter(({ name }) => header.includes(name))
+    const [likeliest] = kinds.toSorted((a, b) => common(b).length - common(a).length)
+    return (likeliest as RowKind).type
+  } catch (error) {
+    throw error instanceof UnreadableFile ? new Error(`${file}: ${error.message}`) : error
+  } finally {
+    stream.destroy()
   }
-  throw new Error(`${file} is empty`)
 }
 
-async function saveErrors(call: Call, id: string, file: string): Promise<string> {
-  const path = resolve(file.replace(/(\.csv)?$/i, '.errors.csv'))
-  const errors = await call.file(`/migration/${id}/errors.csv`)
-  const handle = await open(path, 'w', ERRORS_MODE)
+type Saved = 'errors' | 'findings'
+
+async function saveRows(call: Call, id: string, file: string, what: Saved): Promise<string> {
+  const path = resolve(file.replace(/(\.csv)?$/i, `.${what}.csv`))
+  const rows = await call.file(`/migration/${id}/${what}.csv`)
+  const handle = await open(path, 'w', ROWS_MODE)
   // A file from an earlier run keeps its mode when it is opened.
-  await handle.chmod(ERRORS_MODE)
-  await pipeline(Readable.fromWeb(errors), handle.createWriteStream())
+  await handle.chmod(ROWS_MODE)
+  await pipeline(Readable.fromWeb(rows), handle.createWriteStream())
   return path
 }
 

@@ -1,3 +1,4 @@
+import type { FileType } from '../../csv/file-type.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Catalogue } from '../../engine/operation.ts'
 import type { RowKind, RowReader } from './kind.ts'
@@ -5,6 +6,14 @@ import { loans } from './loans/loans.ts'
 import { repayments } from './repayments/repayments.ts'
 
 export const kinds: RowKind[] = [loans, repayments]
+
+/** For those who take other files. */
+export const portfolioTypes = (remedy: (type: string) => string): FileType[] =>
+  kinds.map(({ type, isHeader }) => ({
+    title: `a file of ${type}`,
+    remedy: remedy(type),
+    isHeader,
+  }))
 
 export type ReadyKind = RowKind & RowReader
 export type Kinds = ReadonlyMap<string, ReadyKind>

@@ -45,7 +45,11 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
       // The body is read part by part as it arrives, so there is nothing to validate before the handler.
       { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
-        const id = await portfolio.upload(request, await askerOf(request))
+        const id = await portfolio.upload(
+          request,
+          await askerOf(request),
+          '/api/migration/templates',
+        )
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
       },

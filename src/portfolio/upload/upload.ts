@@ -2,21 +2,25 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { decode } from '../../csv/decode.ts'
 import { fieldsOf, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
+import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
-import { columnsOf } from '../../csv/header.ts'
+import { columnsOf, plainName } from '../../csv/header.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import { readCsv } from '../../csv/read-csv.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import { noRows, UnreadableFile } from '../../csv/unreadable-file.ts'
+import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import type { Row } from '../../database/row.ts'
 import { storableText } from '../../database/storable.ts'
 import { Unavailable } from '../../database/unavailable.ts'
+import type { UploadedFile } from '../../http/multipart.ts'
 import { newId } from '../../ids.ts'
-import { kinds, type ReadyKind } from '../kinds/kinds.ts'
+import { findMigration } from '../find-migration.ts'
+import { portfolioTypes, type ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
 import { deleteRows } from './delete-rows.ts'
+import { findingsType } from './findings-csv.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
 import { throughOutage } from './through-outage.ts'
 
@@ -26,20 +30,29 @@ const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 /** Often enough that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
 
+type Place = {
+  kind: ReadyKind
+  /** What else may be uploaded by mistake. */
+  others: FileType[]
+  /** Where the caller finds them. */
+  templates: string
+}
+
 export async function upload(
   { db, patient }: { db: Database; patient: Database },
-  kind: ReadyKind,
-  file: AsyncIterable<Buffer>,
+  place: Place,
+  file: UploadedFile,
   asker: Asker,
   beatEveryMs = BEAT_EVERY_MS,
 ): Promise<string> {
   const id = newId()
   const heartbeat = keepRenewing(() => beat(db, id), undefined, beatEveryMs)
   try {
-    const rows = await keepRows(db, kind, id, file)
+    const rows = await keepRows(db, place, id, file)
+    const read = { id, rows, sha256: file.sha256() }
     await throughOutage(() => analyze(patient))
     await throughOutage(() =>
-      patient.transaction().execute(trx => check(trx, kind, { id, rows }, asker)),
+      patient.transaction().execute(trx => check(trx, place.kind, read, asker)),
     )
   } catch (error) {
     await forget(patient, id).catch(() => undefined)
@@ -62,7 +75,7 @@ async function beat(db: Database, id: string) {
 async function check(
   trx: Trx,
   kind: ReadyKind,
-  { id, rows }: { id: string; rows: number },
+  { id, rows, sha256 }: { id: string; rows: number; sha256: string },
   asker: Asker,
 ) {
   const { rows: found } = await sql<Row<'loanops.migration', 'status'>>`
@@ -75,35 +88,34 @@ async function check(
   await checkAcross(trx, kind.rules, id)
   const { numAffectedRows } = await sql`
     update loanops.migration m
-       set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid, invalid_rows = c.rows - c.valid
+       set status = 'uploaded', uploaded_at = now(), rows = c.rows, valid_rows = c.valid,
+           invalid_rows = c.rows - c.valid, file_sha256 = decode(${sha256}, 'hex')
       from (select count(*)::integer as rows, (count(*) filter (where state = 'valid'))::integer as valid
               from loanops.migration_row where migration_id = ${id}) c
      where m.id = ${id} and c.rows = ${rows}`.execute(trx)
   if (numAffectedRows !== 1n) throw new Unavailable('the file was not stored completely')
-  await audit(trx, {
-    ...asker,
-    action: 'migration.upload',
-    subject: id,
-    detail: { type: kind.type },
-  })
+  const { file_name, file_sha256, same_as } = await findMigration(trx, id)
+  const detail = { type: kind.type, file_name, file_sha256, same_as }
+  await audit(trx, { ...asker, action: 'migration.upload', subject: id, detail })
 }
 
 async function keepRows(
   db: Database,
-  kind: ReadyKind,
+  place: Place,
   id: string,
-  file: AsyncIterable<Buffer>,
+  file: UploadedFile,
 ): Promise<number> {
+  const { kind } = place
   let columns: string[] = []
   let rows = 0
-  await readCsv(decode(file), BATCH_SIZE, {
-    async header(cells, delimiter) {
-      refuseOtherType(cells, kind)
-      columns = columnsOf(cells, kind, `/api/migration/templates/${kind.type}.csv`)
+  await readCsv(decode(file.bytes), BATCH_SIZE, {
+    async header(header, delimiter) {
+      refuseOthers(header.cells, place)
+      columns = columnsOf(header, kind, `${place.templates}/${kind.type}.csv`)
       await throughOutage(() =>
         sql`
-          insert into loanops.migration (id, type, columns, delimiter)
-          values (${id}, ${kind.type}, ${columns}, ${delimiter})
+          insert into loanops.migration (id, type, columns, delimiter, file_name)
+          values (${id}, ${kind.type}, ${columns}, ${delimiter}, ${file.name})
           on conflict do nothing`.execute(db),
       )
     },
@@ -132,13 +144,11 @@ async function keepRows(
   }
 }
 
-function refuseOtherType(cells: string[], { type, isHeader }: ReadyKind) {
-  const header = cells.map(cell => cell.trim().toLowerCase())
-  const other = isHeader(header) ? undefined : kinds.find(one => one.isHeader(header))
-  if (other !== undefined)
-    throw new UnreadableFile(
-      `This is a file of ${other.type}, not of ${type}: choose ${other.type} as its type`,
-    )
+function refuseOthers(header: string[], { kind, others }: Place) {
+  const siblings = portfolioTypes(type => `choose ${type} as its type`)
+  const wanted = `a file of ${kind.type}`
+  const isOwn = kind.isHeader(header.map(plainName))
+  refuseOtherTypes(header, wanted, isOwn ? [findingsType] : [findingsType, ...siblings, ...others])
 }
 
 /** A transaction per batch, so that a slow caller does not hold a connection while it sends. */

@@ -1,0 +1,15 @@
+import { html } from 'hono/html'
+import type { FieldError } from '../../http/problem.ts'
+import { words } from './formats.ts'
+import type { Content } from './html.ts'
+
+/** Where one of our own sentences ends so. What comes before may be a stranger's text. */
+const TEMPLATE = /^(.*)(\/console\/[a-z/-]+\.csv)$/s
+
+/** A whole sentence, such as one about a file, does not name its field. */
+export function reasonOf({ path, message }: FieldError): Content {
+  const [, before, template] = TEMPLATE.exec(message) ?? []
+  const text =
+    template === undefined ? message : html`${before}<a href="${template}" download>${template}</a>`
+  return /^[A-Z]/.test(message) ? text : html`<strong>${words(path.slice(1))}</strong> ${text}`
+}

@@ -1,0 +1,20 @@
+import { plainName } from './header.ts'
+import { UnreadableFile } from './unreadable-file.ts'
+
+/** What an uploaded file may be. */
+export type FileType = {
+  /** Such as `a file of loans`. */
+  title: string
+  /** What to do with it, where it came to the wrong place. */
+  remedy: string
+  /** @param columns as `plainName` gives them */
+  isHeader(columns: string[]): boolean
+}
+
+/** @throws UnreadableFile that says what the file is and what to do */
+export function refuseOtherTypes(header: string[], wanted: string, others: FileType[]): void {
+  const columns = header.map(plainName)
+  const other = others.find(({ isHeader }) => isHeader(columns))
+  if (other !== undefined)
+    throw new UnreadableFile(`This is ${other.title}, not ${wanted}: ${other.remedy}`)
+}
