@@ -100,6 +100,22 @@ t.test('only the owner can read an errors file, even if it replaces a readable o
   }
 })
 
+t.test('findings of a dry run that are not printed are saved, and the command says so', async t => {
+  const finding = { line: 2, external_loan_id: 'L-1', finding: 'refused', reason: 'no such loan' }
+  const dry_run = { would_change: 0, in_ledger: 0, differs: 1, refused: 148, unknown: 1 }
+  const findings = Array.from({ length: 100 }, () => finding)
+  const ended = { status: 'uploaded', rows: 150, valid_rows: 150, invalid_rows: 0 }
+  const record = { migration_id: newId(), ...ended, dry_run: { ...dry_run, findings } }
+  const { url } = await startAnswering(t, record)
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const { code, output } = await runCommand(url, ['--dry-run', file])
+  t.equal(code, 1)
+  t.match(output, /150 findings in all: .*loans\.findings\.csv has every one/)
+  const saved = file.replace('.csv', '.findings.csv')
+  t.equal(statSync(saved).mode & 0o777, 0o600)
+  t.match(readFileSync(saved, 'utf8'), record.migration_id)
+})
+
 t.test('migrate-portfolio stops at a run that does not end cleanly', async t => {
   const clean = { status: 'completed', done: 2, failed: 0, stopped: 0, dry_run: null }
   const looked = { would_change: 2, in_ledger: 0, differs: 0, refused: 0, unknown: 0, findings: [] }
