@@ -241,6 +241,11 @@ t.test('a file that is not a statement, or names no known lender, is refused', a
   t.equal(await refused('gateway_x/statement?lender=LENDER_02', HEADER), 404)
   t.equal(await refused('gateway_a/statement?lender=LENDER_02', `${HEADER}\n`), 400)
   t.equal(await refused('gateway_a/statement?lender=LENDER_02', 'a,b\n1,2\n'), 400)
+  const twice = `${HEADER.replace('fee', 'Amount')}\n1,2,INR,captured,2026-02-05T10:00:00Z,3,,,,`
+  t.match(await upload(service.url, 'gateway_a/statement?lender=LENDER_02', twice), {
+    status: 400,
+    body: { detail: 'Line 1: column 6 repeats Amount' },
+  })
   const { rows } = await sql`select from core.gateway_window`.execute(service.db)
   t.equal(rows.length, 0)
 })

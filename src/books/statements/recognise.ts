@@ -2,6 +2,7 @@ import { withoutEmptyEnd } from '../../csv/fields.ts'
 import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
 import { columnsOf, plainName } from '../../csv/header.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
+import { UnreadableFile } from '../../csv/unreadable-file.ts'
 import { type Format, filled } from './format.ts'
 import { gatewayAPayments, gatewayASettlements } from './gateway-a-exports.ts'
 import { gatewayBEvents, gatewayBSummary } from './gateway-b-exports.ts'
@@ -74,10 +75,24 @@ export type Place = {
 export function recogniseHeader(header: CsvRow, { gateway, others, templateUrl }: Place): Layout {
   const { cells } = header
   const layout = recognise(cells, gateway)
-  if (layout !== undefined) return layout
+  if (layout !== undefined) {
+    refuseRepeated(header, layout)
+    return layout
+  }
   refuseOtherTypes(cells, `a report of ${gateway}`, [...ofOtherGateways(gateway), ...others])
   columnsOf(header, statementFile, templateUrl)
   throw new Error('a header with all columns of the template is recognised')
+}
+
+/** Nobody can tell which of two amounts is meant. */
+function refuseRepeated({ line, cells }: CsvRow, { fields }: Layout) {
+  const columns = withoutEmptyEnd(cells).map(plainName)
+  const at = columns.findIndex((name, at) => {
+    const first = columns.indexOf(name)
+    return first < at && fields[first] !== ''
+  })
+  if (at !== -1)
+    throw new UnreadableFile(`Line ${line}: column ${at + 1} repeats ${shown(cells[at])}`)
 }
 
 function ofOtherGateways(gateway: string): FileType[] {
