@@ -146,15 +146,18 @@ t.test(
 t.test('no span contains a name, a number or a path', async t => {
   const otlp = await otlpReceiver(t)
   const { call, close } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint })
-  await operate(call, 'CLIENT_CREATE', CLIENT)
-  await operate(call, 'CLIENT_CREATE', CLIENT)
-  await operate(call, 'CLIENT_UPDATE', { externalId: 'C-1', firstname: 'Florence' })
-  await call('GET', '/api/ledger/operations?external_id=C-1')
+  // No path of the ledger takes this id.
+  const externalId = 'C/1 ज्ञ'
+  await operate(call, 'CLIENT_CREATE', { ...CLIENT, externalId })
+  await operate(call, 'CLIENT_CREATE', { ...CLIENT, externalId })
+  await operate(call, 'CLIENT_UPDATE', { externalId, firstname: 'Florence' })
+  await call('GET', `/api/ledger/operations?external_id=${encodeURIComponent(externalId)}`)
   await call('GET', '/api/nowhere/Zebedee')
   await close()
   await otlp.named('attempt CLIENT_UPDATE', 'GET none')
   const text = JSON.stringify(otlp.spans)
-  for (const secret of ['Zebedee', 'Quux', 'Florence', '9812345678', 'C-1', 'token-for-tests'])
+  const ids = [externalId, 'C%2F1', 'ज्ञ', encodeURIComponent('ज्ञ')]
+  for (const secret of ['Zebedee', 'Quux', 'Florence', '9812345678', ...ids, 'token-for-tests'])
     t.notOk(text.includes(secret), secret)
 })
 
