@@ -60,6 +60,11 @@ export function begin(
     origin: claim.origin,
     key,
     takesEqualAsDone: claim.takesEqualAsDone,
+    get mayStillRun() {
+      // The ledger refuses under a key only once no other call under it runs.
+      const isRefused = calls.written()?.outcome === 'refused'
+      return !isRefused && (claim.mayStillRun || calls.mayHaveArrived())
+    },
     kept,
     async keep<T>(name: string, read: () => Promise<T>) {
       if (!claim.mayStillRun || kept[name] === undefined) kept[name] = await read()
@@ -89,17 +94,17 @@ export async function look(current: CurrentAttempt): Promise<Held> {
 }
 
 export function ended(
-  { claim, key, calls, attempt }: CurrentAttempt,
+  { claim, key, attempt }: CurrentAttempt,
   answer: Answer | Refusal | null,
   decision: Decision,
 ): Ended {
-  const { kept } = attempt
+  const { kept, mayStillRun } = attempt
   return {
     claim,
     key,
     answer,
     kept: isEmpty(kept) ? null : kept,
-    mayHaveArrived: calls.mayHaveArrived(),
+    mayStillRun,
     decision,
   }
 }

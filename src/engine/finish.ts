@@ -31,8 +31,8 @@ export type Ended = {
   answer: Answer | Refusal | null
   /** What its write, if it was sent, depended on. */
   kept?: Kept | null
-  /** Its write was sent, and no answer shows that it changed nothing. */
-  mayHaveArrived?: boolean
+  /** As the attempt left it; otherwise as the claim found it. */
+  mayStillRun?: boolean
   decision: Decision
 }
 
@@ -150,7 +150,7 @@ const attempts = sql`
         from attempted where id not in (select id from repeated)
     )`
 
-function row({ claim, key, answer, kept, mayHaveArrived, decision }: Ended) {
+function row({ claim, key, answer, kept, mayStillRun = claim.mayStillRun, decision }: Ended) {
   const isOpen = decision.status === 'processing'
   const isCall = answer !== null && 'method' in answer
   return {
@@ -164,11 +164,8 @@ function row({ claim, key, answer, kept, mayHaveArrived, decision }: Ended) {
     next_try_ms: isOpen ? decision.nextTryMs : 0,
     look_first: isOpen ? decision.lookFirst : claim.lookFirst,
     // A new key is taken once the call under the old one has ended, unless a person or a time limit gives that call up.
-    may_still_run:
-      isOpen &&
-      (!decision.wantsNewKey || answer?.status === TOO_EARLY) &&
-      (claim.mayStillRun || mayHaveArrived === true),
-    kept: isOpen && mayHaveArrived ? kept : null,
+    may_still_run: isOpen && (!decision.wantsNewKey || answer?.status === TOO_EARLY) && mayStillRun,
+    kept: isOpen && mayStillRun ? kept : null,
     is_unknown: isOpen && decision.isUnknown,
     wants_new_key: isOpen && decision.wantsNewKey,
     counts: isOpen ? decision.countsAsAttempt : true,

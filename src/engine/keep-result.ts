@@ -77,5 +77,5 @@ function broken(ended: Ended, { message }: Error): Ended {
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
   const error = new Error(`its result could not be recorded: ${message}`)
-  return { ...ended, mayHaveArrived, decision: brokenOff(claim, error, mayHaveArrived) }
+  return { ...ended, decision: brokenOff(claim, error, mayHaveArrived) }
 }

@@ -19,6 +19,8 @@ export type Attempt = {
   key: string
   /** Of a migration: whoever made an equal effect, it is what the row asks for. */
   takesEqualAsDone: boolean
+  /** A call of this operation may still be applied: an equal effect that nothing shows to be its own is somebody else's. */
+  readonly mayStillRun: boolean
   /** What the last attempt that may have been sent had read for its write. */
   kept: Kept
   /** While the call of an earlier attempt may still run, what that one had read under this name, and otherwise what `read` finds. */

@@ -66,7 +66,7 @@ async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): P
 function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
   log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
   const decision = brokenOff(claim, error, true)
-  return { claim, key: '', answer: null, mayHaveArrived: true, decision }
+  return { claim, key: '', answer: null, mayStillRun: true, decision }
 }
 
 async function attempted(

@@ -1,9 +1,10 @@
 import { Decimal } from 'decimal.js'
 import type { Answer } from './answer.ts'
-import type { Ledger, Reader, Writer } from './client.ts'
+import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
 import { findLoanWithTransactions, findTransaction, repayLoan } from './loan-calls.ts'
+import { outcomeUnderKey } from './outcome-under-key.ts'
 import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 
 export type LedgerRepayment = {
@@ -36,26 +37,42 @@ export async function postRepayment(
   })
 }
 
-export async function heldRepayment(
-  { ledger }: { ledger: Ledger },
-  wanted: LedgerRepayment,
-): Promise<Held> {
-  const transaction = await findRepayment(ledger, wanted.loanExternalId, wanted)
+type Run = { ledger: Ledger; mayStillRun: boolean }
+
+export async function heldRepayment(run: Run, wanted: LedgerRepayment): Promise<Held> {
+  const transaction = await findRepayment(run, wanted.loanExternalId, wanted)
   if (transaction === undefined) return absent
   return comparedRepayment(transaction, wanted)
 }
 
-/** Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. */
+/**
+ * Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. While our own
+ * call may still run, one with our receipt number may be another's.
+ */
 export async function findRepayment<T extends LedgerTransaction = LedgerTransaction>(
-  ledger: Reader,
+  { ledger, mayStillRun }: Run,
   loan: string,
   { externalId, receiptNumber }: Pick<LedgerRepayment, 'externalId' | 'receiptNumber'>,
 ): Promise<T | undefined> {
   const found = await findTransaction<T>(ledger, loan, externalId)
-  if (found !== undefined) return found
+  if (found !== undefined || mayStillRun) return found
   const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
   const lost = transactions.filter(one => !one.externalId)
   return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber)) as T | undefined
+}
+
+/**
+ * What became of our own call, where an equal repayment may be another's.
+ * @returns undefined if that one is ours, or ours cannot arrive any more
+ */
+export async function ownCallBeside(
+  booked: { resourceExternalId?: string | undefined },
+  run: Run & Writer,
+  wanted: LedgerRepayment,
+): Promise<Answer | undefined> {
+  const isOurs = booked.resourceExternalId === wanted.externalId
+  if (isOurs || !run.mayStillRun) return undefined
+  return outcomeUnderKey(repayLoan(run, wanted.loanExternalId, dayFormat))
 }
 
 /** One with its receipt number that is not reversed is the same payment, whoever booked it. */

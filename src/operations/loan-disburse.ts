@@ -13,12 +13,14 @@ import { loanAnswer } from '../ledger/loan.ts'
 import {
   disburseLoan,
   findLoan,
+  findLoanAnswer,
   findLoanWithTransactions,
   findTransaction,
   type LoanWithTransactions,
   readLoan,
   readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
+import { outcomeUnderKey } from '../ledger/outcome-under-key.ts'
 import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
@@ -41,7 +43,9 @@ export const loanDisburse = operation({
   async run(attempt, data) {
     const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
       data
-    const before = await beforeTheWrite(attempt, data)
+    const before =
+      (attempt.mayStillRun ? await besideOwnCall(attempt, data) : undefined) ??
+      (await beforeTheWrite(attempt, data))
     if (before !== undefined) return before
     const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
     return disburseLoan(attempt, external_loan_id, {
@@ -56,42 +60,46 @@ export const loanDisburse = operation({
     })
   },
 
-  async find({ ledger, id }, data) {
-    const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } =
-      data
-    const disbursement =
-      (await findTransaction(ledger, external_loan_id, id)) ??
-      (await lostDisbursement(ledger, external_loan_id, utr_payment_id))
-    const isOurs =
-      disbursement !== undefined &&
-      isNotReversed(disbursement) &&
-      isSameDay(disbursement.date, actualDisbursementDate) &&
-      (transactionAmount === undefined || disbursement.amount === transactionAmount)
-    if (!isOurs) return absent
-    const loan = await findLoan(ledger, external_loan_id)
-    if (loan === undefined) return absent
-    return there({
-      ...loanAnswer(loan),
-      subResourceId: disbursement.id,
-      subResourceExternalId: id,
-      changes: {
-        status: loan.status,
-        actualDisbursementDate,
-        ...(utr_payment_id === undefined
-          ? {}
-          : {
-              paymentTypeId: disbursement.paymentDetailData?.paymentType?.id,
-              receiptNumber: utr_payment_id,
-            }),
-        ...(note === undefined ? {} : { note }),
-        ...dayFormat,
-      },
-    })
-  },
+  find,
   holds,
 })
 
-/** Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. */
+async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): Promise<Held> {
+  const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } = data
+  const disbursement =
+    (await findTransaction(ledger, external_loan_id, id)) ??
+    (mayStillRun ? undefined : await lostDisbursement(ledger, external_loan_id, utr_payment_id))
+  const isOurs =
+    disbursement !== undefined &&
+    isNotReversed(disbursement) &&
+    isSameDay(disbursement.date, actualDisbursementDate) &&
+    (transactionAmount === undefined || disbursement.amount === transactionAmount)
+  if (!isOurs) return absent
+  const loan = await findLoan(ledger, external_loan_id)
+  if (loan === undefined) return absent
+  return there({
+    ...loanAnswer(loan),
+    subResourceId: disbursement.id,
+    subResourceExternalId: id,
+    changes: {
+      status: loan.status,
+      actualDisbursementDate,
+      ...(utr_payment_id === undefined
+        ? {}
+        : {
+            paymentTypeId: disbursement.paymentDetailData?.paymentType?.id,
+            receiptNumber: utr_payment_id,
+          }),
+      ...(note === undefined ? {} : { note }),
+      ...dayFormat,
+    },
+  })
+}
+
+/**
+ * Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. While our own
+ * call may still run, one with our receipt number may be another's.
+ */
 async function lostDisbursement(ledger: Reader, loan: string, receipt: string | undefined) {
   if (receipt === undefined) return undefined
   const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
@@ -108,6 +116,20 @@ type Disbursement = {
   actualDisbursementDate: string
   transactionAmount?: number
   utr_payment_id?: string
+  note?: string
+}
+
+/** What became of our own call, where an equal disbursement may be another's; undefined if there is none. */
+async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<Answer | undefined> {
+  const { ledger, takesEqualAsDone } = attempt
+  const equal = takesEqualAsDone
+    ? await holds(attempt, wanted)
+    : await find({ ...attempt, mayStillRun: false }, wanted)
+  if (equal.state !== 'there') return undefined
+  const ours = await outcomeUnderKey(disburseLoan(attempt, wanted.external_loan_id, dayFormat))
+  if (ours !== undefined) return ours
+  const loan = await findLoanAnswer(ledger, wanted.external_loan_id)
+  return loan && { ...loan, body: equal.body }
 }
 
 async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {

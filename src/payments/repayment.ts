@@ -13,6 +13,7 @@ import { findLoan, findLoanAnswer, readLoanWithTransactions } from '../ledger/lo
 import {
   findRepayment,
   type LedgerRepayment,
+  ownCallBeside,
   postRepayment,
   repaymentAmong,
   repaymentDifferences,
@@ -45,11 +46,7 @@ const reversedAtLedger = refusedFor(
 
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
-  const isProductAsked = [...config.lenders.values()].some(lender =>
-    config.gateways.some(
-      ({ name }) => lender[name].allowedCidrs.length > 0 || lender[name].confirm,
-    ),
-  )
+  const isProductAsked = asksProduct(config)
   return operation({
     ...repaymentIntake,
     summary: 'Posts a payment to its loan',
@@ -76,8 +73,12 @@ export function repayment(db: Database, config: Config): Operation {
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
       const booked = bookedOn(loan, wanted)
       await keepPayerFee(db, transaction_id, payment)
-      if (booked !== undefined) return 'outcome' in booked ? booked : { ...found, ...booked }
-      const answer = await postRepayment(run, paymentTypeId, wanted)
+      if (booked !== undefined && 'outcome' in booked) return booked
+      const answer =
+        booked === undefined
+          ? await postRepayment(run, paymentTypeId, wanted)
+          : await ownCallBeside(booked.body, run, wanted)
+      if (answer === undefined) return { ...found, ...booked }
       if (answer.code === IN_THE_FUTURE && isPast(wanted.day, LEDGER_TIMEZONE))
         return settingRefused(answer, 'LEDGER_TIMEZONE, or the ledger’s business date,')
       if (answer.outcome === 'done')
@@ -96,6 +97,12 @@ export function repayment(db: Database, config: Config): Operation {
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
+}
+
+function asksProduct({ lenders, gateways }: Config): boolean {
+  return [...lenders.values()].some(lender =>
+    gateways.some(({ name }) => lender[name].allowedCidrs.length > 0 || lender[name].confirm),
+  )
 }
 
 function payableOn(config: Config, payment: Posted, loan: PayableLoan): { day: string } | Refusal {
@@ -150,7 +157,7 @@ function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: Payabl
 function bookedOn(
   loan: PayableLoan,
   wanted: DuePayment & LedgerRepayment,
-): { body: object } | Refusal | undefined {
+): { body: ReturnType<typeof repaymentAnswer> } | Refusal | undefined {
   const { transactions = [] } = loan
   const candidates = transactions.filter(
     one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
@@ -187,8 +194,8 @@ async function duplicate(
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
 }
 
-function postedRepayment({ ledger }: Attempt, payment: DuePayment, loanId: string) {
-  return findRepayment<Repayment>(ledger, loanId, payment)
+function postedRepayment(run: Attempt, payment: DuePayment, loanId: string) {
+  return findRepayment<Repayment>(run, loanId, payment)
 }
 
 /** On any event's day: one that arrived after the repayment was sent may name an earlier one. */
@@ -197,7 +204,7 @@ function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): bo
   return repaymentDifferences(booked, { amount, days }).length === 0
 }
 
-function repaymentAnswer(loan: LedgerLoan, booked: Repayment): object {
+function repaymentAnswer(loan: LedgerLoan, booked: Repayment) {
   return {
     ...loanAnswer(loan),
     resourceId: booked.id,

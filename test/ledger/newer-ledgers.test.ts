@@ -4,7 +4,7 @@ import { openLedger } from '../../src/ledger/client.ts'
 import { heldRepayment } from '../../src/ledger/repayment.ts'
 import { loanDisburse } from '../../src/operations/loan-disburse.ts'
 import { capturedA } from '../support/gateway-events.ts'
-import { atLedger, DAY, disbursal, ledgerLoan } from '../support/loans.ts'
+import { atLedger, DAY, disbursal, ledgerLoan, writesOn } from '../support/loans.ts'
 import { ending, listed, submit } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
 import { ledgerBody, startProxy } from '../support/proxy.ts'
@@ -84,13 +84,33 @@ t.test('what lost its external id at the ledger is found by its receipt number',
 
   const of = { loanExternalId: loan, day: DAY, amount: '100' }
   const ours = { ...of, externalId: 'gateway_a-pay_1', receiptNumber: 'pay_1' }
-  t.match(await heldRepayment({ ledger }, ours), { state: 'there' })
+  const run = { ledger, mayStillRun: false }
+  t.match(await heldRepayment(run, ours), { state: 'there' })
+  t.match(await heldRepayment({ ...run, mayStillRun: true }, ours), { state: 'absent' })
   const other = { ...of, externalId: 'gateway_a-pay_2', receiptNumber: 'pay_2' }
-  t.match(await heldRepayment({ ledger }, other), { state: 'absent' })
+  t.match(await heldRepayment(run, other), { state: 'absent' })
 
-  const attempt = { ledger, id: 'our-id' } as Attempt
-  const found = (utr_payment_id: string) =>
-    loanDisburse.find(attempt, { ...disbursal(loan), utr_payment_id })
+  const attempt = { ...run, id: 'our-id' } as Attempt
+  const found = (utr_payment_id: string, mayStillRun = false) =>
+    loanDisburse.find({ ...attempt, mayStillRun }, { ...disbursal(loan), utr_payment_id })
   t.match(await found('UTR1'), { state: 'there' })
+  t.match(await found('UTR1', true), { state: 'absent' }, 'it may be another’s')
   t.match(await found('UTR2'), { state: 'absent' })
 })
+
+t.test(
+  'a disbursement without a UTR that lost answer and external id is found by its key',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service, 'approved')
+    const body = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
+    proxy.interferences = [
+      { of: loan, on: 'writes', afterwards: true, times: 1 },
+      { of: '/transactions/external-id/', on: 'reads', status: 404, body },
+    ]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    const record = await ending(service.call, id)
+    t.match(record, { status: 'success', success_response: { subResourceId: Number } })
+    t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
+  },
+)

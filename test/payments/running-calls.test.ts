@@ -3,16 +3,18 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
-import { capturedA } from '../support/gateway-events.ts'
+import { capturedA, PAID_AT_ISO } from '../support/gateway-events.ts'
 import { endClaims } from '../support/leases.ts'
 import { lendersFile } from '../support/lenders-file.ts'
+import { matchEach } from '../support/match-each.ts'
 import { type PaymentService, paymentService } from '../support/payments.ts'
 import { startProcess } from '../support/process.ts'
-import { startProxy } from '../support/proxy.ts'
+import { ledgerBody, startProxy } from '../support/proxy.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
+const unknownTransaction = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
 const WAITS = { state: 'posting', waiting_for: 'outcome_unknown' }
 
 // Each starts two workers, one after the other.
@@ -63,6 +65,52 @@ t.test('nor once an operator has it tried again while its call still runs', asyn
   t.equal((await service.repayments()).length, 1)
 })
 
+t.test('a payment that a person books by hand while its call runs is not booked twice', async t => {
+  const behind = await behindProxy(t)
+  const { service, proxy } = behind
+  const answer = Promise.withResolvers<void>()
+  proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
+  await postedByDoomed(t, behind)
+  const byHand = await bookedByHand(service)
+  await worker(t, behind)
+  t.match(await ended(service), { state: 'posted', ledger_transaction_id: byHand })
+  answer.resolve()
+  await until(async () => proxy.underWay === 0, 'the first call arrives')
+  matchEach(t, await booked(service), [{ id: Number(byHand) }])
+})
+
+t.test('what a person books by hand is not taken for a call that lost its answer', async t => {
+  const behind = await behindProxy(t)
+  const { service, proxy } = behind
+  proxy.interferences = [
+    { of: 'pay_1', on: 'writes', hangs: true, afterwards: true, times: 1 },
+    { of: 'pay_1', on: 'reads', status: 404, body: unknownTransaction },
+  ]
+  await postedByDoomed(t, behind)
+  const [ours] = await booked(service)
+  await bookedByHand(service)
+  await worker(t, behind)
+  t.match(await ended(service), { state: 'posted', ledger_transaction_id: String(ours?.id) })
+})
+
+t.test('once the ledger has refused its call, nothing of it may still arrive', async t => {
+  const behind = await behindProxy(t)
+  const { service, proxy } = behind
+  const refused = ledgerBody(403, 'error.msg.loan.transaction.not.allowed')
+  proxy.interferences = [
+    { of: 'pay_1', on: 'writes', status: 503, times: 1 },
+    { of: 'pay_1', on: 'writes', status: 403, body: refused, times: 1 },
+    { of: 'gateway_a-pay_1', on: 'reads', status: 503, spares: 1, times: 1 },
+  ]
+  const doomed = await worker(t, behind, { LEDGER_TIMEOUT_MS: '500' })
+  await received(service)
+  await until(async () => (await attempts(service)) > 1, 'its second attempt ends')
+  await doomed.close()
+  t.match((await service.payment('pay_1')).payment, WAITS, 'the look after the refusal failed')
+  await reviewer(t, behind)
+  t.match(await ended(service), { state: 'suspense', reason: 'awaiting_review' })
+})
+
 t.test('a payment that a killed worker had not sent is refused at once', async t => {
   const behind = await behindProxy(t)
   const { service, proxy } = behind
@@ -74,6 +122,28 @@ t.test('a payment that a killed worker had not sent is refused at once', async t
   await reviewer(t, behind)
   t.match(await ended(service), { state: 'suspense', reason: 'awaiting_review' })
 })
+
+/** Without an external id, as people book. Its number at the ledger. */
+async function bookedByHand(service: PaymentService): Promise<string> {
+  const { body } = await service.ledgerCall(
+    'POST',
+    '/loans/external-id/L-1/transactions?command=repayment',
+    {
+      transactionDate: PAID_AT_ISO.slice(0, 10),
+      dateFormat: 'yyyy-MM-dd',
+      locale: 'en',
+      transactionAmount: 1_000,
+      receiptNumber: 'pay_1',
+      paymentTypeId: 1,
+    },
+  )
+  return String(body.resourceId)
+}
+
+async function booked(service: PaymentService) {
+  const { transactions } = await service.books()
+  return transactions.filter(one => one.type === 'repayment' && !one.reversed)
+}
 
 type Behind = Awaited<ReturnType<typeof behindProxy>>
 
@@ -116,7 +186,7 @@ const reviewer = (t: Test, behind: Behind) =>
     LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a: { posting: 'review' } } }),
   })
 
-async function worker(t: Test, { service, proxy }: Behind, changes: object) {
+async function worker(t: Test, { service, proxy }: Behind, changes: object = {}) {
   const env = testEnv(service.databaseUrl, proxy.url, { ROLE: 'worker', ...changes })
   const role = await startRole(readConfig(env), logger('silent'))
   t.teardown(() => role.close())

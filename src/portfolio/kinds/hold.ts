@@ -13,6 +13,7 @@ export function hold(looker: Looker, { id, operationType, data }: NewOperation):
     // Unused, because nothing is written.
     key: '',
     takesEqualAsDone: true,
+    mayStillRun: false,
     kept: {},
     keep: (_name, read) => read(),
     seen: null,

@@ -10,6 +10,7 @@ import { readLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import {
   heldRepayment,
   type LedgerRepayment,
+  ownCallBeside,
   postRepayment,
   receiptOf,
   receiptsOf,
@@ -73,7 +74,8 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
     if (loan.outcome === 'refused') return loan
     const { transactions = [], currency } = loan.body
     const held = repaymentAmong(transactions, repayment)
-    if (held.state === 'there') return { ...loan, body: held.body }
+    if (held.state === 'there')
+      return (await ownCallBeside(held.body, run, repayment)) ?? { ...loan, body: held.body }
     if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
     known = { currency, receipts: receiptsOf(transactions) }
   }
