@@ -188,13 +188,13 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
 $$;
 
 -- The refusal that still holds once a payment has new events. One that is being retried is retried at once, and one that
--- was based on the events is decided again. The others stay with the operator: the seven days are over, or the operator
--- marked the repayment as failed.
-create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz) returns text
+-- was based on the events is decided again. The others stay with the operator: the seven days are over, the operator marked
+-- the repayment as failed, or reopened the payment.
+create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz, is_reopened boolean) returns text
   language sql immutable parallel safe as $$
   select case when next_try_at is null
-                   and refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch',
-                                          'amount_invalid')
+                   and (is_reopened or refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch',
+                                                              'currency_mismatch', 'amount_invalid'))
               then refused_reason end
 $$;
 

@@ -135,7 +135,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
            is_captured = s.is_captured, is_verified = s.is_verified,
            problem = s.problem, disagreement = s.disagreement, unconfirmed = s.unconfirmed,
            source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.hints,
-           refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at) else t.refused_reason end,
+           refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null)
+                               else t.refused_reason end,
            next_try_at = case when has_news then null else t.next_try_at end
       from summary s
      where s.was_made and s.is_known
@@ -276,3 +277,4 @@ $$;
 -- No longer called, now that the functions above are replaced.
 drop function if exists core.is_booked_unread(text, text);
 drop function if exists core.booked_unread(text, text[]);
+drop function if exists core.standing_refusal(text, timestamptz);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { startWithAccounts } from '../support/admin.ts'
-import { capturedA, refundA } from '../support/gateway-events.ts'
+import { capturedA, eventA, refundA } from '../support/gateway-events.ts'
 import { waitingTransaction } from '../support/locks.ts'
 import { withLedger } from '../support/payments.ts'
 import { withReadback } from '../support/readback.ts'
@@ -208,4 +208,19 @@ t.test('nor is a reopened payment posted by itself once what held it is gone', a
   await sql`select core.settle('gateway_a', array['pay_gone'], true)`.execute(service.db)
   await service.batch()
   t.same(await fate('pay_gone'), ['suspense', 'refund', null])
+})
+
+t.test('nor once a new event no longer has the fault for which it was held', async t => {
+  await service.webhook('gateway_a', capturedA({ id: 'pay_right', loan: 'L-1' }), {
+    lender: 'LENDER_06',
+  })
+  await service.batch()
+  t.same(await fate('pay_right'), ['suspense', 'lender_mismatch', null])
+  await decide('pay_right', DISMISS)
+  await decide('pay_right', { outcome: 'reopen', note: 'x' })
+  await sent(eventA('order.paid', { id: 'pay_right', loan: 'L-1' }))
+  t.same(await fate('pay_right'), ['suspense', 'lender_mismatch', null])
+  await assign('pay_right', 'L-1')
+  await service.batch()
+  t.same(await fate('pay_right'), ['posted', null, null])
 })
