@@ -41,7 +41,7 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
         from core.transaction t
         join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, difference text, amount numeric) using (id, operation_id)
        where t.state = 'posted'
-       order by t.gateway_payment_id, t.gateway for update of t
+       order by t.gateway, t.gateway_payment_id for update of t
     )
     update core.transaction t
        set read_back_at = now(), difference = held.difference, ledger_amount = held.amount
@@ -61,7 +61,7 @@ async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; rea
         from core.transaction t
         join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, reason text, detail text) using (id, operation_id)
        where t.state = 'posted'
-       order by t.gateway_payment_id, t.gateway for update of t
+       order by t.gateway, t.gateway_payment_id for update of t
     )
     update core.transaction t
        set state = 'waiting', reason = null, posted_at = null, ledger_transaction_id = null, difference = null,

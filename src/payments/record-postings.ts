@@ -70,7 +70,8 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
     ), held as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
-       order by t.gateway_payment_id, t.gateway for update of t
+       -- As whoever settles payments of several gateways locks them.
+       order by t.gateway, t.gateway_payment_id for update of t
     )
     update core.transaction t
        set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,

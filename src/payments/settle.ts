@@ -5,5 +5,5 @@ export async function settle(trx: Trx, payments: { id: string }[]): Promise<void
   await sql`
     select core.settle(gateway, array_agg(gateway_payment_id), false)
       from core.transaction where id = any(${payments.map(({ id }) => id)}::uuid[])
-     group by gateway`.execute(trx)
+     group by gateway order by gateway`.execute(trx)
 }

@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
+import type { Final } from '../../src/engine/finish.ts'
+import { recordPostings } from '../../src/payments/record-postings.ts'
+import { capturedA, successB } from '../support/gateway-events.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { waitingTransaction } from '../support/locks.ts'
 import { ending, submit } from '../support/operations.ts'
 import { paymentService } from '../support/payments.ts'
+import { untilSessionsWait } from '../support/sessions.ts'
 import { until } from '../support/until.ts'
 
 t.test('a live result overtakes a refused repayment that waits to settle its payment', async t => {
@@ -29,3 +32,37 @@ t.test('a live result overtakes a refused repayment that waits to settle its pay
   }, 'the payment is settled')
   t.match(payment, { reason: 'loan_not_active' })
 })
+
+t.test(
+  'results of several gateways lock payments in the order in which they are settled',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.call('POST', '/api/ledger/pause', { reason: 'x' })
+    await service.webhook('gateway_b', successB({ id: 'pay_1', loan: 'L-1' }), {
+      lender: 'LENDER_02',
+    })
+    await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: 'L-1' }), {
+      lender: 'LENDER_02',
+    })
+    await service.batch()
+    const { rows } = await sql<Final['claim']>`
+    select id, operation_type as "operationType", origin, subject, data from loanops.operation`.execute(
+      service.db,
+    )
+    const ended = rows.map(
+      (claim): Final => ({ claim, decision: { status: 'success', response: { resourceId: 1 } } }),
+    )
+    let recording: Promise<unknown> | undefined
+    await service.db.transaction().execute(async trx => {
+      await sql`
+      select from core.transaction where gateway = 'gateway_a' for update`.execute(trx)
+      recording = service.db.transaction().execute(other => recordPostings(other, ended))
+      await untilSessionsWait(service.db)
+      const { rows: free } = await sql`
+      select from core.transaction where gateway = 'gateway_b' for update skip locked`.execute(trx)
+      t.equal(free.length, 1)
+    })
+    await recording
+  },
+)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { booksOf } from '../support/books.ts'
 import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/migrate.ts'
+import { withLedger } from '../support/payments.ts'
 import { startProxy } from '../support/proxy.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -47,6 +48,51 @@ t.test('a run whose row is cancelled at a later step waits for the call under wa
   await service.call('POST', `/api/migration/${id}/retry`)
   t.match(await ended(service, id), { status: 'completed', done: 1, failed: 0 })
 })
+
+t.test('a cancel waits for the end of a failed row without holding up that end', async t => {
+  const service = await startTestService(t)
+  await withLedger(service).loan('L-1')
+  // The later line comes first, and fails: the loan was not disbursed then.
+  const rows = [
+    { payment_reference: 'p-2', transaction_date: '2026-02-12' },
+    { payment_reference: 'p-3', transaction_date: '2023-02-05' },
+  ]
+  await sql`
+    create function public.hold_row() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock_shared(1);
+      return new;
+    end $$;
+    create trigger hold_row before update on loanops.migration_row
+      for each row when (new.state = 'failed') execute function public.hold_row()`.execute(
+    service.db,
+  )
+  const { migration_id: id } = (await uploadCsv(service, 'repayments', repaymentsCsv(...rows))).body
+  let cancel: ReturnType<TestService['call']> | undefined
+  await service.db.transaction().execute(async trx => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
+    await sql`select pg_advisory_xact_lock(1)`.execute(trx)
+    const begun = await service.call('POST', '/api/migration/run', { migration_id: id })
+    t.match(begun, { status: 202 })
+    await until(async () => (await waiting(service)) >= 1, 'the end of line 3 waits')
+    cancel = service.call('POST', `/api/migration/${id}/cancel`)
+    await until(async () => (await waiting(service)) >= 2, 'the cancel waits')
+    const { rows: free } = await sql`
+      select from loanops.migration_row where migration_id = ${id} and line = 2 for update skip locked`.execute(
+      trx,
+    )
+    t.equal(free.length, 1)
+  })
+  t.match(await cancel, { status: 202 })
+})
+
+/** How many sessions wait for a lock. */
+async function waiting({ db }: TestService): Promise<number> {
+  const { rows } = await sql`
+    select from pg_locks l join pg_stat_activity a using (pid)
+     where not l.granted and a.datname = current_database()`.execute(db)
+  return rows.length
+}
 
 async function behindProxy(t: Test) {
   const proxy = await startProxy(t)

@@ -27,10 +27,11 @@ async function takeBack(trx: Trx, id: string) {
     select from loanops.migration_row
      where migration_id = ${id} and state = 'running' order by line for update`.execute(trx)
   await sql`
-    delete from loanops.operation o
-     using loanops.migration_step s
-     where s.migration_id = ${id} and s.operation_id = o.id
-       and o.status = 'processing' and o.attempt = 0`.execute(trx)
+    delete from loanops.operation where id = any(array(
+      select o.id
+        from loanops.migration_step s join loanops.operation o on o.id = s.operation_id
+       where s.migration_id = ${id} and o.status = 'processing' and o.attempt = 0
+       order by o.id for update of o))`.execute(trx)
   await sql`
     update loanops.migration_row r set state = 'valid'
      where migration_id = ${id} and state = 'running'

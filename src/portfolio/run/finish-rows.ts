@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Final } from '../../engine/finish.ts'
+import { lockRun } from './run-lock.ts'
 
 type RowState = 'done' | 'failed' | 'stopped'
 
@@ -9,18 +10,27 @@ export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState
   const ours = ended.filter(({ claim }) => claim.origin === 'migration')
   const counts = new Map<RowState, number>()
   if (ours.length === 0) return counts
+  const ids = ours
+    .filter(({ decision }) => decision.status === 'failed')
+    .map(({ claim }) => claim.id)
+  await lockRunsOf(trx, ids)
   const finished = await recordResults(trx, ours)
-  const failed = finished.filter(({ state }) => state === 'failed')
-  if (failed.length > 0) {
-    const ids = ours
-      .filter(({ decision }) => decision.status === 'failed')
-      .map(({ claim }) => claim.id)
+  if (finished.some(({ state }) => state === 'failed')) {
     finished.push(...(await stopOthers(trx, ids)))
     await removeWaiting(trx, finished)
   }
   await count(trx, finished)
   for (const { state } of finished) counts.set(state, (counts.get(state) ?? 0) + 1)
   return counts
+}
+
+/** A failed row changes others, which a cancel or the next feed may be locking in an order of their own. */
+async function lockRunsOf(trx: Trx, operationIds: string[]): Promise<void> {
+  if (operationIds.length === 0) return
+  const { rows } = await sql<{ id: string }>`
+    select distinct migration_id as id from loanops.migration_step
+     where operation_id = any(${operationIds}) order by migration_id`.execute(trx)
+  for (const { id } of rows) await lockRun(trx, id)
 }
 
 type FinishedRow = { migrationId: string; line: number; state: RowState }
@@ -35,6 +45,12 @@ async function recordResults(trx: Trx, ours: Final[]): Promise<FinishedRow[]> {
       select s.migration_id, s.line, s.is_last, e.error
         from json_to_recordset(${JSON.stringify(ends)}) as e (id uuid, error text)
         join loanops.migration_step s on s.operation_id = e.id
+    ), locked as (
+      -- As a cancel locks them.
+      select r.migration_id, r.line
+        from ended join loanops.migration_row r using (migration_id, line)
+       where r.state = 'running'
+       order by r.migration_id, r.line for no key update of r
     )
     update loanops.migration_row r
        set state = case
@@ -48,7 +64,7 @@ async function recordResults(trx: Trx, ours: Final[]): Promise<FinishedRow[]> {
              else 'valid'
            end,
            reason = ended.error
-      from ended
+      from ended join locked using (migration_id, line)
      where r.migration_id = ended.migration_id and r.line = ended.line and r.state = 'running'
     returning r.migration_id as "migrationId", r.line, r.state`.execute(trx)
   return rows.filter(({ state }) => state === 'done' || state === 'failed') as FinishedRow[]
@@ -102,11 +118,13 @@ const isBegun = sql`exists (
 async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
   const rows = finished.filter(({ state }) => state !== 'done')
   await sql`
-    delete from loanops.operation o
-     using json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer),
-           loanops.migration_step s
-     where s.migration_id = r."migrationId" and s.line = r.line and o.id = s.operation_id
-       and o.status = 'processing' and o.attempt = 0`.execute(trx)
+    delete from loanops.operation where id = any(array(
+      select o.id
+        from json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer)
+        join loanops.migration_step s on s.migration_id = r."migrationId" and s.line = r.line
+        join loanops.operation o on o.id = s.operation_id
+       where o.status = 'processing' and o.attempt = 0
+       order by o.id for update of o))`.execute(trx)
 }
 
 /** Last, because others wait for the lock on the migration's row until we commit. */
