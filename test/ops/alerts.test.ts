@@ -43,6 +43,15 @@ t.test('no alert fires on a healthy system, and one does when part of it is down
     ])
   }
 
+  for (const seconds of [-6, 6]) {
+    const line = /^(loanops_clock_difference_seconds) .*$/m
+    const skewed = idle.map(({ instance, text }) => ({
+      instance,
+      text: instance === 'worker-1' ? text.replace(line, `$1 ${seconds}`) : text,
+    }))
+    t.same(after(skewed), ['LoanopsClockDiffers'], `a clock that differs by ${seconds} s`)
+  }
+
   await stopLedger()
   for (let i = 0; i < 5; i++)
     await call('POST', '/api/ledger/operate', {

@@ -97,6 +97,10 @@ function parse(expression: string, history: History): Series {
       const inner = parenthesized()
       return minute => (inner(minute).length === 0 ? [{ labels: {}, value: 1 }] : [])
     }
+    if (name === 'abs') {
+      const inner = parenthesized()
+      return minute => inner(minute).map(one => ({ ...one, value: Math.abs(one.value) }))
+    }
     if (name === 'histogram_quantile') return quantileOfBuckets()
     if (name === 'quantile_over_time') {
       for (const token of ['(', '0.5', ',']) expect(token)
