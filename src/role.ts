@@ -41,8 +41,13 @@ import { allCounters, allReports, prepareAll, startWorker, type Worker } from '.
  * gateways and dry runs may wait for one.
  */
 const MAX_CONCURRENT_LONG_STATEMENTS = 5
-/** Part of the 25 s that a stop may take; the rest is for recording the outcomes of the last calls. */
-const CALLS_MAY_FINISH_MS = 18_000
+/** Long enough for a ledger that answers: whatever a read was for is done again after the stop. */
+const READS_MAY_FINISH_MS = 3_000
+/**
+ * Fineract's own retries take over 3 s. A busy machine may need the rest of the 25 s that a stop may take, to record the
+ * outcomes of the last calls.
+ */
+const CALLS_MAY_FINISH_MS = 15_000
 
 type Service = { url: string; close(): Promise<void> }
 
@@ -125,6 +130,7 @@ type Parts = {
 }
 
 async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Promise<void> {
+  const endReads = setTimeout(() => ledger.endReads(), READS_MAY_FINISH_MS)
   // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
   const cutOff = setTimeout(() => {
     void ledger.cutOff()
@@ -132,6 +138,7 @@ async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Pro
     slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
   }, CALLS_MAY_FINISH_MS)
   await Promise.all([app?.close(), worker?.stop()])
+  clearTimeout(endReads)
   clearTimeout(cutOff)
   await ledger.close()
   await Promise.all(parts.watching.map(job => job.stop()))

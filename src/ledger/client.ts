@@ -10,6 +10,7 @@ import {
   type Verdict,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
+import { openEndable } from './endable.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traceLedgerCall } from './trace-ledger-call.ts'
@@ -50,6 +51,8 @@ export type Ledger = Reader & {
   breaker: Breaker
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
+  /** Ends the reads that are under way, other than those for callers. */
+  endReads(): void
   cutOff(): Promise<void>
 }
 
@@ -64,10 +67,12 @@ export function openLedger(
   const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
   const listeners: ((answer: Answer) => void)[] = []
   const breaker = openBreaker()
+  const reads = openEndable()
 
   return {
     async read<Body>(path: LedgerPath, trace?: Trace) {
-      return reading<Body>(await call({ method: 'GET', path }, classifyRead, trace))
+      const answer = reads.run(signal => call({ method: 'GET', path, signal }, classifyRead, trace))
+      return reading<Body>(await answer)
     },
     forCaller: signal => ({
       async read<Body>(path: LedgerPath) {
@@ -79,7 +84,8 @@ export function openLedger(
       return call(request, received => classifyWrite(received, promisedId), trace)
     },
     async probe() {
-      const { outcome } = await breaker.untilAnsweredOrReachable(call(MINIMAL, classifyRead))
+      const probe = reads.run(signal => call({ ...MINIMAL, signal }, classifyRead))
+      const { outcome } = await breaker.untilAnsweredOrReachable(probe)
       return outcome === 'done'
     },
     async abandonHungCalls(ms) {
@@ -91,6 +97,7 @@ export function openLedger(
     breaker,
     onAnswer: listener => void listeners.push(listener),
     close: () => each(({ close }) => close()),
+    endReads: reads.end,
     cutOff: () => each(({ cutOff }) => cutOff()),
   }
 
