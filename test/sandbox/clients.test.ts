@@ -56,3 +56,13 @@ t.test('a locale needs a valid language, and a valid country if it names one', a
   t.strictSame(codes(await create({ locale: 'xx_XX' })), [400, code, code])
   t.equal((await create({ locale: 'en_IN' })).status, 200)
 })
+
+t.test('blanks around a mobile number or an e-mail address are kept', async t => {
+  const { call, create, update } = await setup(t)
+  await create({ mobileNo: '+91 ' })
+  t.match(await call('GET', PATH), { body: { mobileNo: '+91 ' } })
+  await update({ mobileNo: ' +92 ', emailAddress: 'a@example.in ' })
+  t.match(await call('GET', PATH), { body: { mobileNo: ' +92 ', emailAddress: 'a@example.in ' } })
+  await update({ mobileNo: ' ' })
+  t.notOk('mobileNo' in (await call('GET', PATH)).body, 'blanks alone are none')
+})

@@ -3,7 +3,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { plainIntegerOf } from '../fields/number.ts'
-import { isSent, textAsSent, textOf, trueOf } from '../fields/text.ts'
+import { isSent, textOf, trueOf } from '../fields/text.ts'
 import { fieldError } from '../http/refusal.ts'
 import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
@@ -75,7 +75,7 @@ function change(client: Client, body: Body) {
   const changes: Record<string, unknown> = {}
   for (const name of TEXTS) {
     if (!isSent(body, name)) continue
-    const text = (textAsSent(body, name) ?? '').trim()
+    const text = textOf(body, name) ?? ''
     // Clearing an empty field counts as a change too.
     if (text === client[name]) continue
     changes[name] = text
