@@ -56,6 +56,7 @@ export function startRole(
   log: FastifyBaseLogger,
   stopping?: AbortSignal,
 ): Promise<Service> {
+  for (const warning of config.warnings) log.warn(warning)
   return whenUp(() => startParts(config, log), log, stopping)
 }
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { readClientSettings, readConfig } from '../src/config/config.ts'
 import { Settings } from '../src/config/settings.ts'
 import { warnOfWideProxies } from '../src/http/warn-of-wide-proxies.ts'
+import { callbackSecret } from './support/callback-secret.ts'
 import { lendersFile } from './support/lenders-file.ts'
 import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'
@@ -59,7 +60,7 @@ t.test(
 )
 
 t.test('an administrator’s name and password are set together, or not at all', async t => {
-  matchEach(t, complaints({ ADMIN_PASSWORD: 'a long pass phrase' }), [
+  matchEach(t, complaints({ ADMIN_PASSWORD: 'a pass phrase for tests' }), [
     /^ADMIN_USERNAME is missing.*Example: ADMIN_USERNAME=admin$/,
   ])
   matchEach(t, complaints({ ADMIN_USERNAME: 'admin' }), [/^ADMIN_PASSWORD is missing/])
@@ -86,15 +87,16 @@ t.test('blanks are not a secret, and no password is longer than login accepts', 
 })
 
 t.test('blanks and line breaks at the ends of a setting are not part of it', async t => {
+  const secret = 'a-secret-of-32-characters-for-tests'
   const { LEDGER_PASSWORD, LEDGER_TENANT, JWT_SECRET } = readConfig(
     env({
       LEDGER_PASSWORD: ' password\n',
       LEDGER_TENANT: 'default ',
-      JWT_SECRET: `${'j'.repeat(32)}\r\n`,
+      JWT_SECRET: `${secret}\r\n`,
     }),
   )
   t.same([LEDGER_PASSWORD, LEDGER_TENANT], ['password', 'default'])
-  t.same(JWT_SECRET, ['j'.repeat(32)])
+  t.same(JWT_SECRET, [secret])
 })
 
 t.test('an invisible character stops the start, with the setting’s name alone', async t => {
@@ -137,16 +139,16 @@ t.test('a setting that becomes a header has only characters that headers may hav
 })
 
 t.test('a token’s name does not count towards its length', async t => {
-  for (const INTERNAL_TOKEN of ['ops-desk-1:only-15-letters', 'los:a-long-random-text,ops:short'])
+  for (const INTERNAL_TOKEN of ['ops-desk-1:only-15-letters', 'los:a-token-for-a-test,ops:short'])
     matchEach(t, complaints({ INTERNAL_TOKEN }), [/^INTERNAL_TOKEN is invalid/], INTERNAL_TOKEN)
   const { INTERNAL_TOKEN } = readConfig(
     env({
-      INTERNAL_TOKEN: 'los:a-long-random-text, A:long-random-text, a23456789-123456789_1:long-text',
+      INTERNAL_TOKEN: 'los:a-token-for-a-test, A:token-of-a-test, a23456789-123456789_1:long-text',
     }),
   )
   t.same(INTERNAL_TOKEN, [
-    { caller: 'los', token: 'a-long-random-text' },
-    { caller: null, token: 'A:long-random-text' },
+    { caller: 'los', token: 'a-token-for-a-test' },
+    { caller: null, token: 'A:token-of-a-test' },
     { caller: null, token: 'a23456789-123456789_1:long-text' },
   ])
 })
@@ -195,12 +197,26 @@ t.test('an empty setting counts as unset', async t => {
 })
 
 t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
-  for (const TRUST_PROXY of ['true', '0.0.0.0/0', '10.0.0.0/8, ::/0'])
-    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY is invalid/], TRUST_PROXY)
-  t.same(readConfig(env({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' })).TRUST_PROXY, [
-    '10.0.0.0/8',
-    '127.0.0.1',
+  for (const TRUST_PROXY of [
+    'true',
+    '0.0.0.0/0',
+    '10.0.0.0/8, ::/0',
+    '0.0.0.0/1,128.0.0.0/1',
+    '128.0.0.0/2, 0.0.0.0/1, 192.0.0.0/3, 224.0.0.0/3',
+    '::ffff:0.0.0.0/96',
+    '::/1',
+    '2000::/4,3000::/4',
   ])
+    matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY is invalid/], TRUST_PROXY)
+  for (const TRUST_PROXY of [
+    '10.0.0.0/8, 127.0.0.1',
+    '0.0.0.0/1, 192.0.0.0/2',
+    'fc00::/7,fe80::1%eth0',
+  ])
+    t.same(
+      readConfig(env({ TRUST_PROXY })).TRUST_PROXY,
+      TRUST_PROXY.split(',').map(one => one.trim()),
+    )
 })
 
 t.test('a network in TRUST_PROXY that holds more than proxies is warned of', async t => {
@@ -210,6 +226,110 @@ t.test('a network in TRUST_PROXY that holds more than proxies is warned of', asy
   t.same(lines, [])
   warnOfWideProxies({ warn }, ['10.0.0.5', '10.0.0.0/8', 'fd00::/32'])
   matchEach(t, lines, [/^TRUST_PROXY trusts whoever calls from 10\.0\.0\.0\/8, fd00::\/32:/])
+})
+
+t.test('allowedCidrs that hold everybody stop the start, because they prove nothing', async t => {
+  for (const allowedCidrs of [
+    ['0.0.0.0/0'],
+    ['0.0.0.0/1', '10.0.0.0/8', '128.0.0.0/1'],
+    ['::/0'],
+  ]) {
+    const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs } } })
+    matchEach(t, complaints({ LENDERS_FILE }), [
+      /\/LENDER_02\/gateway_a: allowedCidrs hold every address/,
+    ])
+  }
+})
+
+t.test(
+  'a secret that our own messages print, or one repeated character, stops the start',
+  async t => {
+    const both = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'a pass phrase for tests' }
+    const rest = {
+      GATEWAY_A_API_URL: 'https://a.example/v1',
+      GATEWAY_A_API_KEY: 'key',
+      GATEWAY_A_API_SECRET: 'of-a',
+      GATEWAY_B_API_URL: 'https://b.example/pg',
+      GATEWAY_B_API_KEY: 'key',
+      GATEWAY_B_API_SECRET: 'of-b',
+      CALLBACK_URL: 'https://los.example',
+      CALLBACK_SECRET: callbackSecret(),
+      ...both,
+    }
+    const zeros = `whsec_${Buffer.alloc(24).toString('base64')}`
+    for (const [name, repeated] of [
+      ['DATABASE_URL', 'postgres://loanops:aaaa@localhost/loanops'],
+      ['INTERNAL_TOKEN', `los:${'a'.repeat(32)}`],
+      ['JWT_SECRET', 'a'.repeat(32)],
+      ['ADMIN_PASSWORD', 'é'.repeat(12)],
+      ['LEDGER_PASSWORD', '00'],
+      ['GATEWAY_A_WEBHOOK_SECRET', 'a-real-secret, xxxx'],
+      ['GATEWAY_A_API_SECRET', 'ss'],
+      ['GATEWAY_B_API_SECRET', 'ss'],
+      ['CALLBACK_SECRET', `${callbackSecret()},${zeros}`],
+    ] as const) {
+      matchEach(
+        t,
+        complaints({ ...rest, [name]: Settings.properties[name].examples[0] }),
+        [new RegExp(`^${name} holds the secret of our own example`)],
+        name,
+      )
+      matchEach(
+        t,
+        complaints({ ...rest, [name]: repeated }),
+        [new RegExp(`^${name} holds a secret that is one character repeated`)],
+        name,
+      )
+    }
+    const own = { gateway_a: { secretEnv: 'OWN', apiKeyEnv: 'KEY', apiSecretEnv: 'API' } }
+    const LENDERS_FILE = lendersFile(t, { LENDER_02: own })
+    const named = { ...rest, LENDERS_FILE, OWN: 'own', KEY: 'k', API: 's' }
+    t.same(complaints(named), [])
+    matchEach(t, complaints({ ...named, OWN: 'webhook-secret' }), [
+      /OWN holds the secret of our own/,
+    ])
+    matchEach(t, complaints({ ...named, API: 'xxxx' }), [
+      /API holds a secret that is one character/,
+    ])
+  },
+)
+
+t.test('secrets that are the same, or easy to read or to guess, are one warning each', async t => {
+  const warnings = (changes: NodeJS.ProcessEnv) => readConfig(env(changes)).warnings
+  t.same(warnings({}), [])
+  const secret = 'one-secret-for-everything-of-32-characters'
+  matchEach(
+    t,
+    warnings({ JWT_SECRET: `other-${secret},${secret}`, INTERNAL_TOKEN: `los:${secret}` }),
+    [/^INTERNAL_TOKEN and JWT_SECRET hold the same secret/],
+  )
+  matchEach(t, warnings({ ADMIN_USERNAME: 'Administrator', ADMIN_PASSWORD: 'administrator' }), [
+    /^ADMIN_PASSWORD is the name in ADMIN_USERNAME/,
+  ])
+  const plain = {
+    LEDGER_URL: 'http://ledger.example:8443/fineract-provider/api/v1',
+    GATEWAY_A_API_URL: 'http://a.example/v1',
+    GATEWAY_A_API_KEY: 'key',
+    GATEWAY_A_API_SECRET: 'of-a',
+    GATEWAY_B_API_URL: 'http://127.0.0.1:1/pg',
+    GATEWAY_B_API_KEY: 'key',
+    GATEWAY_B_API_SECRET: 'of-b',
+    CALLBACK_URL: 'http://los.example/callbacks',
+    CALLBACK_SECRET: callbackSecret(),
+    CALLBACK_ALLOW_HTTP: 'true',
+  }
+  matchEach(t, warnings(plain), [
+    /^LEDGER_URL uses plain HTTP: whoever is between us and ledger\.example can read the credentials/,
+    /^GATEWAY_A_API_URL uses plain HTTP/,
+    /^CALLBACK_URL uses plain HTTP: .* can read the callbacks; use HTTPS$/,
+  ])
+  t.notMatch(warnings(plain).join(), /of-a|of-b/)
+})
+
+t.test('a user or a password in LEDGER_URL stops the start, and is not repeated', async t => {
+  const lines = complaints({ LEDGER_URL: 'https://mifos:pass-1@ledger.example/api/v1' })
+  matchEach(t, lines, [/^LEDGER_URL is invalid: .*without a user or password/])
+  t.notMatch(lines[0], 'pass-1')
 })
 
 t.test('OPS_PORT is another port than PORT', async t => {
@@ -372,7 +492,7 @@ t.test('.env.example lists each setting with its default and description', async
 t.test(
   'callbacks need a secret, and plain HTTP only on this machine or where it is allowed',
   async t => {
-    const CALLBACK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+    const CALLBACK_SECRET = callbackSecret()
     const los = { CALLBACK_URL: 'https://los.example.com/callbacks' }
     t.same(complaints({ ...los, CALLBACK_SECRET }), [])
     t.match(complaints(los), [/^CALLBACK_SECRET is missing/])
@@ -392,7 +512,7 @@ t.test(
 t.test(
   'a CALLBACK_URL with a password stops the start, and the error does not repeat it',
   async t => {
-    const CALLBACK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+    const CALLBACK_SECRET = callbackSecret()
     for (const user of ['asha:pass-1', 'asha', ':pass-1']) {
       const CALLBACK_URL = `https://${user}@los.example.com/callbacks`
       const [line, ...others] = complaints({ CALLBACK_URL, CALLBACK_SECRET })

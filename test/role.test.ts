@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { type Config, readConfig } from '../src/config/config.ts'
 import type { Database } from '../src/database/database.ts'
@@ -44,6 +45,17 @@ for (const [which, breakIt] of Object.entries(BROKEN)) {
     await refusesToStart(t, readConfig(testEnv(url, LEDGER)))
   })
 }
+
+t.test('a role that starts warns of settings that are not safe', async t => {
+  const { url } = await freshDatabase(t)
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: line => void lines.push(JSON.parse(line).msg) })
+  const secret = 'one-secret-for-everything-of-32-characters'
+  const settings = { JWT_SECRET: secret, INTERNAL_TOKEN: secret, ROLE: 'worker' }
+  const service = await startRole(readConfig(testEnv(url, LEDGER, settings)), log)
+  t.teardown(() => service.close())
+  t.match(lines, [/^INTERNAL_TOKEN and JWT_SECRET hold the same secret/])
+})
 
 const STEPS = {
   'checks its tables': 'loanops.migration_applied',

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { findAccount } from './account.ts'
 import { hashPassword } from './password.ts'
+import { refuseWeakTyped } from './refuse-weak.ts'
 import { registerAccount } from './register.ts'
 
 /** An existing account of that name keeps its password. */
@@ -9,6 +10,9 @@ export async function ensureFirstAdmin(db: Database, config: Config): Promise<vo
   const { ADMIN_USERNAME: username, ADMIN_PASSWORD: password } = config
   if (username === undefined || password === undefined) return
   if ((await findAccount(db, username)) !== undefined) return
+  // The name as the password is only warned of.
+  if (password.toLowerCase() !== username.toLowerCase())
+    await refuseWeakTyped({ username, password }, 'ADMIN_PASSWORD')
   const passwordHash = await hashPassword(password)
   const asker = { actor: 'setting ADMIN_USERNAME', caller: null, address: null, requestId: null }
   // If another starting process was faster, this finds the name taken and does nothing.

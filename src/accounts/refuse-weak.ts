@@ -11,9 +11,9 @@ export async function refuseWeak(field: string, chosen: Chosen): Promise<void> {
 }
 
 /** @throws ConfigError */
-export async function refuseWeakTyped(chosen: Chosen): Promise<void> {
+export async function refuseWeakTyped(chosen: Chosen, where = 'The password'): Promise<void> {
   const weakness = await weaknessOf(chosen)
-  if (weakness !== undefined) throw new ConfigError(`The password ${weakness}`)
+  if (weakness !== undefined) throw new ConfigError(`${where} ${weakness}`)
 }
 
 async function weaknessOf({ password, username, old }: Chosen): Promise<string | undefined> {

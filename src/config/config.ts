@@ -7,10 +7,11 @@ import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
-import { CALLER_NAME, isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
+import { LOOPBACK } from './loopback.ts'
+import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
+import { isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
+import { warningsOf } from './setting-warnings.ts'
 import { Settings } from './settings.ts'
-
-const NAMED = new RegExp(`^${CALLER_NAME}`)
 
 export type Config = Omit<
   Static<typeof Settings>,
@@ -23,9 +24,9 @@ export type Config = Omit<
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
   gatewayAccounts: GatewayAccount[]
+  /** Of settings that work, but are not safe; one line each. */
+  warnings: string[]
 }
-
-export type InternalToken = { token: string; caller: string | null }
 
 export type CallbackSettings = {
   url: string
@@ -78,6 +79,7 @@ export function readConfig(
     lenders,
     gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
+    warnings: warningsOf(settings),
   }
 }
 
@@ -121,8 +123,6 @@ function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void
   const isOnlyOneSet = Boolean(ADMIN_USERNAME) !== Boolean(ADMIN_PASSWORD)
   if (isOnlyOneSet) throw new ConfigError(complaint(missing, Settings.properties[missing], false))
 }
-
-export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: NodeJS.ProcessEnv) {
   if (!CALLBACK_URL || !URL.canParse(CALLBACK_URL)) return
@@ -186,7 +186,11 @@ function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): St
   const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>
   const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
   for (const [name, text = ''] of Object.entries(given))
-    if (troubleIn(text) !== undefined || (text !== '' && text.trim() === '')) wrong.add(name)
+    if (
+      (troubleIn(text) ?? weaknessOf(name, text)) !== undefined ||
+      (text !== '' && text.trim() === '')
+    )
+      wrong.add(name)
   if (wrong.size === 0) return value as Static<T>
   throw new ConfigError(
     [...wrong]
@@ -199,7 +203,8 @@ function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): St
 function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): string {
   const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
   const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
-  const problem = isGiven ? (troubleIn(text) ?? 'is invalid') : 'is missing'
+  const weakness = Value.Check(schema, text) ? weaknessOf(name, text) : undefined
+  const problem = isGiven ? (troubleIn(text) ?? weakness ?? 'is invalid') : 'is missing'
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 
@@ -221,7 +226,10 @@ function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
 }
 
 function headerValueOf(name: string, text = ''): string {
-  const trouble = troubleIn(text) ?? (text === '' || isHeaderValue(text) ? undefined : NOT_SENT)
+  const trouble =
+    troubleIn(text) ??
+    (text === '' || isHeaderValue(text) ? undefined : NOT_SENT) ??
+    weaknessOf('GATEWAY_A_API_SECRET', text)
   if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
   return text
 }
@@ -229,24 +237,10 @@ function headerValueOf(name: string, text = ''): string {
 const NOT_SENT = 'contains characters that no header may have'
 
 function secretsOf(name: string, text = ''): string[] {
-  const trouble = troubleIn(text)
+  const trouble = troubleIn(text) ?? weaknessOf('GATEWAY_A_WEBHOOK_SECRET', text)
   if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
   const secrets = listOf(text)
   if (text !== '' && secrets.length === 0)
     throw new Error(`${name} contains no secret, only blanks and commas`)
   return secrets
-}
-
-export function internalTokens(setting = ''): InternalToken[] {
-  return listOf(setting).map(item => {
-    const [name = ''] = NAMED.exec(item) ?? []
-    return { token: item.slice(name.length), caller: name === '' ? null : name.slice(0, -1) }
-  })
-}
-
-function listOf(commaSeparated: string): string[] {
-  return commaSeparated
-    .split(',')
-    .map(item => item.trim())
-    .filter(item => item !== '')
 }

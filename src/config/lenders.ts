@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway } from '../payments/gateways/gateways.ts'
+import { holdEverybody } from './everybody.ts'
 import './setting-formats.ts'
 
 const GatewayOfLender = Type.Object(
@@ -92,12 +93,16 @@ export function lendersFrom(
         `/${code}/${gateway.name}: validateSignature requires a secret, but ${setting} is not set`,
       )
     }
-    const { apiKeyEnv, apiSecretEnv } = member
+    const { apiKeyEnv, apiSecretEnv, allowedCidrs = [] } = member
+    if (holdEverybody(allowedCidrs))
+      throw new Error(
+        `/${code}/${gateway.name}: allowedCidrs hold every address and so prove nothing; leave them out`,
+      )
     return {
       accounts: member.accounts ?? [],
       validateSignature,
       secrets,
-      allowedCidrs: member.allowedCidrs ?? [],
+      allowedCidrs,
       posting: member.posting ?? 'automatic',
       confirm: member.confirm ?? false,
       payerFee: member.payerFee ?? 'deduct',

@@ -1,18 +1,24 @@
 import { accessSync, constants } from 'node:fs'
 import { isIP } from 'node:net'
 import { FormatRegistry, Type } from '@sinclair/typebox'
+import { holdEverybody } from './everybody.ts'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
 FormatRegistry.Set('time-zone', isTimeZone)
 FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
-FormatRegistry.Set('ledger-url', url => /^https?:\/\/.+\/api\/v1$/.test(url) && URL.canParse(url))
+// The credentials are settings of their own: those in the URL would never be sent.
+FormatRegistry.Set(
+  'ledger-url',
+  url => /^https?:\/\/[^/?#@]+(\/[^?#]*)?\/api\/v1$/.test(url) && URL.canParse(url),
+)
 FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('network', isNetwork)
-// A prefix of zero bits matches every address: anyone could act as our proxy.
-FormatRegistry.Set('proxies', list =>
-  list.split(',').every(one => isNetwork(one.trim()) && !/\/0+$/.test(one.trim())),
-)
+FormatRegistry.Set('proxies', list => {
+  const networks = list.split(',').map(one => one.trim())
+  // Otherwise anyone could act as our proxy.
+  return networks.every(isNetwork) && !holdEverybody(networks)
+})
 FormatRegistry.Set('header-value', isHeaderValue)
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
 FormatRegistry.Set('readable-file', isReadable)

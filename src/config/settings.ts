@@ -69,7 +69,7 @@ export const Settings = Type.Object({
     }),
   ),
   LEDGER_URL: text(
-    'the ledger’s URL, up to and including /api/v1',
+    'the ledger’s URL, up to and including /api/v1, without a user or password',
     'https://ledger:8443/fineract-provider/api/v1',
     {
       format: 'ledger-url',
@@ -276,9 +276,13 @@ function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
   const end = example.slice(example.lastIndexOf('/'))
   return {
     [`${prefix}_API_URL`]: Type.Optional(
-      text(`the URL of ${title}’s API, up to and including ${end}`, example, {
-        pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
-      }),
+      text(
+        `the URL of ${title}’s API, up to and including ${end}, without a user or password`,
+        example,
+        {
+          pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
+        },
+      ),
     ),
     [`${prefix}_API_KEY`]: Type.Optional(
       text(`the key for ${title}’s API`, 'key-of-the-api', { format: 'header-value' }),

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { internalTokens } from '../config/config.ts'
+import { internalTokens } from '../config/secrets.ts'
 import { Settings } from '../config/settings.ts'
 import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../sandbox/gateways/gateway-settings.ts'

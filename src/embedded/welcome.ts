@@ -1,4 +1,4 @@
-import { internalTokens } from '../config/config.ts'
+import { internalTokens } from '../config/secrets.ts'
 
 export function welcome(env: NodeJS.ProcessEnv, url: string): string {
   const token = internalTokens(env.INTERNAL_TOKEN)[0]?.token

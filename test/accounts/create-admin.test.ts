@@ -9,7 +9,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { caller, testEnv } from '../support/service.ts'
 
 const LEDGER = 'http://127.0.0.1:9/api/v1'
-const password = 'a long pass phrase'
+const password = 'a pass phrase for tests'
 
 t.test(
   'create-admin creates an administrator with the given name and the password on standard input',
@@ -54,6 +54,15 @@ t.test(
     t.equal((await call('POST', '/api/account/login', { username: 'admin', password })).status, 200)
   },
 )
+
+t.test('a common password in ADMIN_PASSWORD stops the first start', async t => {
+  const { url, db } = await freshDatabase(t)
+  const common = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: '1q2w3e4r5t6y' }
+  await t.rejects(start(t, url, common), {
+    message: 'ADMIN_PASSWORD must not be a common password',
+  })
+  t.equal((await sql`select from loanops.account`.execute(db)).rows.length, 0)
+})
 
 t.test('a start without the settings creates no administrator', async t => {
   const { url, db } = await freshDatabase(t)

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { type Call, startTestService, type TestService } from './service.ts'
 
-export const ADMIN = { username: 'admin', password: 'a long pass phrase' }
+export const ADMIN = { username: 'admin', password: 'a pass phrase for tests' }
 export const OPERATOR = { username: 'asha.rao', password: 'another pass phrase' }
 
 export type Bearer = { authorization: string }

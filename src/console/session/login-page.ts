@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
-import { LOOPBACK } from '../../config/config.ts'
+import { LOOPBACK } from '../../config/loopback.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { endedFormIn } from './ended-form.ts'
 import { nextPath } from './next-path.ts'
