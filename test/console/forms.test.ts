@@ -4,7 +4,7 @@ import t from 'tap'
 import { OPERATOR } from '../support/admin.ts'
 import { type Browse, browser, cookieIn, startWithConsole } from '../support/console.ts'
 import { fillConsole } from '../support/console-data.ts'
-import { clientData } from '../support/loans.ts'
+import { clientData, control } from '../support/loans.ts'
 import { uploadCsv } from '../support/migrate.ts'
 
 const FILE =
@@ -182,6 +182,51 @@ t.test('a form that was refused may be sent again, and another text is another f
   t.same(rows, [{ note: 'first' }, { note: 'second' }])
 })
 
+t.test(
+  'a form that may still take effect when its page’s time is over is not sent twice',
+  async t => {
+    const path = `${POSTED}/check`
+    const form = await tokenOf(operator, POSTED, path)
+    const before = await audited('payment.check')
+    // Longer than a page may take, and than a second arrival waits.
+    await control(service, 'PUT', '/faults', [
+      { kind: 'latency', ms: 8_000, match: { on: 'reads' }, times: 1 },
+    ])
+    const late = await operator(path, form, { referer: url + POSTED })
+    t.equal(late.status, 503)
+    t.match(late.text, /role="alert".*What you sent may still take effect: open the page again/s)
+    const again = await operator(path, form, { referer: url + POSTED })
+    t.equal(again.status, 409)
+    t.match(again.text, /already sent, and its outcome is not known yet/)
+    t.match(again.text, form.form_token)
+    t.equal(await audited('payment.check'), before + 1)
+  },
+)
+
+t.test(
+  'a form that is answered with a page has one effect, and is shown again where it was',
+  async t => {
+    await admin('/console/accounts', {
+      username: 'forgot',
+      password: 'a pass phrase',
+      role: 'viewer',
+    })
+    const page = '/console/accounts/forgot/reset'
+    const form = await tokenOf(admin, page, page)
+    const before = await audited('account.reset')
+    const both = [
+      await admin(page, form, { referer: url + page }),
+      await admin(page, form, { referer: url + page }),
+    ]
+    t.same(
+      both.map(({ status }) => status),
+      [200, 303],
+    )
+    t.equal(both[1]?.headers.get('location'), page)
+    t.equal(await audited('account.reset'), before + 1)
+  },
+)
+
 t.test('a form that another account filled in changes nothing, and waits for it', async t => {
   const form = { ...(await tokenOf(operator, POSTED, `${POSTED}/note`)), note: '漢字'.repeat(500) }
   const before = await audited('payment.note')
@@ -248,10 +293,14 @@ t.test('a refusal of a form from nowhere shows what was typed', async t => {
 })
 
 async function tokenOf(browse: Browse, page: string, path: string) {
-  const { text } = await browse(page)
-  const forms = text.match(/<form [^>]*method="post".*?<\/form>/gs) ?? []
+  return { form_token: tokenIn((await browse(page)).text, path) }
+}
+
+/** Empty if the page has no such form. */
+function tokenIn(page: string, path: string): string {
+  const forms = page.match(/<form [^>]*method="post".*?<\/form>/gs) ?? []
   const form = forms.find(one => one.includes(`action="${path}`)) ?? ''
-  return { form_token: /name="form_token" value="([^"]*)"/.exec(form)?.[1] ?? '' }
+  return /name="form_token" value="([^"]*)"/.exec(form)?.[1] ?? ''
 }
 
 async function submit(externalId: string): Promise<string> {

@@ -13,9 +13,16 @@ import { type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
+import { placeBefore } from './place-before.ts'
 import { typedInto, withRefusedForm } from './refused-form.ts'
 
-type Problem = { status: number; detail: string; fields?: FieldError[] | undefined }
+type Problem = {
+  status: number
+  detail: string
+  fields?: FieldError[] | undefined
+  /** The form that was sent may still take effect. */
+  isOpen?: boolean
+}
 
 export async function errorPage(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof Unauthenticated)
@@ -25,7 +32,8 @@ export async function errorPage(error: FastifyError, request: FastifyRequest, re
   const problem = problemOf(error)
   if (problem.status >= 500) request.log.error({ err: error }, 'request failed')
   sendRetryAfter(reply, error, problem.status)
-  return answerProblem(request, reply, problem)
+  const isOpen = request.isFormOpen || (request.sentForm !== null && problem.status >= 500)
+  return answerProblem(request, reply, { ...problem, isOpen })
 }
 
 export async function noPage(request: FastifyRequest, reply: FastifyReply) {
@@ -41,7 +49,7 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
 
 async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
-  const page = isForm || isPart(request) ? refererOf(request) : request.url
+  const page = isForm || isPart(request) ? placeBefore(request) : request.url
   if (isForm && request.routeOptions.config.isForViewers !== true)
     await keepEndedForm(request, reply)
   const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
@@ -69,7 +77,7 @@ async function answerProblem(request: FastifyRequest, reply: FastifyReply, probl
   const body = html`<h1>${headingOf(problem.status)}</h1>
 ${alert(problem)}
 ${typedInto(request)}
-<p>${isSafe(request) ? nothing : html`<a href="${refererOf(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
+<p>${isSafe(request) ? nothing : html`<a href="${placeBefore(request)}">Back to the form</a> · `}<a href="/console">Overview</a></p>
 <p><small>${problem.status} ${title} · request ${request.id}</small></p>`
   return answerPage(request, reply, { title, body })
 }
@@ -81,7 +89,7 @@ function headingOf(status: number): string {
 
 /** The page that the refused form was on, as it is now; undefined if it cannot be had. */
 async function pageOfForm(request: FastifyRequest): Promise<string | undefined> {
-  const url = refererOf(request)
+  const url = placeBefore(request)
   // A file is no page: strangers' texts in it are not escaped, and to read it is an export.
   if (isSafe(request) || request.user === null || /\.csv(\?|$)/.test(url)) return undefined
   const { 'content-type': _, 'content-length': __, ...headers } = request.headers
@@ -92,23 +100,20 @@ async function pageOfForm(request: FastifyRequest): Promise<string | undefined> 
   return page?.statusCode === 200 && isPage ? page.body : undefined
 }
 
+const OPEN = '. What you sent may still take effect: open the page again before you repeat it.'
+
 /** The response replaces the part that could not be refreshed, and keeps retrying. */
 async function answerPart(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   const part = live(request.url, {}, alert(problem))
   return reply.type('text/html; charset=utf-8').send(String(await part))
 }
 
-function alert({ status, detail, fields }: Problem): Html {
-  const advice = status === 503 ? '. Try again in a few seconds.' : ''
+function alert({ status, detail, fields, isOpen }: Problem): Html {
+  const advice = status !== 503 ? '' : isOpen ? OPEN : '. Try again in a few seconds.'
   // The detail of an invalid request repeats its fields.
   return html`<div class="alert" role="alert">${
     fields === undefined
       ? html`<p>${detail}${advice}</p>`
       : html`<p>Nothing was changed:</p><ul>${fields.map(field => html`<li>${reasonOf(field)}</li>`)}</ul>`
   }</div>`
-}
-
-function refererOf({ headers: { referer = '' } }: FastifyRequest): string {
-  const path = URL.canParse(referer) ? new URL(referer) : undefined
-  return path?.pathname.startsWith('/console') ? `${path.pathname}${path.search}` : '/console'
 }

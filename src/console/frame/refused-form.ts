@@ -8,7 +8,12 @@ import { reasonOf } from './field-error.ts'
 import { words } from './formats.ts'
 import type { Html } from './html.ts'
 
-type Refusal = { status: number; detail: string; fields?: FieldError[] | undefined }
+type Refusal = {
+  status: number
+  detail: string
+  fields?: FieldError[] | undefined
+  isOpen?: boolean
+}
 
 const BESIDE = 'Nothing was changed. The reason is beside the field.'
 
@@ -31,6 +36,7 @@ export function withRefusedForm(
     return root.toString()
   }
   for (const control of controlsOf(form)) fill(control, values[control.getAttribute('name') ?? ''])
+  if (refusal.isOpen) keepToken(form, request.formToken)
   const left = refusal.fields?.filter(field => !mark(form, field))
   const isBeside = refusal.fields !== undefined && left?.length === 0
   const shown = isBeside
@@ -81,6 +87,15 @@ function fill(control: HTMLElement, value: string | undefined): void {
   else
     for (const option of control.querySelectorAll('option'))
       setFlag(option, 'selected', option.getAttribute('value') === value)
+}
+
+/** Sent again from here, it is the same form, and has no second effect. */
+function keepToken(form: HTMLElement, token: string | null): void {
+  form.querySelector(`[name=${FORM_TOKEN}]`)?.setAttribute('value', String(token))
+  const action = new URL(form.getAttribute('action') ?? '', 'http://console')
+  if (!action.searchParams.has(FORM_TOKEN)) return
+  action.searchParams.set(FORM_TOKEN, String(token))
+  form.setAttribute('action', `${action.pathname}${action.search}`)
 }
 
 function setFlag(element: HTMLElement, name: string, isSet: boolean): void {

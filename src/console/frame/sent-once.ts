@@ -7,12 +7,15 @@ import type { Database } from '../../database/database.ts'
 import { isUuid } from '../../ids.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { FORM_TOKEN as FIELD, keepFormOf } from '../session/ended-form.ts'
+import { placeBefore } from './place-before.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     formToken: string | null
     /** Of the form that this request sent first. */
     sentForm: Buffer | null
+    /** Whether its form was sent before and may still take effect. */
+    isFormOpen: boolean
   }
 }
 
@@ -36,6 +39,7 @@ const OtherAccount = createError(
 export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   app.decorateRequest('formToken', null)
   app.decorateRequest('sentForm', null)
+  app.decorateRequest('isFormOpen', false)
   app.addHook('preValidation', async (request, reply) => {
     const { user } = request
     request.formToken = isSafe(request) ? null : takeToken(request)
@@ -50,9 +54,11 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
-    const location = await claim(db, sent)
-    if (location === undefined) request.sentForm = sent
-    else return reply.redirect(location, 303)
+    const { isFirst, location } = await claim(db, sent)
+    request.isFormOpen = !isFirst && location === null
+    if (request.isFormOpen) throw new StillUnknown()
+    if (isFirst) request.sentForm = sent
+    else return reply.redirect(location ?? '/console', 303)
   })
   app.addHook('onSend', async (request, reply) => {
     const { sentForm, log } = request
@@ -84,11 +90,13 @@ function takeToken({ query, body }: FastifyRequest): string | null {
   return typeof token === 'string' && token.split('/').every(isUuid) ? token : null
 }
 
-/** @returns where the first arrival led; undefined if this is the first one */
-async function claim(db: Database, sent: Buffer): Promise<string | undefined> {
+type Claim = { isFirst: boolean; location: string | null }
+
+/** @returns where the first arrival led; null if this is the first one, or if that is not known yet */
+async function claim(db: Database, sent: Buffer): Promise<Claim> {
   const until = performance.now() + PATIENCE_MS
   do {
-    const { rows } = await sql<{ isFirst: boolean; location: string | null }>`
+    const { rows } = await sql<Claim>`
       with old as (delete from loanops.sent_form where sent_at < now() - interval '1 day'),
       own as (
         insert into loanops.sent_form (sha256) values (${sent}) on conflict do nothing returning sha256
@@ -97,17 +105,23 @@ async function claim(db: Database, sent: Buffer): Promise<string | undefined> {
       union all
       select false, location from loanops.sent_form where sha256 = ${sent}`.execute(db)
     const [found] = rows
-    if (found?.isFirst) return undefined
-    if (found?.location != null) return found.location
+    if (found?.isFirst || found?.location != null) return found
     await sleep(AGAIN_MS)
   } while (performance.now() < until)
-  throw new StillUnknown()
+  return { isFirst: false, location: null }
 }
 
-/** What was refused has changed nothing and may be sent again. */
+/**
+ * What was refused has changed nothing and may be sent again. What failed may still take effect, as when only the page's
+ * time is over.
+ */
 async function keepOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
-  const location = reply.statusCode === 303 ? reply.getHeader('location') : undefined
-  await (location === undefined
+  const { statusCode } = reply
+  if (statusCode >= 500) return
+  const isRefused = statusCode >= 400
+  // A page that answers a form is shown once: whoever sends the form again sees where it was.
+  const location = statusCode === 303 ? reply.getHeader('location') : placeBefore(reply.request)
+  await (isRefused
     ? sql`delete from loanops.sent_form where sha256 = ${sent}`
     : sql`update loanops.sent_form set location = ${location} where sha256 = ${sent}`
   ).execute(db)
