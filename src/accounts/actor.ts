@@ -41,10 +41,14 @@ async function accountOf(request: FastifyRequest): Promise<Claims | undefined> {
   return request.headers.authorization === undefined ? undefined : await verified(request)
 }
 
-/** An onRequest hook: a caller that means to be somebody is not taken for nobody. */
-export async function refuseOtherSchemes({ headers }: FastifyRequest): Promise<void> {
-  const { authorization } = headers
-  if (authorization !== undefined && !/^bearer\b/i.test(authorization)) throw new Unauthenticated()
+/** An onRequest hook: a caller that means to be somebody is not taken for nobody, even where nobody in particular may read. */
+export async function refuseFalseCredentials(request: FastifyRequest): Promise<void> {
+  const { authorization } = request.headers
+  if (authorization === undefined) return
+  // Of two headers, Node would keep the first.
+  const { authorization: all } = request.raw.headersDistinct
+  if (!/^bearer\b/i.test(authorization) || all?.length !== 1) throw new Unauthenticated()
+  if (request.routeOptions.config.isLogin !== true) await verified(request)
 }
 
 export function askerAs(actor: string, request: FastifyRequest): Asker {

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { notFound } from '../http/problem.ts'
 import { closeQuery } from '../http/validator.ts'
 import { accessTokens } from './access-token.ts'
-import { refuseOtherSchemes } from './actor.ts'
+import { refuseFalseCredentials } from './actor.ts'
 import { requireInternalToken } from './internal-token.ts'
 
 export async function forCallers(
@@ -14,7 +14,7 @@ export async function forCallers(
 ): Promise<void> {
   scope.decorateRequest('caller', null)
   scope.addHook('onRequest', requireInternalToken(config.INTERNAL_TOKEN))
-  scope.addHook('onRequest', refuseOtherSchemes)
+  scope.addHook('onRequest', refuseFalseCredentials)
   scope.addHook('onRoute', closeQuery)
   // Set again in this scope, so that unknown paths under it require the token too.
   scope.setNotFoundHandler(notFound)

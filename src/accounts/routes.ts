@@ -59,16 +59,20 @@ type Context = { config: Config; accounts: Accounts }
 
 export function accountRoutes({ config, accounts }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.post('/account/login', { schema: loginSchema }, async request => {
-      const { username, password } = request.body
-      const asker = askerAs(INTERNAL_TOKEN_ACTOR, request)
-      const account = await accounts.logIn(username, password, asker)
-      return {
-        access_token: issueToken(app, account),
-        token_type: 'Bearer' as const,
-        expires_in: config.JWT_TTL_SECONDS,
-      }
-    })
+    app.post(
+      '/account/login',
+      { schema: loginSchema, config: { isLogin: true } },
+      async request => {
+        const { username, password } = request.body
+        const asker = askerAs(INTERNAL_TOKEN_ACTOR, request)
+        const account = await accounts.logIn(username, password, asker)
+        return {
+          access_token: issueToken(app, account),
+          token_type: 'Bearer' as const,
+          expires_in: config.JWT_TTL_SECONDS,
+        }
+      },
+    )
 
     app.post(
       '/account/register',

@@ -10,6 +10,7 @@ import { sendFormsOnce } from './frame/sent-once.ts'
 import type { PageContext } from './page-context.ts'
 import { PAGES } from './pages.ts'
 import { refuseCrossOrigin } from './session/cross-origin.ts'
+import { refuseBearer } from './session/refuse-bearer.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { readSessions, requireSession } from './session/session.ts'
 
@@ -67,6 +68,7 @@ export function consoleRoutes(
     readForms(app)
     app.addHook('onRequest', sendHeaders)
     app.addHook('onRequest', refuseCrossOrigin)
+    app.addHook('onRequest', refuseBearer)
     await readSessions(app, db, config)
     app.addHook('onRequest', async (request, reply) => {
       if (request.routeOptions.config.isPublic === true) return

@@ -1,7 +1,8 @@
 import t from 'tap'
-import { ADMIN } from '../support/admin.ts'
+import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
 import { startWithConsole } from '../support/console.ts'
-import { startTestService } from '../support/service.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { startTestService, TOKEN } from '../support/service.ts'
 
 t.test('every answer forbids browsers to sniff its type, frame it or pass on its URL', async t => {
   const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
@@ -61,12 +62,43 @@ t.test('each 401 says what it asks for, and never makes a browser ask for a pass
 
 t.test('a caller with credentials of an unknown kind is refused, not taken for nobody', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
-  for (const authorization of ['Basic dTpw', 'Token x', 'x', 'Bearerx y'])
+  for (const authorization of ['Basic dTpw', 'Token x', 'x', 'Bearerx y', 'Bearer junk', 'bearer '])
     for (const [method, path] of [
       ['GET', '/api/ledger/operations'],
+      ['GET', '/api/no/such/path'],
       ['POST', '/api/payments/batch'],
     ] as const) {
       const { status, body } = await call(method, path, undefined, { authorization })
       t.match({ status, body }, { status: 401, body: { code: 'UNAUTHORIZED' } }, authorization)
     }
+})
+
+t.test('an access token that has ended is refused on every call but the login', async t => {
+  const { call, admin, operator } = await startWithAccounts(t)
+  await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
+  for (const path of ['ledger/operations', 'payments', 'callbacks', 'migration'])
+    t.equal((await call('GET', `/api/${path}`, undefined, operator)).status, 401, path)
+  t.equal((await call('GET', '/api/payments', undefined, admin)).status, 200)
+  t.equal((await call('POST', '/api/account/login', ADMIN, operator)).status, 200)
+})
+
+t.test('a second access token is refused, not dropped', async t => {
+  const { url, admin } = await startWithAccounts(t)
+  const answer = await rawHttp(
+    url,
+    `GET /api/payments HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n` +
+      `authorization: ${admin.authorization}\r\nauthorization: Bearer junk\r\n\r\n`,
+  )
+  t.match(answer, /^HTTP\/1.1 401 /)
+})
+
+t.test('the console refuses an access token beside its cookie', async t => {
+  const { url, admin } = await startWithConsole(t, { ROLE: 'api' })
+  for (const [authorization, status] of [
+    ['Bearer junk', 401],
+    ['Basic dTpw', 200],
+  ] as const)
+    t.equal((await admin('/console', undefined, { authorization })).status, status, authorization)
+  const headers = { authorization: 'Bearer junk' }
+  t.equal((await fetch(`${url}/console/login`, { headers })).status, 401)
 })
