@@ -204,7 +204,7 @@ declare
   facts base.fact[] := '{}';
 begin
   begin
-    event := convert_from(body, 'UTF8')::jsonb;
+    event := base.event_in(body);
     name := coalesce(base.text_of(event -> 'event'), '');
     if name = 'loanops.backfill' then
       name := base.gateway_a_fetched(event -> 'payload');

@@ -258,7 +258,7 @@ declare
   fact base.fact;
 begin
   begin
-    event := convert_from(body, 'UTF8')::jsonb;
+    event := base.event_in(body);
     -- Those of the old virtual accounts name their type `event`. A payment_status is not a type: other events have one too.
     name := coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), '');
     if name = 'LOANOPS_BACKFILL' then
