@@ -27,6 +27,7 @@ import { uploadCsv } from './support/migrate.ts'
 import { runBatch, webhooks } from './support/payments.ts'
 import { loansCsv } from './support/rows.ts'
 import { caller, operate, TOKEN, testEnv } from './support/service.ts'
+import { databaseUrl } from './support/template.ts'
 
 type Container = {
   command?: string[]
@@ -93,9 +94,13 @@ t.test(
 t.test(
   'with the roles of compose.yaml, an owner that is not a superuser migrates, and members of the runtime role run the service',
   async t => {
-    const { superuser, at } = await startServer(t)
-    for (const statement of read('postgres/bootstrap.sql').split('\n').filter(Boolean))
-      await superuser.query(statement)
+    const { superuser, url: serverUrl, at } = await startServer(t)
+    let session = superuser
+    for (const statement of read('postgres/bootstrap.sql').split('\n').filter(Boolean)) {
+      const [, database] = /^\\connect (\w+)$/.exec(statement) ?? []
+      if (database === undefined) await session.query(statement)
+      else session = await connected(t, databaseUrl(serverUrl, database))
+    }
     // Run again, as in an upgrade.
     for (let i = 0; i < 2; i++) await migrate(at(owner), allQueues)
     const { rows: powerful } = await superuser.query(`
@@ -117,7 +122,12 @@ t.test(
     t.match((await uploadCsv({ url }, 'loans', loansCsv({}))).body, { valid_rows: 1 })
 
     const service = await connected(t, at(api))
-    for (const statement of ['set role loanops_owner', 'select from pg_authid', 'create role more'])
+    for (const statement of [
+      'set role loanops_owner',
+      'select from pg_authid',
+      'create role more',
+      'select lo_create(0)',
+    ])
       await t.rejects(service.query(statement), { code: '42501' }, statement)
   },
 )
@@ -153,7 +163,7 @@ async function startServer(t: Test) {
     url.host = new URL(postgres.url).host
     return url.href
   }
-  return { superuser, at }
+  return { superuser, url: postgres.url, at }
 }
 
 async function connected(t: Test, url: string): Promise<pg.Client> {

@@ -35,6 +35,8 @@ begin
       -- Discovery creates further views and tables as the owner.
       execute format('alter default privileges in schema base grant select on tables to %I', role_name);
     end if;
+    -- Only for the functions that make and register a raw table, which call it as the owner.
+    execute format('revoke execute on function raw.watch(text) from public, %I', role_name);
     execute format('revoke update, delete on loanops.audit, core.lender from %I', role_name);
     execute format('revoke insert, update, delete on core.gateway from %I', role_name);
     execute format('revoke insert, update, delete on loanops.migration_applied, loanops.views_applied from %I', role_name);
@@ -51,5 +53,12 @@ begin
   exception
     when insufficient_privilege then raise notice 'only the database''s owner can revoke temporary tables';
   end;
+
+  -- Large objects belong to whoever makes them, and so would be the one thing that these roles can create.
+  if (select rolsuper from pg_roles where rolname = current_user) then
+    revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public;
+  elsif has_function_privilege('public', 'lo_create(oid)', 'execute') then
+    raise notice 'only a superuser can revoke large objects';
+  end if;
 end
 $$;

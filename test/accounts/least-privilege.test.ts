@@ -59,6 +59,10 @@ t.test('the runtime role cannot create anything', async t => {
     sql`create role mine`,
     sql`create or replace function loanops.refuse_change() returns trigger language plpgsql as 'begin return null; end'`,
     sql`copy loanops.account to program 'cat'`,
+    sql`select lo_create(0)`,
+    sql`select lo_creat(-1)`,
+    sql`select lo_from_bytea(0, 'x')`,
+    sql`select raw.watch('template')`,
     sql`set role loanops`,
   ])
     await t.rejects(statement.execute(db), { code: '42501' })
