@@ -1,11 +1,17 @@
 /** Some spreadsheets skip leading space, or take full-width signs for the plain ones. */
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 const DEFUSED = /^''*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
+/** Where a spreadsheet's language separates cells by semicolons, one begins after each, even in quotes within a row. */
+const WITHIN = /(?<!['\s;])['\s;]+(?=[=+\-@＝＋－＠])/g
 
 export function escapeFormula(cell: string): string {
-  return FORMULA.test(cell) ? `'${cell}` : cell
+  const safe = cell.replace(WITHIN, start => (start.includes(';') ? `${start}'` : start))
+  return FORMULA.test(safe) ? `'${safe}` : safe
 }
 
 export function unescapeFormula(cell: string): string {
-  return DEFUSED.test(cell) ? cell.slice(1) : cell
+  const bare = DEFUSED.test(cell) ? cell.slice(1) : cell
+  return bare.replace(WITHIN, start =>
+    start.includes(';') && start.endsWith("'") ? start.slice(0, -1) : start,
+  )
 }
