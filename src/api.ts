@@ -2,8 +2,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { adminRoutes } from './accounts/admin-routes.ts'
 import { forCallers } from './accounts/for-callers.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
+import { openRefusedCalls } from './accounts/refused-calls.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { watchRefusals } from './accounts/watch-refusals.ts'
 import { apiContext, type Routes, type Services } from './api-context.ts'
 import { backfillRoutes } from './books/backfill/routes.ts'
 import { checkRoutes } from './books/check-routes.ts'
@@ -61,14 +61,17 @@ export async function buildApi(
   limits = httpLimits,
 ): Promise<FastifyInstance> {
   const callersToken = requireInternalToken(config.INTERNAL_TOKEN)
-  const frameworkErrors = unreadablePath(callersToken, trackingPathRefusal)
+  const refused = openRefusedCalls(services.metrics.registry, log)
+  const frameworkErrors = unreadablePath(callersToken, trackingPathRefusal, refused.note)
   const { TRUST_PROXY: trustProxy, CONNECTIONS_PER_ADDRESS: connectionsPerAddress } = config
   const app = openServer({ log, trustProxy, connectionsPerAddress, frameworkErrors }, limits)
   warnOfWideProxies(log, trustProxy)
   const context = apiContext(services, config, log, limits)
   app.addHook('onClose', context.portfolio.close)
+  app.addHook('onClose', async () => refused.close())
   measureRequests(app, services.metrics.registry)
-  watchRefusals(app, services.metrics.registry, log)
+  // Not onResponse: who hangs up while a refusal is held back would be counted as answered.
+  app.addHook('onSend', (request, { statusCode }) => refused.note(request, statusCode))
   services.traces.watch(app)
   await sendSafeHeaders(app)
   if (config.OPS_PORT !== undefined) app.addHook('onRequest', keepApart(config.OPS_PORT))

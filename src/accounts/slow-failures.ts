@@ -7,8 +7,8 @@ import { addressOf } from './address.ts'
 const FREE_FAILURES = 20
 const WINDOW_MS = 60_000
 const DELAY_MS = 1_000
-/** The refusals that wait at the same time: each holds a connection and nothing else. */
-const MAX_WAITING = 100
+/** The refusals held back at the same time: each takes some memory. Together they are the guesses that a second allows. */
+const MAX_WAITING = 1_000
 const MAX_ADDRESSES = 10_000
 
 /** Holds back the refusals of an address that keeps failing. Calls that succeed never come here. */
@@ -25,7 +25,9 @@ export function slowFailures(): (request: FastifyRequest) => Promise<void> {
       return
     }
     known.count++
-    if (known.count <= FREE_FAILURES || waiting >= MAX_WAITING) return
+    if (known.count <= FREE_FAILURES) return
+    // One connection may carry any number of calls: beyond this number, a call costs its connection.
+    if (waiting >= MAX_WAITING) return void request.raw.destroy()
     waiting++
     await setTimeout(DELAY_MS).finally(() => waiting--)
   }

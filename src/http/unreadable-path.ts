@@ -5,6 +5,7 @@ import { errorHandler, notFound } from './problem.ts'
 export function unreadablePath(
   requireToken: (request: FastifyRequest) => Promise<void>,
   refusalOf: (path: string) => Error | undefined,
+  noteAnswer: (request: FastifyRequest, statusCode: number) => Promise<void>,
 ) {
   return async (_: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     try {
@@ -13,6 +14,8 @@ export function unreadablePath(
       if (refusal !== undefined) throw refusal
       return await notFound(request, reply)
     } catch (error) {
+      // Fastify runs no hooks for it.
+      await noteAnswer(request, (error as FastifyError).statusCode ?? 500)
       return errorHandler(error as FastifyError, request, reply)
     }
   }

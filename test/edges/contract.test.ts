@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { startWithAccounts } from '../support/admin.ts'
+import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
 import { endpointsOf, type Request, requestsTo } from '../support/openapi-requests.ts'
 import { TOKEN } from '../support/service.ts'
 
@@ -34,6 +35,7 @@ t.test(
     const { url, call, admin, operator } = await startWithAccounts(t, {
       ROLE: 'all',
       DOCS_ENABLED: 'true',
+      ...BEHIND_PROXY,
     })
     const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
     const answers = new Map<string, number>()
@@ -43,7 +45,8 @@ t.test(
     for (const endpoint of endpoints)
       await fc.assert(
         fc.asyncProperty(requestsTo(endpoint), bearers, tokens, async (request, bearer, token) => {
-          const headers = { ...request.headers, ...bearer, 'x-internal-token': token }
+          const credentials = { ...bearer, 'x-internal-token': token }
+          const headers = { ...request.headers, ...credentials, ...elsewhere() }
           const outcome = await send(url, request, headers)
           const key = `${endpoint.method} ${endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
           answers.set(key, (answers.get(key) ?? 0) + 1)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
@@ -20,11 +21,12 @@ const ENDPOINTS = [
 ] as const
 
 t.test('without the internal token every call under /api gets the same 401', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
+  const { call } = await startTestService(t, { ROLE: 'api', ...BEHIND_PROXY })
   for (const [method, path] of ENDPOINTS) {
     for (const token of ['', 'wrong', `${TOKEN}x`, TOKEN.toUpperCase(), `${TOKEN}, ${TOKEN}`]) {
       const body = method === 'POST' ? '{not even json' : undefined
-      const answer = await call(method, path, body, { 'x-internal-token': token })
+      const headers = { 'x-internal-token': token, ...elsewhere() }
+      const answer = await call(method, path, body, headers)
       t.equal(answer.status, 401, `${method} ${path}`)
       t.match(answer.headers.get('content-type'), 'application/problem+json')
       t.match(answer.body, {

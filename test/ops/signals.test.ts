@@ -12,7 +12,7 @@ type Rule = {
   labels: { severity: string }
   annotations: { reason: string; query: string }
 }
-type Panel = { title: string; type: string; datasource: object; targets: Target[] }
+type Panel = { id: number; title: string; type: string; datasource: object; targets: Target[] }
 type Target = { expr: string; datasource: object }
 
 const read = (name: string) =>
@@ -70,6 +70,15 @@ t.test('the dashboard has a row per subject, and its data source is a variable',
     for (const one of [{ datasource }, ...targets])
       t.match(one.datasource, { uid: /^\$\{datasource\}$/ }, title)
 })
+
+t.test(
+  'each panel of the dashboard has an id of its own, and refused calls have a chart',
+  async t => {
+    const ids = dashboard.panels.map(({ id }) => id)
+    t.equal(new Set(ids).size, ids.length)
+    t.ok(charts.some(({ targets }) => targets.some(one => /refused_calls_total/.test(one.expr))))
+  },
+)
 
 async function shownBy(t: Test, changes: NodeJS.ProcessEnv = {}): Promise<Set<string>> {
   const { call } = await startTestService(t, changes)

@@ -1,7 +1,8 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { Counter, type Registry } from 'prom-client'
 import { addressKey } from '../http/address-key.ts'
 import { addressOf } from './address.ts'
+import { slowFailures } from './slow-failures.ts'
 
 /** Webhooks count their signatures, and log them, themselves. */
 const OF_WEBHOOKS = '/api/webhooks/'
@@ -13,12 +14,14 @@ const MAX_ADDRESSES = 1_000
 
 type Seen = { further: number }
 
-/** Counts calls that were refused for who made them, and logs each without what it sent. */
-export function watchRefusals(
-  app: FastifyInstance,
-  registry: Registry,
-  log: FastifyBaseLogger,
-): void {
+/** An onSend hook, and for the answers that no hook sees. It may take a while. */
+type NoteAnswer = (request: FastifyRequest, statusCode: number) => Promise<void>
+
+/**
+ * Counts calls that were refused for who made them, logs each without what it sent, and answers late whoever keeps
+ * failing.
+ */
+export function openRefusedCalls(registry: Registry, log: FastifyBaseLogger) {
   const refused = new Counter({
     name: 'loanops_refused_calls_total',
     help: 'Calls refused for who made them, by reason',
@@ -26,15 +29,15 @@ export function watchRefusals(
     registers: [registry],
   })
   for (const reason of Object.values(REASONS)) refused.inc({ reason }, 0)
+  const slowly = slowFailures()
   const seen = new Map<string, Seen>()
   const timer = setInterval(() => {
     for (const [key, { further }] of seen)
       if (further > 0) log.warn({ of: key, calls: further }, 'further calls refused')
     seen.clear()
   }, QUIET_MS).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
-  // Not onResponse: who hangs up while a refusal is held back would be counted as answered.
-  app.addHook('onSend', async (request, { statusCode }) => {
+
+  const note: NoteAnswer = async (request, statusCode) => {
     const reason = REASONS[statusCode]
     const route = request.routeOptions.url ?? 'none'
     if (reason === undefined || route.startsWith(OF_WEBHOOKS)) return
@@ -46,5 +49,7 @@ export function watchRefusals(
       seen.set(`${reason} ${addressKey(address)}`, { further: 0 })
       request.log.warn({ reason, address, route }, 'call refused')
     }
-  })
+    await slowly(request)
+  }
+  return { note, close: () => clearInterval(timer) }
 }
