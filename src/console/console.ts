@@ -67,6 +67,7 @@ export function consoleRoutes(
     })
     readForms(app)
     app.addHook('onRequest', sendHeaders)
+    app.addHook('onSend', sendChallenge)
     app.addHook('onRequest', refuseCrossOrigin)
     app.addHook('onRequest', refuseBearer)
     await readSessions(app, db, config)
@@ -90,4 +91,9 @@ async function sendHeaders(request: FastifyRequest, reply: FastifyReply): Promis
   reply.header('content-security-policy', POLICY)
   // With `no-referrer`, browsers would send our own forms with `Origin: null`.
   reply.header('referrer-policy', 'same-origin')
+}
+
+/** Never Basic, for which browsers would ask people. */
+async function sendChallenge(_: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (reply.statusCode === 401) reply.header('www-authenticate', 'Form realm="LoanOps"')
 }

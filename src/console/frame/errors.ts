@@ -59,8 +59,7 @@ async function toLogin(request: FastifyRequest, reply: FastifyReply) {
 /** htmx would follow a 303 itself and show the other page inside this one. */
 function leadTo(path: string, request: FastifyRequest, reply: FastifyReply) {
   if (!isPart(request)) return reply.redirect(path, 303)
-  const headers = { 'hx-redirect': path, 'www-authenticate': 'Form realm="LoanOps"' }
-  return reply.code(401).headers(headers).send('')
+  return reply.code(401).header('hx-redirect', path).send('')
 }
 
 const isPart = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
