@@ -32,7 +32,9 @@ const resetSchema = {
     'Ends the account’s tokens at once. A login with the new password gets a token that only changes it.',
   security,
   params,
-  response: { 200: Type.Object({ password: Type.String() }) },
+  response: {
+    200: Type.Object({ password: Type.String() }, { title: 'OneTimePassword' }),
+  },
 }
 
 export function adminRoutes({ accounts }: { accounts: Accounts }): FastifyPluginAsyncTypebox {

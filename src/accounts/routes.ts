@@ -18,28 +18,35 @@ const loginSchema = {
   'x-for-any-role': true,
   tags,
   summary: 'Returns an access token for a username and password',
-  body: Type.Object({ username: attemptedText('asha.rao'), password: AttemptedPassword }, closed),
+  body: Type.Object(
+    { username: attemptedText('asha.rao'), password: AttemptedPassword },
+    { ...closed, title: 'LoginRequest' },
+  ),
   response: {
-    200: Type.Object({
-      access_token: Type.String(),
-      token_type: Type.Literal('Bearer'),
-      expires_in: Type.Integer({ description: 'seconds' }),
-    }),
+    200: Type.Object(
+      {
+        access_token: Type.String(),
+        token_type: Type.Literal('Bearer'),
+        expires_in: Type.Integer({ description: 'seconds' }),
+      },
+      { title: 'AccessToken' },
+    ),
   },
 }
-const Registered = Type.Object({
-  id: Type.String(),
-  username: Type.String(),
-  role: Role,
-  created_at: Type.String(),
-})
+const Registered = Type.Object(
+  { id: Type.String(), username: Type.String(), role: Role, created_at: Type.String() },
+  { title: 'Account' },
+)
 const registerSchema = {
   operationId: 'registerAccount',
   'x-refusals': ['USERNAME_TAKEN'],
   tags,
   summary: 'Creates an account; for administrators',
   security,
-  body: Type.Object({ username: Username, password: NewPassword, role: Role }, closed),
+  body: Type.Object(
+    { username: Username, password: NewPassword, role: Role },
+    { ...closed, title: 'RegisterAccountRequest' },
+  ),
   response: {
     201: Registered,
   },
@@ -52,7 +59,10 @@ const passwordSchema = {
   tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
-  body: Type.Object({ current_password: AttemptedPassword, new_password: OtherPassword }, closed),
+  body: Type.Object(
+    { current_password: AttemptedPassword, new_password: OtherPassword },
+    { ...closed, title: 'ChangePasswordRequest' },
+  ),
   response: { 204: Type.Null() },
 }
 type Context = { config: Config; accounts: Accounts }

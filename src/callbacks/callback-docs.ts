@@ -1,28 +1,35 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES, type CallbackType } from '../config/callback-settings.ts'
-import { nullable } from '../http/schemas.ts'
+import { nullable, oneOf } from '../http/schemas.ts'
 import { OperationItem } from '../operations/operation-record.ts'
 import { Payment } from '../payments/payment-record.ts'
 import { MigrationItem } from '../portfolio/migration-record.ts'
 
-const Operation = Type.Pick(OperationItem, [
-  'tracking_id',
-  'operation_type',
-  'status',
-  'success_response',
-  'failure_response',
-  'error_message',
-  'processed_at',
-  'external_id',
-])
-const ReportedPayment = Type.Object({
-  ...Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints']).properties,
-  gateway_payment_id: nullable(
-    Type.String({
-      description: 'null where it does not look like an id, until the payment is posted',
-    }),
-  ),
-})
+const Operation = Type.Pick(
+  OperationItem,
+  [
+    'tracking_id',
+    'operation_type',
+    'status',
+    'success_response',
+    'failure_response',
+    'error_message',
+    'processed_at',
+    'external_id',
+  ],
+  { title: 'ReportedOperation' },
+)
+const ReportedPayment = Type.Object(
+  {
+    ...Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints']).properties,
+    gateway_payment_id: nullable(
+      Type.String({
+        description: 'null where it does not look like an id, until the payment is posted',
+      }),
+    ),
+  },
+  { title: 'ReportedPayment' },
+)
 
 const DATA: Record<string, TSchema> = {
   operation: Operation,
@@ -56,15 +63,19 @@ export const callbackDocs = Object.fromEntries(
 
 function callbackOf(type: CallbackType) {
   const [feature = '', event = ''] = type.split('.')
-  const body = Type.Object({
-    type: Type.Literal(type),
-    timestamp: Type.String({ format: 'date-time', description: 'when it happened' }),
-    sequence: Type.Integer({ minimum: 1, description: 'its place among those of its subject' }),
-    data: DATA[feature] as TSchema,
-  })
+  const name = capitalised(feature) + capitalised(event)
+  const body = Type.Object(
+    {
+      type: oneOf([type]),
+      timestamp: Type.String({ format: 'date-time', description: 'when it happened' }),
+      sequence: Type.Integer({ minimum: 1, description: 'its place among those of its subject' }),
+      data: DATA[feature] as TSchema,
+    },
+    { title: `${name}Callback` },
+  )
   return {
-    operationId: `on${capitalised(feature)}${capitalised(event)}`,
-    tags: ['callbacks'],
+    operationId: `on${name}`,
+    tags: ['callback-receiver'],
     summary: `${SUMMARIES[feature]}: ${type}`,
     security: [],
     parameters: headers,

@@ -16,19 +16,25 @@ const columns = {
   created_at: Type.String(),
   delivered_at: NullableText,
 }
-export const CallbackItem = Type.Object(columns)
+export const CallbackItem = Type.Object(columns, { title: 'Callback' })
 
-export const CallbackWithAttempts = Type.Object({
-  ...columns,
-  body: nullable(Type.Object({}, { additionalProperties: true })),
-  attempts: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      started_at: Type.String(),
-      ended_at: Type.String(),
-      http_status: nullable(Type.Integer()),
-      error: NullableText,
-      answer: NullableText,
-    }),
-  ),
-})
+export const CallbackWithAttempts = Type.Object(
+  {
+    ...columns,
+    body: nullable(Type.Object({}, { additionalProperties: true })),
+    attempts: Type.Array(
+      Type.Object(
+        {
+          attempt: Type.Integer(),
+          started_at: Type.String(),
+          ended_at: Type.String(),
+          http_status: nullable(Type.Integer()),
+          error: NullableText,
+          answer: NullableText,
+        },
+        { title: 'CallbackAttempt' },
+      ),
+    ),
+  },
+  { title: 'CallbackWithAttempts' },
+)

@@ -33,7 +33,10 @@ const listSchema = {
     closed,
   ),
   response: {
-    200: Type.Object({ callbacks: Type.Array(CallbackItem), next_cursor: nullable(Type.String()) }),
+    200: Type.Object(
+      { callbacks: Type.Array(CallbackItem), next_cursor: nullable(Type.String()) },
+      { title: 'CallbackList' },
+    ),
   },
 }
 const itemSchema = {
@@ -62,15 +65,17 @@ const replaySchema = {
       type: optional(CallbackType),
       dry_run: optional(Type.Boolean({ description: 'true or false' })),
     },
-    closed,
+    { ...closed, title: 'ReplayCallbacksRequest' },
   ),
-  response: { 202: Type.Object({ callbacks: Type.Integer() }) },
+  response: {
+    202: Type.Object({ callbacks: Type.Integer() }, { title: 'ReplayedCallbacks' }),
+  },
 }
 const resumeSchema = {
   operationId: 'resumeCallbacks',
   tags,
   summary: 'Resumes callbacks after the receiver responded with 410',
-  response: { 202: Type.Object({}) },
+  response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
 }
 
 export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {

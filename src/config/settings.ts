@@ -245,7 +245,7 @@ export const Settings = Type.Object({
     examples: ['refuse'],
   }),
   DOCS_ENABLED: Type.Boolean({
-    description: 'whether to serve /docs and /openapi.json',
+    description: 'whether to serve /docs and the OpenAPI documents',
     default: true,
     examples: [true],
   }),

@@ -17,11 +17,14 @@ export const Problem = Type.Object(
     request_id: Type.String(),
     errors: Type.Optional(
       Type.Array(
-        Type.Object({ path: Type.String({ description: 'JSON pointer' }), message: Type.String() }),
+        Type.Object(
+          { path: Type.String({ description: 'JSON pointer' }), message: Type.String() },
+          { title: 'FieldError' },
+        ),
       ),
     ),
   },
-  { $id: 'Problem', description: 'application/problem+json (RFC 9457)' },
+  { title: 'Problem', description: 'application/problem+json (RFC 9457)' },
 )
 
 /** A longer list of errors would help nobody. */

@@ -9,7 +9,7 @@ import { closed } from '../http/schemas.ts'
 import { WITHOUT_NUL } from '../http/text-fields.ts'
 import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find-operations.ts'
-import { OperationWithAttempts, Processing } from './operation-record.ts'
+import { OperateResponse, OperationWithAttempts } from './operation-record.ts'
 import { ResolvedAs, resolveOperation } from './resolve.ts'
 import { parseTrackingId, TRACKING_REFUSALS, TrackingId } from './tracking-id.ts'
 
@@ -31,8 +31,8 @@ const resolveSchema = {
   tags,
   summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
-  body: Type.Object({ outcome: ResolvedAs }, closed),
-  response: { 202: Processing },
+  body: Type.Object({ outcome: ResolvedAs }, { ...closed, title: 'ResolveOperationRequest' }),
+  response: { 202: OperateResponse },
 }
 const resolveEachSchema = {
   operationId: 'resolveOperations',
@@ -54,17 +54,17 @@ const resolveEachSchema = {
       ),
       outcome: ResolvedAs,
     },
-    closed,
+    { ...closed, title: 'ResolveOperationsRequest' },
   ),
   response: {
-    200: Type.Object({
-      results: Type.Array(
-        Type.Object({
-          tracking_id: Type.String(),
-          ...itemAnswer,
-        }),
-      ),
-    }),
+    200: Type.Object(
+      {
+        results: Type.Array(
+          Type.Object({ tracking_id: Type.String(), ...itemAnswer }, { title: 'OperationResult' }),
+        ),
+      },
+      { title: 'OperationResults' },
+    ),
   },
 }
 const cancelSchema = {
@@ -73,7 +73,12 @@ const cancelSchema = {
   tags,
   summary: 'Cancels an operation that was never attempted; it ends as failed',
   params,
-  response: { 202: Type.Object({ tracking_id: Type.String(), status: Type.Literal('failed') }) },
+  response: {
+    202: Type.Object(
+      { tracking_id: Type.String(), status: Type.Literal('failed') },
+      { title: 'CancelledOperation' },
+    ),
+  },
 }
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }

@@ -5,6 +5,7 @@ import { Day } from '../http/day-fields.ts'
 import { Amount, Count, Rate } from '../http/number-fields.ts'
 import { closed, oneOf, optionalText } from '../http/schemas.ts'
 import { ClientId, ExternalId } from '../http/text-fields.ts'
+import { WHY } from '../http/why.ts'
 import { chargesOf } from '../ledger/charges.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
@@ -93,7 +94,12 @@ function schemaFor(lenders: string[]) {
       principal: Amount,
       submittedOnDate: Day,
       loanTermFrequency: Count,
-      loanTermFrequencyType: optionalText({ ...LoanTermFrequencyType, default: 'months' }),
+      loanTermFrequencyType: optionalText({
+        ...LoanTermFrequencyType,
+        // Not `default`, which some generators take for required.
+        description: `${LoanTermFrequencyType.description}; months if absent`,
+        [WHY]: () => `must be ${LoanTermFrequencyType.description}`,
+      }),
       numberOfRepayments: Count,
       interestRatePerPeriod: Rate,
       clientId: ClientId,

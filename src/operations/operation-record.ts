@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { trackingId } from '../engine/operation.ts'
 import { ORIGINS } from '../engine/origin.ts'
-import { nullable, oneOf } from '../http/schemas.ts'
+import { closed, nullable, oneOf } from '../http/schemas.ts'
 import { TrackingId } from './tracking-id.ts'
 
 export const STATUSES = ['processing', 'success', 'failed'] as const
@@ -16,12 +16,21 @@ const recordFields = {
   processed_at: nullable(Type.String({ description: 'UTC without a zone designator' })),
 }
 
-export const Processing = Type.Object(
+export const OperateResponse = Type.Object(
   { tracking_id: TrackingId, status: oneOf(['processing']) },
-  { additionalProperties: false },
+  { ...closed, title: 'OperateResponse' },
 )
 
-export const TrackingRecord = Type.Union([Processing, Type.Object(recordFields)])
+const ended = (status: 'success' | 'failed', title: string) =>
+  Type.Object({ ...recordFields, status: oneOf([status]) }, { title })
+export const TrackingRecord = Type.Union(
+  [
+    { ...OperateResponse, title: 'ProcessingOperation' },
+    ended('success', 'SucceededOperation'),
+    ended('failed', 'FailedOperation'),
+  ],
+  { title: 'TrackingRecord', discriminator: { propertyName: 'status' } },
+)
 
 const text = nullable(Type.String())
 const itemFields = {
@@ -42,28 +51,34 @@ const itemFields = {
     description: 'unknown members of the request, dropped with UNKNOWN_FIELDS=ignore',
   },
 }
-export const OperationItem = Type.Object(itemFields)
+export const OperationItem = Type.Object(itemFields, { title: 'OperationItem' })
 
-const OperationAttempt = Type.Object({
-  attempt: Type.Integer(),
-  times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
-  started_at: Type.String(),
-  ended_at: text,
-  method: text,
-  path: text,
-  http_status: nullable(Type.Integer()),
-  outcome: text,
-})
+const OperationAttempt = Type.Object(
+  {
+    attempt: Type.Integer(),
+    times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
+    started_at: Type.String(),
+    ended_at: text,
+    method: text,
+    path: text,
+    http_status: nullable(Type.Integer()),
+    outcome: text,
+  },
+  { title: 'OperationAttempt' },
+)
 
-export const OperationWithAttempts = Type.Object({
-  ...itemFields,
-  attempts: Type.Array(OperationAttempt),
-  data: Type.Object({}, { additionalProperties: true }),
-  origin: oneOf(ORIGINS),
-  predecessor: nullable(
-    Type.String({ description: 'the tracking id of the operation that this one waits for' }),
-  ),
-})
+export const OperationWithAttempts = Type.Object(
+  {
+    ...itemFields,
+    attempts: Type.Array(OperationAttempt),
+    data: Type.Object({}, { additionalProperties: true }),
+    origin: oneOf(ORIGINS),
+    predecessor: nullable(
+      Type.String({ description: 'the tracking id of the operation that this one waits for' }),
+    ),
+  },
+  { title: 'OperationWithAttempts' },
+)
 
 export type OperationRow = {
   id: string

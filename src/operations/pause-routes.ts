@@ -10,17 +10,23 @@ import { type PauseState, pauseLedger, resumeLedger } from './pause-ledger.ts'
 
 const tags = ['operations']
 const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
-const State = Type.Object({
-  paused: Type.Boolean(),
-  reason: nullable(Type.String()),
-  since: nullable(Type.String()),
-  until: nullable(Type.String()),
-})
+const State = Type.Object(
+  {
+    paused: Type.Boolean(),
+    reason: nullable(Type.String()),
+    since: nullable(Type.String()),
+    until: nullable(Type.String()),
+  },
+  { title: 'LedgerPause' },
+)
 const pauseSchema = {
   operationId: 'pauseLedger',
   tags,
   summary: 'Keeps every process from beginning a write at the ledger; intake and reads continue',
-  body: Type.Object({ reason: Note, until: optional(Later) }, closed),
+  body: Type.Object(
+    { reason: Note, until: optional(Later) },
+    { ...closed, title: 'PauseLedgerRequest' },
+  ),
   response: { 200: State },
 }
 const resumeSchema = {

@@ -14,7 +14,7 @@ import { acceptOperations, lockedNames, type NewOperation, newOperation } from '
 import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
 import { listQuery } from '../http/list-query.ts'
-import { nullable, oneOf } from '../http/schemas.ts'
+import { NullableText, oneOf } from '../http/schemas.ts'
 import { ExternalId } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
@@ -26,8 +26,8 @@ import { findOperation, listOperations } from './find-operations.ts'
 import { loanUpdate } from './loan-update.ts'
 import { operationCounters } from './operation-counters.ts'
 import {
+  OperateResponse,
   OperationItem,
-  Processing,
   STATUSES,
   TrackingRecord,
   trackingRecord,
@@ -51,7 +51,7 @@ const operateSchema = (catalogue: Catalogue) => ({
   body: operateBody(catalogue),
   response: {
     202: {
-      ...Processing,
+      ...OperateResponse,
       headers: { Location: { type: 'string', description: 'the path of the tracking record' } },
     },
   },
@@ -87,10 +87,10 @@ const listSchema = (catalogue: Catalogue) => ({
     { additionalProperties: false },
   ),
   response: {
-    200: Type.Object({
-      operations: Type.Array(OperationItem),
-      next_cursor: nullable(Type.String()),
-    }),
+    200: Type.Object(
+      { operations: Type.Array(OperationItem), next_cursor: NullableText },
+      { title: 'OperationList' },
+    ),
   },
 })
 

@@ -15,12 +15,19 @@ export function operateBody(catalogue: Catalogue) {
   return Type.Union(
     [...catalogue.values()].map(({ name, summary, schema }) =>
       Type.Object(
-        { status: Type.Literal(name), data: schema },
-        { ...closed, title: name, description: summary },
+        {
+          status: Type.Literal(name),
+          data: { ...schema, title: `${pascalCase(name)}Data` },
+        },
+        { ...closed, title: `${pascalCase(name)}Request`, description: summary },
       ),
     ),
+    { title: 'OperateRequest', discriminator: { propertyName: 'status' } },
   )
 }
+
+const pascalCase = (name: string) =>
+  name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Checks only against the operation that the body names, so that every error is about that one. */
 export function operateValidator(

@@ -8,7 +8,7 @@ import { NotFound } from '../http/problem.ts'
 /** Enough for probes, scrapes and a few readers; callers of the other port cannot use them up. */
 const MAX_CONNECTIONS = 64
 const HEALTH = ['/healthz', '/readyz']
-const FOR_OPERATORS = /^\/(metrics|openapi\.json|docs(\/.*)?)$/
+const FOR_OPERATORS = /^\/(metrics|openapi(-3\.0)?\.json|docs(\/.*)?)$/
 
 /** An onRequest hook: what is for operators is served on their port alone, and their port serves nothing else. */
 export function keepApart(opsPort: number) {

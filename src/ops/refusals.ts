@@ -1,3 +1,5 @@
+import { Problem } from '../http/problem.ts'
+
 export const REFUSALS: Record<string, { status: number; cause: string }> = {
   INVALID_PAYLOAD: { status: 400, cause: 'The body is invalid' },
   INVALID_QUERY: { status: 400, cause: 'A parameter is unknown or invalid' },
@@ -49,16 +51,11 @@ export function refusalsOf(method: string, call: Call): Call['responses'] {
       {
         description: found.map(([code, { cause }]) => `\`${code}\`: ${cause}`).join('; '),
         ...(WITH_RETRY_AFTER.includes(status) ? { headers: RETRY_AFTER } : {}),
-        content: problemWith(found.map(([code]) => code)),
+        content: { 'application/problem+json': { schema: Problem } },
+        'x-codes': found.map(([code]) => code),
       },
     ]),
   )
-}
-
-function problemWith(codes: string[]) {
-  const coded = { type: 'object', properties: { code: { type: 'string', enum: codes } } }
-  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, coded] }
-  return { 'application/problem+json': { schema } }
 }
 
 function codesOf(method: string, call: Call): string[] {

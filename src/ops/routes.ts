@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts'
 import { isOnPort } from './ops-port.ts'
 
 const tags = ['health']
-const Readiness = Type.Object({}, { additionalProperties: true })
+const Readiness = Type.Object({}, { additionalProperties: true, title: 'Readiness' })
 
 type Context = { health: Health; metrics: Metrics; config: Pick<Config, 'OPS_PORT'> }
 
@@ -20,7 +20,7 @@ export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAs
           operationId: 'getHealth',
           tags,
           summary: 'Whether the process is alive',
-          response: { 200: Type.Object({ status: Type.String() }) },
+          response: { 200: Type.Object({ status: Type.String() }, { title: 'Health' }) },
         },
       },
       async () => ({ status: 'ok' }),

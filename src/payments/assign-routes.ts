@@ -24,7 +24,7 @@ const Assignment = Type.Object(
     gateway_payment_id: anyText('a payment’s id', 'pay_1'),
     external_loan_id: { ...anyText('an external id', 'L-1001'), [TAKE]: trimText },
   },
-  closed,
+  { ...closed, title: 'Assignment' },
 )
 const assignEachSchema = {
   operationId: 'assignPayments',
@@ -38,18 +38,20 @@ const assignEachSchema = {
         description: `a list of 1 to ${MAX_ASSIGNMENTS} assignments`,
       }),
     },
-    closed,
+    { ...closed, title: 'AssignPaymentsRequest' },
   ),
   response: {
-    200: Type.Object({
-      results: Type.Array(
-        Type.Object({
-          gateway: Type.String(),
-          gateway_payment_id: Type.String(),
-          ...itemAnswer,
-        }),
-      ),
-    }),
+    200: Type.Object(
+      {
+        results: Type.Array(
+          Type.Object(
+            { gateway: Type.String(), gateway_payment_id: Type.String(), ...itemAnswer },
+            { title: 'AssignmentResult' },
+          ),
+        ),
+      },
+      { title: 'AssignmentResults' },
+    ),
   },
 }
 const assignSchema = {
@@ -59,7 +61,7 @@ const assignSchema = {
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params: PaymentParams,
   headers: IfMatch,
-  body: Type.Object({ external_loan_id: ExternalId }, closed),
+  body: Type.Object({ external_loan_id: ExternalId }, { ...closed, title: 'AssignPaymentRequest' }),
   response: { 200: Payment },
 }
 

@@ -23,7 +23,7 @@ const requestSchema = {
   operationId: 'requestBatch',
   tags,
   summary: 'Requests a batch run now, or as soon as the running one ends',
-  response: { 202: Type.Object({ batch_id: Type.String() }) },
+  response: { 202: Type.Object({ batch_id: Type.String() }, { title: 'RequestedBatch' }) },
 }
 const listSchema = {
   operationId: 'listBatches',
@@ -31,7 +31,10 @@ const listSchema = {
   summary: 'Lists batch runs, newest first',
   querystring: Type.Object(listQuery('uuid'), closed),
   response: {
-    200: Type.Object({ batches: Type.Array(BatchRun), next_cursor: nullable(Type.String()) }),
+    200: Type.Object(
+      { batches: Type.Array(BatchRun), next_cursor: nullable(Type.String()) },
+      { title: 'BatchRunList' },
+    ),
   },
 }
 const runSchema = {

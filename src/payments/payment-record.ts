@@ -53,58 +53,64 @@ export const REASONS = [
 export const OBJECTIONS = ['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'] as const
 export type Objection = (typeof OBJECTIONS)[number]
 
-export const Payment = Type.Object({
-  gateway: Type.String(),
-  gateway_payment_id: Type.String(),
-  kind: oneOf(KINDS),
-  of_payment_id: NullableText,
-  lender: Type.String(),
-  external_loan_id: NullableText,
-  amount: nullable(Type.String({ description: 'a decimal, with every digit' })),
-  currency: NullableText,
-  paid_at: NullableText,
-  state: oneOf(STATES),
-  reason: NullableText,
-  verified: Type.Boolean(),
-  ledger_transaction_id: NullableText,
-  raw_table: Type.String(),
-  raw_id: Type.String(),
-  received_at: Type.String(),
-  posted_at: NullableText,
-  waiting_for: NullableText,
-  next_try_at: NullableText,
-  detail: nullable(
-    Type.String({
-      description:
-        'the last response of the ledger or of our own checks; for a posted payment, how its repayment differs',
-    }),
-  ),
-  hints: nullable(Type.Object({}, { additionalProperties: true })),
-  objection: nullable(
-    Type.String({ description: 'what contradicts a posted payment, or one that is decided' }),
-  ),
-  fee: nullable(
-    Type.String({ description: 'of the gateway, excluding tax; null until it is known' }),
-  ),
-  tax: nullable(Type.String({ description: 'on the fee' })),
-  settlement_id: NullableText,
-  utr: nullable(Type.String({ description: 'the bank’s reference of the settlement' })),
-})
+export const Payment = Type.Object(
+  {
+    gateway: Type.String(),
+    gateway_payment_id: Type.String(),
+    kind: oneOf(KINDS),
+    of_payment_id: NullableText,
+    lender: Type.String(),
+    external_loan_id: NullableText,
+    amount: nullable(Type.String({ description: 'a decimal, with every digit' })),
+    currency: NullableText,
+    paid_at: NullableText,
+    state: oneOf(STATES),
+    reason: NullableText,
+    verified: Type.Boolean(),
+    ledger_transaction_id: NullableText,
+    raw_table: Type.String(),
+    raw_id: Type.String(),
+    received_at: Type.String(),
+    posted_at: NullableText,
+    waiting_for: NullableText,
+    next_try_at: NullableText,
+    detail: nullable(
+      Type.String({
+        description:
+          'the last response of the ledger or of our own checks; for a posted payment, how its repayment differs',
+      }),
+    ),
+    hints: nullable(Type.Object({}, { additionalProperties: true })),
+    objection: nullable(
+      Type.String({ description: 'what contradicts a posted payment, or one that is decided' }),
+    ),
+    fee: nullable(
+      Type.String({ description: 'of the gateway, excluding tax; null until it is known' }),
+    ),
+    tax: nullable(Type.String({ description: 'on the fee' })),
+    settlement_id: NullableText,
+    utr: nullable(Type.String({ description: 'the bank’s reference of the settlement' })),
+  },
+  { title: 'Payment' },
+)
 
-export const BatchRun = Type.Object({
-  batch_id: Type.String(),
-  trigger: Type.String(),
-  status: Type.String(),
-  started_at: NullableText,
-  ended_at: NullableText,
-  discovered: Type.Integer(),
-  transformed: Type.Integer(),
-  posted: Type.Integer(),
-  suspended: Type.Integer(),
-  failed: Type.Integer(),
-  requested_at: Type.String(),
-  discover_seconds: nullable(Type.Number()),
-  transform_seconds: nullable(Type.Number()),
-  post_seconds: nullable(Type.Number()),
-  last_error: NullableText,
-})
+export const BatchRun = Type.Object(
+  {
+    batch_id: Type.String(),
+    trigger: Type.String(),
+    status: Type.String(),
+    started_at: NullableText,
+    ended_at: NullableText,
+    discovered: Type.Integer(),
+    transformed: Type.Integer(),
+    posted: Type.Integer(),
+    suspended: Type.Integer(),
+    failed: Type.Integer(),
+    requested_at: Type.String(),
+    discover_seconds: nullable(Type.Number()),
+    transform_seconds: nullable(Type.Number()),
+    post_seconds: nullable(Type.Number()),
+    last_error: NullableText,
+  },
+  { title: 'BatchRun' },
+)

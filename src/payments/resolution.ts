@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Day } from '../http/day-fields.ts'
 import { Amount, MAX_WHOLE } from '../http/number-fields.ts'
@@ -8,10 +8,19 @@ import { takeValues } from '../http/take-values.ts'
 import { ExternalId, Note } from '../http/text-fields.ts'
 import { firstPerPath } from '../http/validator.ts'
 
-const TransactionId = Type.Union(
-  [Type.Integer({ minimum: 1, maximum: MAX_WHOLE }), Type.String({ pattern: '^[1-9]\\d{0,17}$' })],
-  { description: 'the id of a transaction at the ledger, as a number or as text' },
+const ID_TEXT = /^[1-9][0-9]{0,17}$/
+TypeRegistry.Set('TransactionId', (_, value) =>
+  typeof value === 'number'
+    ? Number.isInteger(value) && value > 0 && value <= MAX_WHOLE
+    : typeof value === 'string' && ID_TEXT.test(value),
 )
+/** A number is taken too. The contract names one type, because many languages have none that is either. */
+const TransactionId = Type.Unsafe<number | string>({
+  [Kind]: 'TransactionId',
+  type: 'string',
+  pattern: ID_TEXT.source,
+  description: 'the id of a transaction at the ledger, as a number or as text',
+})
 
 const Post = Type.Object(
   {
@@ -21,32 +30,39 @@ const Post = Type.Object(
     paid_on: Day,
     note: Note,
   },
-  { ...closed, title: 'post', description: 'Posts this amount to this loan as of this day' },
+  {
+    ...closed,
+    title: 'PostResolution',
+    description: 'Posts this amount to this loan as of this day',
+  },
 )
 const Handled = Type.Object(
   {
     outcome: Type.Literal('handled'),
     note: Note,
     external_loan_id: optional(ExternalId),
-    ledger_transaction_id: Type.Optional(TransactionId),
+    ledger_transaction_id: optional(TransactionId),
   },
-  { ...closed, title: 'handled', description: 'The money was booked by hand' },
+  { ...closed, title: 'HandledResolution', description: 'The money was booked by hand' },
 )
 const Dismiss = Type.Object(
   { outcome: Type.Literal('dismiss'), note: Note },
-  { ...closed, title: 'dismiss', description: 'Nothing is to be booked' },
+  { ...closed, title: 'DismissResolution', description: 'Nothing is to be booked' },
 )
 
 const Reopen = Type.Object(
   { outcome: Type.Literal('reopen'), note: Note },
   {
     ...closed,
-    title: 'reopen',
+    title: 'ReopenResolution',
     description: 'Takes what was handled or dismissed back to suspense',
   },
 )
 
-export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen])
+export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen], {
+  title: 'PaymentResolution',
+  discriminator: { propertyName: 'outcome' },
+})
 export type PaymentResolution = Static<typeof PaymentResolution>
 export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' }>
 

@@ -33,7 +33,7 @@ const noteSchema = {
   summary: 'Saves a note for other operators, which ops.suspense shows with its author',
   params: PaymentParams,
   querystring: kindQuery,
-  body: Type.Object({ note: Note }, closed),
+  body: Type.Object({ note: Note }, { ...closed, title: 'NotePaymentRequest' }),
   response: { 200: Payment },
 }
 

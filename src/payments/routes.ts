@@ -24,7 +24,10 @@ const listSchema = {
     'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
   querystring: Type.Object({ ...paymentFilter, ...listQuery('uuid') }, closed),
   response: {
-    200: Type.Object({ payments: Type.Array(Payment), next_cursor: nullable(Type.String()) }),
+    200: Type.Object(
+      { payments: Type.Array(Payment), next_cursor: nullable(Type.String()) },
+      { title: 'PaymentList' },
+    ),
   },
 }
 const summarySchema = {
@@ -32,7 +35,7 @@ const summarySchema = {
   tags,
   summary: 'Counts payments, refunds and chargebacks and adds up their amounts',
   querystring: Type.Object(paymentFilter, closed),
-  response: { 200: Type.Object({ totals: Type.Array(PaymentTotal) }) },
+  response: { 200: Type.Object({ totals: Type.Array(PaymentTotal) }, { title: 'PaymentSummary' }) },
 }
 const historySchema = {
   operationId: 'getPayment',

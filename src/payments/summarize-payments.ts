@@ -5,18 +5,21 @@ import { nullable, oneOf } from '../http/schemas.ts'
 import { matchingPayments, type PaymentFilter } from './payment-filter.ts'
 import { KINDS, STATES } from './payment-record.ts'
 
-export const PaymentTotal = Type.Object({
-  lender: Type.String(),
-  gateway: Type.String(),
-  kind: oneOf(KINDS),
-  state: oneOf(STATES),
-  reason: nullable(Type.String()),
-  count: Type.Integer(),
-  amount: Type.String({
-    description:
-      'a decimal with every digit: the sum of the amounts as they are, whatever their currencies; an unknown amount counts as 0',
-  }),
-})
+export const PaymentTotal = Type.Object(
+  {
+    lender: Type.String(),
+    gateway: Type.String(),
+    kind: oneOf(KINDS),
+    state: oneOf(STATES),
+    reason: nullable(Type.String()),
+    count: Type.Integer(),
+    amount: Type.String({
+      description:
+        'a decimal with every digit: the sum of the amounts as they are, whatever their currencies; an unknown amount counts as 0',
+    }),
+  },
+  { title: 'PaymentTotal' },
+)
 
 export async function summarizePayments(db: Database, filter: PaymentFilter, timeZone: string) {
   const { rows } = await sql<Static<typeof PaymentTotal>>`

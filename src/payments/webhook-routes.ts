@@ -26,6 +26,12 @@ const InvalidSignature = createError(
   401,
 )
 
+// A literal of a boolean does not compile in every generator's Java.
+const ReceivedEvent = Type.Object(
+  { received: Type.Unsafe<true>(Type.Boolean()) },
+  { title: 'ReceivedEvent' },
+)
+
 const MAX_BODY_BYTES = 1024 * 1024
 
 type Context = { db: Database; boss: PgBoss; config: Config; metrics: Metrics; watch: Watch }
@@ -111,7 +117,7 @@ function routeOptions({ name, title, headers }: OpenGateway, { WEBHOOKS_PER_MINU
         'INVALID_SIGNATURE',
         ...(WEBHOOKS_PER_MINUTE > 0 ? ['TOO_MANY_ATTEMPTS'] : []),
       ],
-      tags: ['payments'],
+      tags: ['webhooks'],
       summary: `Receives an event of ${title}`,
       security: [],
       querystring: Type.Object({
@@ -122,9 +128,15 @@ function routeOptions({ name, title, headers }: OpenGateway, { WEBHOOKS_PER_MINU
       headers: Type.Object(Object.fromEntries(described)),
       body: Type.Object(
         {},
-        { additionalProperties: true, examples: [{ event: 'payment.captured' }] },
+        {
+          additionalProperties: true,
+          title: 'GatewayEvent',
+          examples: [{ event: 'payment.captured' }],
+        },
       ),
-      response: { 200: Type.Object({ received: Type.Literal(true) }) },
+      response: {
+        200: ReceivedEvent,
+      },
     },
   }
 }

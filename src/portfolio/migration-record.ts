@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { InvalidRow } from '../csv/invalid-row.ts'
 import { fileFacts } from '../http/file-facts.ts'
 import { nullable, oneOf } from '../http/schemas.ts'
 import { UUID } from '../ids.ts'
@@ -16,76 +17,91 @@ const Count = Type.Integer({ minimum: 0 })
 export const MigrationTypeName = oneOf(kinds.map(({ type }) => type))
 export const MigrationStatus = oneOf(['uploaded', 'running', 'completed', 'cancelled'])
 
-const Finding = Type.Object({
-  line: Type.Integer(),
-  external_loan_id: nullable(Type.String()),
-  finding: Type.String(),
-  reason: nullable(Type.String()),
-})
-const DryRunResult = Type.Object({
-  started_at: Type.String(),
-  ended_at: Type.String(),
-  would_change: Type.Integer({ description: 'rows that a run would write to the ledger' }),
-  in_ledger: Type.Integer({
-    description: 'rows that the ledger already has, with the same values',
-  }),
-  differs: Type.Integer({
-    description: 'rows that the ledger already has, with different values',
-  }),
-  refused: Type.Integer({
-    description: 'rows that the ledger would refuse, as far as reads can tell',
-  }),
-  unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
-  findings: Type.Array(Finding, {
-    description:
-      'the first hundred rows that differ, would be refused or are unknown; findings.csv has all of them',
-  }),
-})
-
-export const MigrationItem = Type.Object({
-  migration_id: Type.String(),
-  type: MigrationTypeName,
-  status: MigrationStatus,
-  ...fileFacts,
-  rows: Count,
-  valid_rows: Count,
-  invalid_rows: Count,
-  done: Count,
-  failed: Count,
-  stopped: Type.Integer({
-    description: 'rows not tried, because an earlier row of the same loan failed',
-  }),
-  uploaded_at: Type.String(),
-  started_at: nullable(Type.String()),
-  ended_at: nullable(Type.String()),
-  is_dry_run: Type.Boolean({ description: 'whether the current or last run is a dry run' }),
-  looked_at: Type.Integer({ description: 'rows that the last dry run has checked', minimum: 0 }),
-  rate_per_second: nullable(
-    Type.Number({
-      description:
-        'rows ended, or checked by a dry run, per second: over the last minute while it runs, over the whole run afterwards',
+const Finding = Type.Object(
+  {
+    line: Type.Integer(),
+    external_loan_id: nullable(Type.String()),
+    finding: Type.String(),
+    reason: nullable(Type.String()),
+  },
+  { title: 'DryRunFinding' },
+)
+const DryRunResult = Type.Object(
+  {
+    started_at: Type.String(),
+    ended_at: Type.String(),
+    would_change: Type.Integer({ description: 'rows that a run would write to the ledger' }),
+    in_ledger: Type.Integer({
+      description: 'rows that the ledger already has, with the same values',
     }),
-  ),
-  estimated_end_at: nullable(Type.String()),
-  dry_run: nullable(DryRunResult),
-})
-export const MigrationList = Type.Object({
-  migrations: Type.Array(MigrationItem),
-  next_cursor: nullable(Type.String()),
-})
+    differs: Type.Integer({
+      description: 'rows that the ledger already has, with different values',
+    }),
+    refused: Type.Integer({
+      description: 'rows that the ledger would refuse, as far as reads can tell',
+    }),
+    unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
+    findings: Type.Array(Finding, {
+      description:
+        'the first hundred rows that differ, would be refused or are unknown; findings.csv has all of them',
+    }),
+  },
+  { title: 'DryRun' },
+)
+
+export const MigrationItem = Type.Object(
+  {
+    migration_id: Type.String(),
+    type: MigrationTypeName,
+    status: MigrationStatus,
+    ...fileFacts,
+    rows: Count,
+    valid_rows: Count,
+    invalid_rows: Count,
+    done: Count,
+    failed: Count,
+    stopped: Type.Integer({
+      description: 'rows not tried, because an earlier row of the same loan failed',
+    }),
+    uploaded_at: Type.String(),
+    started_at: nullable(Type.String()),
+    ended_at: nullable(Type.String()),
+    is_dry_run: Type.Boolean({ description: 'whether the current or last run is a dry run' }),
+    looked_at: Type.Integer({ description: 'rows that the last dry run has checked', minimum: 0 }),
+    rate_per_second: nullable(
+      Type.Number({
+        description:
+          'rows ended, or checked by a dry run, per second: over the last minute while it runs, over the whole run afterwards',
+      }),
+    ),
+    estimated_end_at: nullable(Type.String()),
+    dry_run: nullable(DryRunResult),
+  },
+  { title: 'Migration' },
+)
+export const MigrationList = Type.Object(
+  { migrations: Type.Array(MigrationItem), next_cursor: nullable(Type.String()) },
+  { title: 'MigrationList' },
+)
 export type MigrationRecord = Static<typeof MigrationItem>
 export type DryRun = Static<typeof DryRunResult>
 
-export const Uploaded = Type.Object({
-  migration_id: Type.String(),
-  type: MigrationTypeName,
-  status: MigrationStatus,
-  ...fileFacts,
-  rows: Count,
-  valid_rows: Count,
-  invalid_rows: Count,
-  errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
-    description: 'the first hundred invalid rows; errors.csv has all of them',
-  }),
-})
-export const Started = Type.Object({ migration_id: Type.String(), status: MigrationStatus })
+export const Uploaded = Type.Object(
+  {
+    migration_id: Type.String(),
+    type: MigrationTypeName,
+    status: MigrationStatus,
+    ...fileFacts,
+    rows: Count,
+    valid_rows: Count,
+    invalid_rows: Count,
+    errors: Type.Array(InvalidRow, {
+      description: 'the first hundred invalid rows; errors.csv has all of them',
+    }),
+  },
+  { title: 'UploadedMigration' },
+)
+export const Started = Type.Object(
+  { migration_id: Type.String(), status: MigrationStatus },
+  { title: 'StartedMigration' },
+)

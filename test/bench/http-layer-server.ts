@@ -12,7 +12,7 @@ import { serializer } from '../../src/http/serializer.ts'
 import { validator } from '../../src/http/validator.ts'
 import { newId } from '../../src/ids.ts'
 import { operationCatalogue } from '../../src/operations/catalogue.ts'
-import { Processing } from '../../src/operations/operation-record.ts'
+import { OperateResponse } from '../../src/operations/operation-record.ts'
 import { operateValidator } from '../../src/operations/validate.ts'
 import { measureRequests } from '../../src/ops/measure-requests.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
@@ -40,7 +40,7 @@ const callers: FastifyPluginAsync = async scope => {
     const { DATABASE_URL: url } = config
     await forCallers(scope, openDatabase(url, { max: 1, name: 'bench', onError: () => {} }), config)
   }
-  const schema = has('serialization') ? { response: { 202: Processing } } : {}
+  const schema = has('serialization') ? { response: { 202: OperateResponse } } : {}
   scope.post('/ledger/operate', { schema }, async (request, reply) => {
     const id = has('validation') ? accepted(request.body) : 'an operation'
     return reply.code(202).header('location', id).send({ tracking_id: id, status: 'processing' })

@@ -9,11 +9,10 @@ type Schema = {
   pattern?: string
   maximum?: number
   enum?: unknown[]
-  const?: number | string
   properties?: Record<string, Schema>
   additionalProperties?: unknown
   items?: Schema
-  anyOf?: Schema[]
+  oneOf?: Schema[]
 }
 
 const DAYS = {
@@ -71,16 +70,16 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
   t.test('/openapi.json allows NUL in no text of a body', async t => {
     for (const { operationId, schema } of bodiesOf(endpoints))
       for (const [where, text] of partsOf(schema, ['string'])) {
-        const { pattern, enum: values, const: value, format } = text
-        if (values !== undefined || value !== undefined || format === 'binary') continue
+        const { pattern, enum: values, format } = text
+        if (values !== undefined || format === 'binary') continue
         t.equal(new RegExp(pattern ?? '').test(`${'x'.repeat(20)}\0`), false, operationId + where)
       }
   })
 
   t.test('/openapi.json allows no number of more than fifteen digits in a body', async t => {
     for (const { operationId, schema } of bodiesOf(endpoints))
-      for (const [where, { maximum, const: value }] of partsOf(schema, ['integer', 'number']))
-        t.ok(Number(maximum ?? value) < 10 ** 15, operationId + where)
+      for (const [where, { maximum }] of partsOf(schema, ['integer', 'number']))
+        t.ok(Number(maximum) < 10 ** 15, operationId + where)
   })
 
   t.test(
@@ -88,7 +87,7 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
     async t => {
       for (const { operationId, path, schema } of bodiesOf(endpoints))
         if (!path.includes('/webhooks/'))
-          for (const one of schema.anyOf ?? [schema])
+          for (const one of schema.oneOf ?? [schema])
             t.equal(one.additionalProperties, false, operationId)
     },
   )
@@ -103,8 +102,7 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
           headers: { 'x-internal-token': TOKEN, ...admin },
         })
         const { code } = (await response.json()) as { code: string }
-        const media = responses[response.status]?.content?.['application/problem+json']
-        const codes = (media?.schema.allOf?.[1] as any)?.properties.code.enum
+        const codes = responses[response.status]?.['x-codes']
         t.ok(
           codes?.includes(code),
           `${operationId} ${name.slice(0, 3)}: ${response.status} ${code}`,
@@ -124,12 +122,12 @@ function bodiesOf(endpoints: Endpoint[]) {
 }
 
 function partsOf(schema: Schema, types: string[], where = ''): [string, Schema][] {
-  const { type, properties = {}, items, anyOf = [] } = schema
+  const { type, properties = {}, items, oneOf = [] } = schema
   const isOne = [type ?? []].flat().some(one => types.includes(one))
   return [
     ...(isOne ? ([[where, schema]] as [string, Schema][]) : []),
     ...Object.entries(properties).flatMap(([name, one]) => partsOf(one, types, `${where}/${name}`)),
-    ...anyOf.flatMap(one => partsOf(one, types, where)),
+    ...oneOf.flatMap(one => partsOf(one, types, where)),
     ...(items === undefined ? [] : partsOf(items, types, `${where}/0`)),
   ]
 }

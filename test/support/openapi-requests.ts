@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { anyCharacter, broken, brokenText } from './broken.ts'
 import { fitting, type Schema } from './from-schema.ts'
+import { inlined } from './inlined.ts'
 
 type Parameter = {
   in: 'path' | 'query' | 'header'
@@ -17,8 +18,8 @@ type Call = {
   responses: Record<string, Response>
   security?: object[]
 }
-type Response = { content?: Record<string, { schema: { allOf?: Schema[] } }> }
-export type OpenApi = { paths: Record<string, Record<string, Call>> }
+type Response = { content?: Record<string, object>; 'x-codes'?: string[] }
+type OpenApi = { paths: Record<string, Record<string, Call>> }
 export type Endpoint = Call & { path: string; method: string }
 export type Request = {
   endpoint: Endpoint
@@ -28,8 +29,10 @@ export type Request = {
   body: Uint8Array | undefined
 }
 
-export function endpointsOf(openapi: OpenApi): Endpoint[] {
-  return Object.entries(openapi.paths).flatMap(([path, calls]) =>
+/** Without references. */
+export function endpointsOf(openapi: object): Endpoint[] {
+  const { paths }: OpenApi = inlined(openapi)
+  return Object.entries(paths).flatMap(([path, calls]) =>
     Object.entries(calls).map(([method, call]) => ({
       ...call,
       path,

@@ -29,15 +29,17 @@ const requestSchema = (lenders: string[]) => ({
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   body: Type.Object(
     { from: Time, to: Time, lender: optional(oneOf(lenders, 'the code of a lender')) },
-    closed,
+    { ...closed, title: 'RequestBackfillRequest' },
   ),
-  response: { 202: Type.Object({ backfill_id: Type.String() }) },
+  response: {
+    202: Type.Object({ backfill_id: Type.String() }, { title: 'RequestedBackfill' }),
+  },
 })
 const gatewaysSchema = {
   operationId: 'listGateways',
   tags,
   summary: 'Lists the gateways’ sources, and up to when their payments have been fetched',
-  response: { 200: Type.Object({ gateways: Type.Array(GatewayState) }) },
+  response: { 200: Type.Object({ gateways: Type.Array(GatewayState) }, { title: 'GatewayList' }) },
 }
 const listSchema = {
   operationId: 'listBackfills',
@@ -48,7 +50,10 @@ const listSchema = {
     closed,
   ),
   response: {
-    200: Type.Object({ backfills: Type.Array(Backfill), next_cursor: nullable(Type.String()) }),
+    200: Type.Object(
+      { backfills: Type.Array(Backfill), next_cursor: nullable(Type.String()) },
+      { title: 'BackfillList' },
+    ),
   },
 }
 const itemSchema = {

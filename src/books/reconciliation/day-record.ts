@@ -11,20 +11,19 @@ const Coverage = nullable(
   }),
 )
 const Money = Type.String({ description: 'a decimal, with every digit' })
-const Figure = Type.Object({
-  payments: Type.Integer(),
-  amount: Money,
-})
+const Figure = Type.Object({ payments: Type.Integer(), amount: Money }, { title: 'Figure' })
 const figures = {
   currency: nullable(Type.String({ description: 'null if no event named one' })),
   captured: nullable(
     Type.Object(Figure.properties, {
+      title: 'CapturedFigure',
       description:
         'what the gateway says it captured, later refunds included; null if no complete statement covers the day',
     }),
   ),
   statement: Coverage,
   buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, Figure])), {
+    title: 'Buckets',
     description:
       'where the money is; a payment of which only a part is in a bucket counts in each of its buckets',
   }),
@@ -34,42 +33,61 @@ const figures = {
   }),
 }
 
-export const ReconciledDay = Type.Object({
-  day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
-  lender: Type.String(),
-  gateway: Type.String(),
-  ...figures,
-})
+export const ReconciledDay = Type.Object(
+  {
+    day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
+    lender: Type.String(),
+    gateway: Type.String(),
+    ...figures,
+  },
+  { title: 'ReconciledDay' },
+)
 
-const TotalFigure = Type.Object({
-  payments: Type.Integer(),
-  amount: nullable(
-    Type.String({ description: 'a decimal, with every digit; null if currencies differ' }),
-  ),
-})
-export const Totals = Type.Object({
-  day: Type.Null(),
-  lender: Type.Null(),
-  gateway: Type.Null(),
-  currency: nullable(Type.String({ description: 'null if there is none, or several' })),
-  captured: nullable(
-    Type.Object(TotalFigure.properties, { description: 'null if that of any day is' }),
-  ),
-  statement: Coverage,
-  buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure]))),
-  balanced: Type.Boolean({ description: 'whether every day is' }),
-})
+const TotalFigure = Type.Object(
+  {
+    payments: Type.Integer(),
+    amount: nullable(
+      Type.String({ description: 'a decimal, with every digit; null if currencies differ' }),
+    ),
+  },
+  { title: 'TotalFigure' },
+)
 
-export const BucketPayment = Type.Object({
-  ...Payment.properties,
-  state: NullableText,
-  verified: nullable(Type.Boolean()),
-  raw_table: NullableText,
-  raw_id: NullableText,
-  received_at: NullableText,
-  amount_in_bucket: Type.String({
-    description: 'the part of the amount that is in the bucket, normally all of it',
-  }),
-})
+const ofAll = nullable(Type.String({ description: 'always null' }))
+export const Totals = Type.Object(
+  {
+    day: ofAll,
+    lender: ofAll,
+    gateway: ofAll,
+    currency: nullable(Type.String({ description: 'null if there is none, or several' })),
+    captured: nullable(
+      Type.Object(TotalFigure.properties, {
+        title: 'CapturedTotal',
+        description: 'null if that of any day is',
+      }),
+    ),
+    statement: Coverage,
+    buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure])), {
+      title: 'TotalBuckets',
+    }),
+    balanced: Type.Boolean({ description: 'whether every day is' }),
+  },
+  { title: 'ReconciledTotals' },
+)
+
+export const BucketPayment = Type.Object(
+  {
+    ...Payment.properties,
+    state: NullableText,
+    verified: nullable(Type.Boolean()),
+    raw_table: NullableText,
+    raw_id: NullableText,
+    received_at: NullableText,
+    amount_in_bucket: Type.String({
+      description: 'the part of the amount that is in the bucket, normally all of it',
+    }),
+  },
+  { title: 'BucketPayment' },
+)
 
 export const bucketName = oneOf(BUCKETS)

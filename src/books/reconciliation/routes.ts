@@ -22,7 +22,12 @@ const daysSchema = {
   summary: 'Shows for each day where the captured money is',
   description: `At most ${MAX_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
-  response: { 200: Type.Object({ days: Type.Array(ReconciledDay), totals: Totals }) },
+  response: {
+    200: Type.Object(
+      { days: Type.Array(ReconciledDay), totals: Totals },
+      { title: 'Reconciliation' },
+    ),
+  },
 }
 const csvSchema = {
   operationId: 'downloadReconciliation',
@@ -41,7 +46,10 @@ const paymentsSchema = {
     closed,
   ),
   response: {
-    200: Type.Object({ payments: Type.Array(BucketPayment), next_cursor: nullable(Type.String()) }),
+    200: Type.Object(
+      { payments: Type.Array(BucketPayment), next_cursor: nullable(Type.String()) },
+      { title: 'BucketPaymentList' },
+    ),
   },
 }
 

@@ -29,10 +29,10 @@ const listSchema = {
   description,
   querystring: Type.Object({ ...filters, ...listQuery(...SORTED_BY) }, closed),
   response: {
-    200: Type.Object({
-      settlements: Type.Array(Settlement),
-      next_cursor: nullable(Type.String()),
-    }),
+    200: Type.Object(
+      { settlements: Type.Array(Settlement), next_cursor: nullable(Type.String()) },
+      { title: 'SettlementList' },
+    ),
   },
 }
 const csvSchema = {

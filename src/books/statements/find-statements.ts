@@ -9,19 +9,22 @@ import { NullableText, oneOf } from '../../http/schemas.ts'
 import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
-export const StatementFile = Type.Object({
-  statement_id: Type.String(),
-  gateway: oneOf(GATEWAYS),
-  lender: Type.String(),
-  ...fileFacts,
-  rows: Type.Integer(),
-  valid_rows: Type.Integer(),
-  invalid_rows: Type.Integer(),
-  uploaded_by: Type.String(),
-  uploaded_at: Type.String(),
-  withdrawn_by: NullableText,
-  withdrawn_at: NullableText,
-})
+export const StatementFile = Type.Object(
+  {
+    statement_id: Type.String(),
+    gateway: oneOf(GATEWAYS),
+    lender: Type.String(),
+    ...fileFacts,
+    rows: Type.Integer(),
+    valid_rows: Type.Integer(),
+    invalid_rows: Type.Integer(),
+    uploaded_by: Type.String(),
+    uploaded_at: Type.String(),
+    withdrawn_by: NullableText,
+    withdrawn_at: NullableText,
+  },
+  { title: 'StatementFile' },
+)
 
 const columns = sql`statement_id, gateway, lender, file_name, file_sha256, same_as, rows::float8, valid_rows::float8,
   invalid_rows::float8, uploaded_by, uploaded_at, withdrawn_by, withdrawn_at`

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
 import type { FileType } from '../../csv/file-type.ts'
+import { InvalidRow } from '../../csv/invalid-row.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections.ts'
@@ -44,22 +45,25 @@ const uploadSchema = (lenders: string[]) => ({
         examples: [template(statementFile)],
       }),
     },
-    closed,
+    { ...closed, title: 'StatementUpload' },
   ),
   response: {
-    201: Type.Object({
-      statement_id: Type.String(),
-      ...fileFacts,
-      rows: Type.Integer(),
-      valid_rows: Type.Integer(),
-      invalid_rows: Type.Integer(),
-      errors: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
-        description: 'the first hundred invalid rows',
-      }),
-      ignored_columns: Type.Array(Type.String(), {
-        description: 'the columns of the file from which nothing is taken',
-      }),
-    }),
+    201: Type.Object(
+      {
+        statement_id: Type.String(),
+        ...fileFacts,
+        rows: Type.Integer(),
+        valid_rows: Type.Integer(),
+        invalid_rows: Type.Integer(),
+        errors: Type.Array(InvalidRow, {
+          description: 'the first hundred invalid rows',
+        }),
+        ignored_columns: Type.Array(Type.String(), {
+          description: 'the columns of the file from which nothing is taken',
+        }),
+      },
+      { title: 'UploadedStatement' },
+    ),
   },
 })
 
@@ -71,10 +75,10 @@ const listSchema = {
   params: Type.Object(ofGateway),
   querystring: Type.Object(listQuery('uuid'), closed),
   response: {
-    200: Type.Object({
-      statements: Type.Array(StatementFile),
-      next_cursor: nullable(Type.String()),
-    }),
+    200: Type.Object(
+      { statements: Type.Array(StatementFile), next_cursor: nullable(Type.String()) },
+      { title: 'StatementFileList' },
+    ),
   },
 }
 const withdrawSchema = {

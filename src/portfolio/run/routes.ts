@@ -27,7 +27,7 @@ const runSchema = {
         }),
       ),
     },
-    closed,
+    { ...closed, title: 'RunMigrationRequest' },
   ),
   response: { 202: Started },
 }

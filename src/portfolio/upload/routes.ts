@@ -31,7 +31,7 @@ const uploadSchema = {
         examples: [known.map(template)[0] ?? ''],
       }),
     },
-    closed,
+    { ...closed, title: 'MigrationUpload' },
   ),
   response: { 201: Uploaded },
 }

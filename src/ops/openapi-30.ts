@@ -1,0 +1,27 @@
+type Members = Record<string, unknown>
+
+/** For generators that do not know 3.1. It has no place for callbacks. */
+export function asOpenApi30(document: object): object {
+  const { webhooks: _, info, ...rest } = document as { webhooks: object; info: Members }
+  const { identifier: __, ...license } = info.license as Members
+  return { ...(inOld(rest) as object), openapi: '3.0.3', info: { ...info, license } }
+}
+
+function inOld(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOld)
+  if (typeof value !== 'object' || value === null) return value
+  const members: Members = {}
+  for (const [name, member] of Object.entries(value)) Object.assign(members, asOld(name, member))
+  return members
+}
+
+function asOld(name: string, member: unknown): Members {
+  if (name === 'type' && Array.isArray(member))
+    return { type: member.find(one => one !== 'null'), nullable: true }
+  // `nullable` says it, and some generators make a constant of a null here.
+  if (name === 'enum' && Array.isArray(member)) return { enum: member.filter(one => one !== null) }
+  if (name === 'exclusiveMinimum' && typeof member === 'number')
+    return { minimum: member, exclusiveMinimum: true }
+  if (name === 'examples' && Array.isArray(member)) return { example: member[0] }
+  return { [name]: name === 'example' || name === 'examples' ? member : inOld(member) }
+}
