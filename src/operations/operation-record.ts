@@ -21,15 +21,11 @@ export const OperateResponse = Type.Object(
   { ...closed, title: 'OperateResponse' },
 )
 
-const ended = (status: 'success' | 'failed', title: string) =>
-  Type.Object({ ...recordFields, status: oneOf([status]) }, { title })
-export const TrackingRecord = Type.Union(
-  [
-    { ...OperateResponse, title: 'ProcessingOperation' },
-    ended('success', 'SucceededOperation'),
-    ended('failed', 'FailedOperation'),
-  ],
-  { title: 'TrackingRecord', discriminator: { propertyName: 'status' } },
+const { tracking_id, status, ...whenEnded } = recordFields
+/** Not a union of both forms, of which PHP's generator makes one class with the values of the last. */
+export const TrackingRecord = Type.Object(
+  { tracking_id, status, ...Type.Partial(Type.Object(whenEnded)).properties },
+  { title: 'TrackingRecord', description: 'while processing, tracking_id and status alone' },
 )
 
 const text = nullable(Type.String())
