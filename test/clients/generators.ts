@@ -10,6 +10,7 @@ export type Client = {
   versions: string
   drive(at: { folder: string; documents: Documents }): Promise<void>
 }
+/** In OpenAPI 3.1 and in 3.0, as files. */
 export type Documents = { current: string; old: string }
 
 const OAPI_CODEGEN = 'v2.8.2'
@@ -69,7 +70,7 @@ const go: Client = {
   },
 }
 
-const java = (library: 'native' | 'okhttp-gson'): Client => ({
+const java = (library: 'native' | 'okhttp-gson', document: keyof Documents): Client => ({
   name: `java-${library}`,
   tools: ['java', 'mvn'],
   versions: `openapi-generator ${OPENAPI_GENERATOR}, library ${library}`,
@@ -78,7 +79,7 @@ const java = (library: 'native' | 'okhttp-gson'): Client => ({
     const copy = `org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy`
     await run('mvn', ['-q', '-B', copy, `-Dartifact=${artifact}`, '-DoutputDirectory=.'], folder)
     const jar = `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`
-    const options = ['-g', 'java', '--library', library, '-i', documents.current, '-o', '.']
+    const options = ['-g', 'java', '--library', library, '-i', documents[document], '-o', '.']
     writeFileSync(join(folder, '.openapi-generator-ignore'), 'src/test/**\n')
     await run('java', ['-jar', jar, 'generate', ...options], folder)
     const sources = join(folder, 'src/main/java')
@@ -93,4 +94,10 @@ const java = (library: 'native' | 'okhttp-gson'): Client => ({
   },
 })
 
-export const CLIENTS = [typescript, python, go, java('native'), java('okhttp-gson')]
+export const CLIENTS = [
+  typescript,
+  python,
+  go,
+  java('native', 'current'),
+  java('okhttp-gson', 'old'),
+]
