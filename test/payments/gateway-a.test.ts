@@ -229,6 +229,8 @@ t.test('a text that PostgreSQL cannot store does not hide the payment', async t 
     '\\uDE00': 'to',
     '\\u0000\\u0000': 'to',
     'A\xffB': 'to A\ufffdB',
+    'A\x00\\\\000B': 'to A \\000B',
+    'A\r\nB\x1f': 'to A  B',
   })
   for (const [text, description] of odd)
     for (const many of text.includes('\xff') ? [text] : [text, text.repeat(2_000)])

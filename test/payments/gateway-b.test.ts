@@ -243,10 +243,11 @@ t.test(
 
 t.test('a text that PostgreSQL cannot store does not hide the payment', async t => {
   const event = JSON.stringify(successB({ id: '7', loan: 'L-1' }))
-  for (const odd of ['\\ud83d', 'RAMESH\\u0000\\u0000', 'RAM\xff'])
+  for (const odd of ['\\ud83d', 'RAMESH\\u0000\\u0000', 'RAM\xff', 'RAM\x00', 'RAM\n'])
     matchEach(t, await factsOf(Buffer.from(event.replace('cust-7', odd), 'latin1')), [
       { payment_id: '7', external_loan_id: 'L-1', problem: null },
     ])
+  matchEach(t, await factsOf(`\ufeff${event}`), [{ payment_id: '7', problem: null }])
 })
 
 const dispute = (type: string, status: string, more: object = {}) => ({

@@ -35,7 +35,17 @@ const repeated = (unit: string, separator: string) =>
       .join(separator),
   )
 const NUMBERS = ['1e131071', '-1e131071', '1e-16383', '0e-16383', '[7e99999]', '1e999999']
-const TEXTS = ['x', '\\u0000', '\\ud83d', '\\ud83d\\ude00', '\\\\', 'é\\ud83d', '\\"id\\":\\"']
+const TEXTS = [
+  'x',
+  '\x00',
+  '\x01\n',
+  '\\u0000',
+  '\\ud83d',
+  '\\ud83d\\ude00',
+  '\\\\',
+  'é\\ud83d',
+  '\\"id\\":\\"',
+]
 const MEMBERS = [
   'a_id":1e131071',
   'x_amount":1e131071',
