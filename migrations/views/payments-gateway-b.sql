@@ -201,53 +201,6 @@ create or replace function base.gateway_b_unknown(name text, event jsonb) return
    limit 1
 $$;
 
--- A payment in a row of the gateway's reconciliation: nested since version 2026-01-01, flat before.
-create or replace function base.gateway_b_row(event jsonb, item jsonb) returns jsonb language sql stable parallel safe as $$
-  select jsonb_build_object(
-      'payment', jsonb_build_object(
-        'cf_payment_id', paid -> 'cf_payment_id', 'payment_status', 'SUCCESS', 'payment_time', paid -> 'payment_time',
-        -- Rows of payments without their own amount have been seen.
-        'payment_amount', coalesce(base.text_of(paid -> 'payment_amount'), base.text_of(happened -> 'event_amount')),
-        'payment_currency', coalesce(base.text_of(paid -> 'payment_currency'), base.text_of(happened -> 'event_currency')),
-        'bank_reference', coalesce(paid -> 'bank_reference', paid -> 'payment_utr'),
-        'is_captured', paid -> 'is_captured', 'payment_group', paid -> 'payment_group'),
-      'order', jsonb_build_object(
-        'order_id', ordered -> 'order_id', 'order_amount', ordered -> 'order_amount',
-        'order_tags', coalesce(nullif(ordered -> 'order_tags', 'null'), event #> '{order,order_tags}')),
-      'customer_details', item -> 'customer_details',
-      'refund', jsonb_build_object(
-        'cf_refund_id', refunded -> 'refund_id', 'cf_payment_id', paid -> 'cf_payment_id', 'order_id', ordered -> 'order_id',
-        'refund_amount', happened -> 'event_amount', 'refund_currency', happened -> 'event_currency',
-        'refund_status', happened -> 'event_status', 'processed_at', happened -> 'event_time'),
-      'dispute', jsonb_build_object(
-        'dispute_id', happened -> 'event_id', 'dispute_amount', happened -> 'event_amount',
-        'dispute_amount_currency', happened -> 'event_currency', 'created_at', happened -> 'event_time',
-        'dispute_status', case coalesce(base.text_of(item #> '{dispute_details,closed_in_favor_of}'), base.text_of(item -> 'closed_in_favor_of'))
-          when 'MERCHANT' then 'DISPUTE_MERCHANT_WON' when 'CUSTOMER' then 'DISPUTE_MERCHANT_LOST' end),
-      'order_details', jsonb_build_object('order_id', ordered -> 'order_id', 'cf_payment_id', paid -> 'cf_payment_id'))
-    from (select coalesce(item -> 'event_details', item), coalesce(item -> 'payment_details', item),
-                 coalesce(item -> 'order_details', item),
-                 -- A list since version 2026-01-01, in one of the two reconciliations.
-                 coalesce(item #> '{refund_details,0}', item -> 'refund_details', item)) parts (happened, paid, ordered, refunded)
-$$;
-
--- The event in which the gateway would have sent what was fetched from its API.
-create or replace function base.gateway_b_fetched(event jsonb) returns jsonb language sql stable parallel safe as $$
-  select case
-    when item ? 'cf_refund_id' then jsonb_build_object('type', 'REFUND_STATUS_WEBHOOK', 'data', jsonb_build_object('refund', item))
-    when item ? 'dispute_id' then jsonb_build_object('type', 'DISPUTE_CREATED', 'data',
-      jsonb_build_object('dispute', item, 'order_details', item -> 'order_details'))
-    when item ? 'payment_status' then jsonb_build_object(
-      'type', case base.text_of(item -> 'payment_status') when 'SUCCESS' then 'PAYMENT_SUCCESS_WEBHOOK' else 'PAYMENT_FAILED_WEBHOOK' end,
-      'data', jsonb_build_object('payment', item, 'order', event -> 'order'))
-    else jsonb_build_object(
-      'type', case coalesce(base.text_of(item #> '{event_details,event_type}'), base.text_of(item -> 'event_type'))
-        when 'REFUND' then 'REFUND_STATUS_WEBHOOK' when 'DISPUTE' then 'DISPUTE_CREATED'
-        when 'CHARGEBACK' then 'DISPUTE_CREATED' else 'PAYMENT_SUCCESS_WEBHOOK' end,
-      'data', base.gateway_b_row(event, item)) end
-    from (values (event -> 'data')) fetched (item)
-$$;
-
 -- No body makes it raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare

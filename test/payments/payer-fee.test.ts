@@ -1,12 +1,14 @@
 import t, { type Test } from 'tap'
 import { FEE_CRASH_POINTS } from '../../src/payments/crash-points.ts'
 import { eventA, successB } from '../support/gateway-events.ts'
+import { fetchAll } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
+import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
 import { paymentService } from '../support/payments.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
-import { DAY, filled, reconciliation } from '../support/reconciliation.ts'
+import { ALL_DAY, DAY, filled, reconciliation } from '../support/reconciliation.ts'
 import { testEnv } from '../support/service.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -36,10 +38,10 @@ function paidOrderB(id: string, amount: number, surcharge: number, discount = 0)
   return event
 }
 
-async function withLoan(t: Test, payerFee?: string) {
+async function withLoan(t: Test, payerFee?: string, settings: NodeJS.ProcessEnv = {}) {
   const lender = payerFee === undefined ? {} : { gateway_a: { payerFee }, gateway_b: { payerFee } }
   const LENDERS_FILE = lendersFile(t, { LENDER_02: lender })
-  const service = await paymentService(t, { LENDERS_FILE })
+  const service = await paymentService(t, { LENDERS_FILE, ...settings })
   await service.loan('L-1')
   return {
     ...service,
@@ -97,6 +99,22 @@ t.test('a lender may have the fee posted to the loan', async t => {
   const service = await withLoan(t, 'credit')
   await service.webhook('gateway_a', paidOrder('pay_1'), LENDER)
   t.same(await service.posted(), [4_692.18])
+})
+
+t.test('the payer’s fee is not posted either where only a fetch brings the payment', async t => {
+  const fees = { amount: 469_218, ...FEES }
+  const row = rowOfB('1', { payment: { payment_amount: 4_692.18 } })
+  Object.assign(row.order_details, { order_amount: 4_584 })
+  const { settings } = await oddGateway(
+    t,
+    asked => listOfA(itemOfA('pay_1', fees))(asked) ?? listOfB(row, rowOfB('2'))(asked),
+  )
+  const service = await withLoan(t, undefined, settings)
+  for (const gateway of ['gateway_a', 'gateway_b'])
+    t.match(await fetchAll(service.call, gateway, ALL_DAY), { status: 'completed' })
+  t.same(await service.posted(), [1_000, 4_584, 4_584])
+  const { totals } = await reconciliation(service.call)
+  t.match(totals.buckets, { handled: { payments: 2, amount: '216.36' }, missing: { payments: 0 } })
 })
 
 t.test('where order and fee do not add up, an operator sees the payment first', async t => {
