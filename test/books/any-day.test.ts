@@ -11,6 +11,8 @@ import { startProcessFor } from '../support/process.ts'
 import { withReadback } from '../support/readback.ts'
 import { offBy } from '../support/reconciliation.ts'
 import { testEnv } from '../support/service.ts'
+import { spoiledGateway } from '../support/spoiled-gateway.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
 
 /** No further history is begun after this time. */
 const ENOUGH_MS = 8_000
@@ -23,7 +25,7 @@ const DAYS = ['2026-02-04', '2026-02-05', '2026-02-06']
 const QUERY = `from=${DAYS[0]}&to=${DAYS[2]}`
 const LATEST = 3
 
-type Payment = { paise: number; day: number; isLate: boolean; namesLoan: boolean }
+type Payment = { paise: number; day: number; isLate: boolean; namesLoan: boolean; hasFee: boolean }
 const STEPS = [
   'webhook',
   'webhook',
@@ -41,6 +43,11 @@ const STEPS = [
   'post less',
   'handled',
   'dismiss',
+  'spoil',
+  'mend',
+  'post unreadable',
+  'upload',
+  'withdraw',
   'kill',
 ] as const
 /** Where a worker dies; it passes each in a batch or a fetch, whatever there is to do. */
@@ -57,6 +64,7 @@ const payments: fc.Arbitrary<Payment[]> = fc.array(
     day: fc.nat({ max: 2 }),
     isLate: fc.boolean(),
     namesLoan: fc.boolean(),
+    hasFee: fc.boolean(),
   }),
   { minLength: 1, maxLength: LATEST },
 )
@@ -70,9 +78,11 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 )
 
 const gateways = await gatewaySandbox(t)
+const { url, spoiled } = await spoiledGateway(t, gateways.urlA)
 const gateway_a = { allowedCidrs: ['10.0.0.0/8'], secretEnv: 'SECRET' }
 const settings = {
   ...gateways.settings,
+  GATEWAY_A_API_URL: url,
   LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a } }),
   SECRET: 's',
   TRUST_PROXY: '127.0.0.1',
@@ -84,6 +94,9 @@ let worker = startProcessFor(t, 'worker', workerEnv)
 let sent = 0
 /** Operators decide once the money is known to be there. */
 const known = new Set<string>()
+/** Those of which the gateway says so in its list. */
+const isCaptured = new Set<string>()
+const uploads: string[] = []
 
 function send(event: object, isOurs = true) {
   const body = JSON.stringify(event)
@@ -98,8 +111,9 @@ function send(event: object, isOurs = true) {
 }
 
 const paidAt = ({ day }: Payment) => `${DAYS[day]}T06:00:00.000Z`
-const atGateway = (id: string, payment: Payment, status: string) =>
-  gateways.put('/payments', {
+function atGateway(id: string, payment: Payment, status: string) {
+  if (status === 'captured') isCaptured.add(id)
+  return gateways.put('/payments', {
     gateway: 'gateway_a',
     id,
     status,
@@ -107,12 +121,16 @@ const atGateway = (id: string, payment: Payment, status: string) =>
     created_at: paidAt(payment),
     notes: { lender: 'LENDER_02', ...(payment.namesLoan && { loan_id: 'L-1' }) },
   })
+}
 const captured = (id: string, payment: Payment, amount = payment.paise) =>
   capturedA({
     id,
     amount,
     ...(payment.namesLoan && { loan: 'L-1' }),
-    payment: { created_at: Date.parse(paidAt(payment)) / 1_000 },
+    payment: {
+      created_at: Date.parse(paidAt(payment)) / 1_000,
+      ...(payment.hasFee && { fee: 1_000, fee_bearer: 'customer' }),
+    },
   })
 
 async function decide(id: string, outcome: 'post' | 'handled' | 'dismiss', paise: number) {
@@ -120,6 +138,24 @@ async function decide(id: string, outcome: 'post' | 'handled' | 'dismiss', paise
   if (!known.has(id)) return
   const posting = { external_loan_id: 'L-1', amount: paise / 100, paid_on: '05 February 2026' }
   return service.resolve(id, { outcome, note: 'decided', ...(outcome === 'post' && posting) })
+}
+
+/** As the documentation says for an event that cannot be read. */
+async function postUnreadable(id: string, { paise }: Payment) {
+  await service.batch()
+  const { rows } = await sql<{ id: string }>`
+    select gateway_payment_id as id from ops.suspense
+     where reason = 'unreadable' and hints ->> 'payment_id' = ${id} limit 1`.execute(service.db)
+  const posting = { external_loan_id: 'L-1', amount: paise / 100, paid_on: '05 February 2026' }
+  if (rows[0]) await service.resolve(rows[0].id, { outcome: 'post', note: 'seen', ...posting })
+}
+
+/** The gateway's report, with a row whose id a spreadsheet has damaged. */
+async function upload(id: string, payment: Payment) {
+  const row = `,${payment.paise / 100},INR,captured,${paidAt(payment)},,,,,`
+  const csv = [STATEMENT_HEADER, id + row, `${sent++}.0${row}`].join('\n')
+  const { body } = await uploadStatement(service.url, 'gateway_a/statement?lender=LENDER_02', csv)
+  uploads.push(body.statement_id)
 }
 
 /** While it fetches or runs a batch; the next one goes on. */
@@ -154,6 +190,16 @@ async function act(id: string, payment: Payment, { what, death }: Step): Promise
       return service.batch()
     case 'fetch':
       return fetchAll(service.call, 'gateway_a', WINDOW)
+    case 'spoil':
+      return spoiled.add(id)
+    case 'mend':
+      return spoiled.delete(id)
+    case 'post unreadable':
+      return postUnreadable(id, payment)
+    case 'upload':
+      return isCaptured.has(id) && upload(id, payment)
+    case 'withdraw':
+      return service.call('DELETE', `/api/gateways/gateway_a/statements/${uploads.pop()}`)
     case 'check':
       return service.check(id)
     case 'undo':
@@ -175,9 +221,13 @@ async function sound(after: string): Promise<any> {
   const { body } = await service.call('GET', `/api/reconciliation?${QUERY}`)
   // Meanwhile a worker that goes on with a fetch may have kept more.
   if ((await stated()) !== before) return sound(after)
-  for (const day of body.days)
-    if (offBy(day) !== '0') throw new Error(`after ${after}: ${JSON.stringify(day)}`)
-  if (body.days.length > 0 && body.totals.captured.amount !== before)
+  for (const day of body.days) {
+    const isRight =
+      day.statement === 'partial' ? day.buckets.not_at_gateway.payments === 0 : offBy(day) === '0'
+    if (!isRight) throw new Error(`after ${after}: ${JSON.stringify(day)}`)
+  }
+  const isKnown = body.days.length > 0 && body.totals.statement === 'complete'
+  if (isKnown && body.totals.captured.amount !== before)
     throw new Error(`after ${after}: captured ${before}, shown ${body.totals.captured.amount}`)
   return body
 }
@@ -216,6 +266,7 @@ t.test(
         await act(id, payment, step)
         await sound(step.what)
       }
+      spoiled.clear()
       await fetchAll(service.call, 'gateway_a', WINDOW)
       await service.batch()
       for (const id of ids) await service.check(id)

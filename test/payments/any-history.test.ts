@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 const ENOUGH_MS = 8_000
 const OUTSIDE = '8.8.8.8'
 const INSIDE = '10.1.2.3'
+const SAYS_CAPTURED = /"status":"captured"|PAYMENT_SUCCESS/
 
 const DECISIONS = ['post', 'handled', 'dismiss'] as const
 const OTHERS = [
@@ -27,13 +28,21 @@ const OTHERS = [
   'batch',
   'unreadable',
   'post unreadable',
+  'post nameless',
   'worthless',
   ...DECISIONS,
 ] as const
 /** A step is applied to the payment of this index, if there is one. */
 type Step = { of: number; what: (typeof FORGERIES)[number] | (typeof OTHERS)[number] }
 /** One of them, and what the operators did besides. */
-type Known = AnyPayment & { id: string; isKnown: boolean; isPostedUnread: boolean }
+type Known = AnyPayment & {
+  id: string
+  isKnown: boolean
+  isPostedUnread: boolean
+  isPostedNameless: boolean
+}
+/** What operators posted from events without an id: a payment of such an amount is held, whosever it is. */
+const postedNameless = new Set<number>()
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({ of: fc.nat({ max: 3 }), what: fc.constantFrom(...FORGERIES, ...OTHERS) }),
@@ -65,21 +74,22 @@ async function start(t: Test) {
       const body = { outcome, note: 'decided', ...(outcome === 'post' && posting(payment)) }
       return post(`${payment.gateway}/${payment.id}/resolve`, body)
     },
-    /** As the documentation says for an event that cannot be read. */
-    async postUnread(payment: Known) {
+    /** As the documentation says for an event that cannot be read. @param hint names the payment in it */
+    async postUnread(payment: Known, hint: 'payment_id' | 'order_id') {
       await service.batch()
       const { rows } = await sql<{ id: string }>`
         select gateway_payment_id as id from ops.suspense
-         where reason = 'unreadable' and hints ->> 'payment_id' = ${payment.id} limit 1`.execute(
+         where reason = 'unreadable' and hints ->> ${hint} = ${payment.id} limit 1`.execute(
         service.db,
       )
-      if (rows[0] === undefined) return
+      if (rows[0] === undefined) return false
       const body = { outcome: 'post', note: 'seen at the gateway', ...posting(payment) }
-      const { status } = await post(`${payment.gateway}/${rows[0].id}/resolve`, body)
-      if (status === 200) payment.isPostedUnread = true
+      return (await post(`${payment.gateway}/${rows[0].id}/resolve`, body)).status === 200
     },
-    send({ gateway, noise }: AnyPayment, event: object, address: string, isSigned: boolean) {
+    send(payment: Known, event: object, address: string, isSigned: boolean) {
+      const { gateway, noise } = payment
       const { signed, eventIdHeader } = EVENTS[gateway]
+      if (address === INSIDE && SAYS_CAPTURED.test(JSON.stringify(event))) payment.isKnown = true
       const body = bodyOf(event, noise)
       const headers = {
         'x-forwarded-for': address,
@@ -102,12 +112,24 @@ async function live(service: Service, all: Known[], more: Step[], seed: number[]
     if (what === 'batch') return service.batch()
     if (payment === undefined) return
     const { id, gateway, isSigned } = payment
-    const { genuine, unreadable, worthless, forged } = EVENTS[gateway]
+    const { genuine, unreadable, nameless, worthless, forged } = EVENTS[gateway]
     const events = genuine(id, payment)
     const send = (event: object) => service.send(payment, event, INSIDE, isSigned)
     if (what === 'assign') return service.assign(id, 'L-2', gateway)
     if (isOneOf(DECISIONS, what)) return payment.isKnown && service.decide(payment, what)
-    if (what === 'post unreadable') return service.postUnread(payment)
+    if (what === 'post unreadable') {
+      payment.isPostedUnread =
+        (await service.postUnread(payment, 'payment_id')) || payment.isPostedUnread
+      return
+    }
+    if (what === 'post nameless') {
+      // Only what comes later is compared with it.
+      if (payment.isKnown || payment.isPostedNameless) return
+      await service.send({ ...payment }, nameless(id, payment), INSIDE, isSigned)
+      payment.isPostedNameless = await service.postUnread(payment, 'order_id')
+      if (payment.isPostedNameless) postedNameless.add(payment.paise)
+      return
+    }
     if (what === 'unreadable') return send(unreadable(id))
     if (what === 'worthless') for (const event of worthless(id)) await send(event)
     if (what === 'repeat') return send(events[0] as object)
@@ -119,10 +141,9 @@ async function live(service: Service, all: Known[], more: Step[], seed: number[]
   const actions = [
     ...more.map(step => () => act(step)),
     ...all.flatMap(payment =>
-      EVENTS[payment.gateway].genuine(payment.id, payment).map(event => async () => {
-        await service.send(payment, event, INSIDE, payment.isSigned)
-        if (/payment.captured|PAYMENT_SUCCESS/.test(JSON.stringify(event))) payment.isKnown = true
-      }),
+      EVENTS[payment.gateway]
+        .genuine(payment.id, payment)
+        .map(event => () => service.send(payment, event, INSIDE, payment.isSigned)),
     ),
   ]
   const order = new Map(actions.map((action, i) => [action, seed[i % seed.length] as number]))
@@ -151,19 +172,22 @@ async function settled(service: Service, ids: string[]) {
 
 /** The fates that a payment may have by its genuine events and the operators, who post it to the right loan only. */
 function allowed(payment: Known, isDecided: boolean): string[] {
-  const { isCaptured, against, fee, isPostedUnread } = payment
+  const { isCaptured, against, fee, isPostedUnread, isPostedNameless } = payment
   if (!isCaptured) return ['failed']
   const kind = { refund: 'refund', dispute: 'chargeback' }[String(against)]
   const free = ['posted', ...(namesLoan(payment) ? [] : ['suspense no_loan_named'])]
   if (fee === 'differs') free.push('suspense awaiting_review')
   // It may have been posted before the refund or dispute was known.
-  const undecided = kind === undefined ? free : [`suspense ${kind}`, `posted ${kind}`]
+  const readable = kind === undefined ? free : [`suspense ${kind}`, `posted ${kind}`]
+  const undecided = isPostedNameless ? (kind === undefined ? [] : [`suspense ${kind}`]) : readable
+  if (postedNameless.has(payment.paise)) undecided.push('suspense events_disagree')
   if (isPostedUnread) undecided.push('suspense events_disagree', 'suspense ledger_refused')
   if (!isDecided) return undecided
   const decided = ['posted', 'handled', 'dismissed'].flatMap(state =>
     ['', ' refund', ' chargeback'].map(objection => state + objection),
   )
-  return [...undecided, ...decided]
+  // What was dismissed before its loan was known objects once an event names the loan.
+  return [...undecided, ...decided, 'dismissed events_disagree']
 }
 
 /** What may be booked for it once it has this fate. */
@@ -186,7 +210,8 @@ t.test(
       if (performance.now() > end) return
       const run = ++histories
       const all = drawn.map((one, i) => {
-        return { ...one, id: `pay_${run}_${i}`, isKnown: false, isPostedUnread: false }
+        const id = `pay_${run}_${i}`
+        return { ...one, id, isKnown: false, isPostedUnread: false, isPostedNameless: false }
       })
       await live(service, all, more, seed)
       const ids = all.map(({ id }) => id)

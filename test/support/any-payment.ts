@@ -75,6 +75,8 @@ type Events = {
   forged(id: string, what: Forgery): object | undefined
   /** Of its id, and as if it were captured. */
   unreadable(id: string): object
+  /** Of its money, without its id. */
+  nameless(id: string, payment: AnyPayment): object
   /** Events with an amount and a loan that are no money. */
   worthless(id: string): object[]
   signed(body: Buffer): Record<string, string>
@@ -86,6 +88,8 @@ export const EVENTS: Record<AnyPayment['gateway'], Events> = {
     genuine: genuineA,
     forged: forgedA,
     unreadable: id => capturedA({ id, amount: 'ten' }),
+    nameless: (order_id, { paise: amount }) =>
+      capturedA({ id: null, amount, payment: { order_id } }),
     worthless: id => [
       {
         event: 'token.confirmed',
@@ -104,6 +108,10 @@ export const EVENTS: Record<AnyPayment['gateway'], Events> = {
     genuine: genuineB,
     forged: forgedB,
     unreadable: id => successB({ id, amount: 'ten' }),
+    nameless(order_id, { paise }) {
+      const event = successB({ id: null, amount: paise / 100 })
+      return { ...event, data: { ...event.data, order: { order_id } } }
+    },
     worthless: id => [
       eventB('PAYMENT_CHARGES_WEBHOOK', { id, amount: 5, loan: 'L-2' }),
       drawB('SUBSCRIPTION_AUTH_STATUS', { cf_payment_id: id }, { loan_id: 'L-2' }),
