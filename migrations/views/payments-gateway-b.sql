@@ -239,7 +239,8 @@ begin
       -- Not caused by the body, which is read again later.
       raise;
     when others then
-      repaired := base.storable(body);
+      -- Nesting too deep for the stack stays so.
+      repaired := case when sqlstate <> '54001' then base.storable(body) end;
       if repaired is not null then
         return query select * from base.gateway_b(repaired);
         return;
