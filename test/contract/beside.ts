@@ -4,7 +4,7 @@ import { capturedA, PAID_AT_ISO, signedA, successB } from '../support/gateway-ev
 import { ended, errorsOf, textOf, uploadCsv } from '../support/migrate.ts'
 import { runBatch, webhooks } from '../support/payments.ts'
 import { loansCsv } from '../support/rows.ts'
-import { approvalOf, clientOf, type Los, loanOf, SECRET } from './los.ts'
+import { approvalOf, clientOf, disbursalOf, type Los, loanOf, SECRET } from './los.ts'
 
 const of = encodeURIComponent
 
@@ -13,6 +13,7 @@ export async function beside(t: Test, los: Los) {
   await givenLoan(los)
   await events(t, los)
   await payments(t, los)
+  await decisions(t, los)
   await portfolios(t, los)
   await accounts(t, los)
   for (const [path, status] of [
@@ -28,7 +29,7 @@ async function givenLoan({ run, id }: Los) {
   await run('CLIENT_CREATE', clientOf(id('C-paid')))
   await run('LOAN_CREATE', { ...loanOf(loan, id('C-paid')), lenderConfig: 'LENDER_02' })
   await run('LOAN_APPROVE', approvalOf(loan))
-  await run('LOAN_DISBURSE', { external_loan_id: loan, actualDisbursementDate: '12 January 2026' })
+  await run('LOAN_DISBURSE', disbursalOf(loan))
 }
 
 /** Of neither a payment nor an account may the name have a slash, but it differs between the two LOS. */
@@ -79,7 +80,13 @@ async function payments(t: Test, los: Los) {
   t.match(body.events, [{ headers: null, body_base64: null, counts: true }], 'with its events')
   const { payments } = (await call('GET', `/api/payments?loan=${of(loan)}`)).body
   t.equal(payments.length, 1, 'payments are filtered by loan')
+}
 
+/** What people decide about payments that name no loan. */
+async function decisions(t: Test, los: Los) {
+  const { call, id } = los
+  const loan = id('L-paid')
+  const path = (name: string) => `/api/payments/gateway_a/${payment(los, name)}`
   const suspended = (await call('GET', path('assigned'))).body.payment
   t.match(suspended, { state: 'suspense', reason: 'no_loan_named' }, 'without a name, in suspense')
   const assign = { external_loan_id: loan }

@@ -80,3 +80,8 @@ export const approvalOf = (external_loan_id: string) => ({
   external_loan_id,
   approvedOnDate: '12 January 2026',
 })
+
+export const disbursalOf = (external_loan_id: string) => ({
+  external_loan_id,
+  actualDisbursementDate: '12 January 2026',
+})
