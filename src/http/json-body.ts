@@ -16,8 +16,9 @@ export function readJsonBodies(app: FastifyInstance): void {
     },
   )
   // Some clients name the type of a form even where they send nothing.
-  app.addContentTypeParser('*', async ({ headers, routeOptions }: FastifyRequest) => {
-    if (headers['content-length'] === '0') return
+  app.addContentTypeParser('*', async ({ headers, routeOptions, is404 }: FastifyRequest) => {
+    // What no route takes is refused for that, whatever it is.
+    if (is404 || headers['content-length'] === '0') return
     const { consumes = ['application/json'] } = routeOptions.schema ?? {}
     throw new OtherType(consumes.join())
   })

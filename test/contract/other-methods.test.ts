@@ -30,6 +30,16 @@ t.test('an unsupported method is refused on every path', async t => {
     t.equal(await bare('/healthz'), 405)
   })
 
+  t.test('an unsupported method and an unknown path are refused, whatever the body is', async t => {
+    const headers = { 'content-type': 'text/plain' }
+    for (const [path, status] of [
+      ['/api/ledger/operate', 405],
+      ['/api/migration/upload', 405],
+      ['/api/nowhere', 404],
+    ] as const)
+      t.equal((await call('PUT', path, 'x', headers)).status, status, path)
+  })
+
   t.test('an unsupported method does not turn an unknown path into a known one', async t => {
     t.equal((await call('PATCH', '/api/nowhere')).status, 404)
   })
