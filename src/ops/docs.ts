@@ -39,5 +39,9 @@ export const docsRoutes = (webhooks: object) =>
       logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs' },
     })
     app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-    app.get('/openapi-3.0.json', { schema: { hide: true } }, async () => asOpenApi30(app.swagger()))
+    let old: object | undefined
+    app.get('/openapi-3.0.json', { schema: { hide: true } }, async () => {
+      old ??= asOpenApi30(app.swagger())
+      return old
+    })
   })
