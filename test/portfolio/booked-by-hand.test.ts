@@ -1,0 +1,34 @@
+import t from 'tap'
+import { ended, uploadCsv } from '../support/migrate.ts'
+import { withLedger } from '../support/payments.ts'
+import { startProxy } from '../support/proxy.ts'
+import { repaymentsCsv } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+t.test('a row that a person books by hand while its call runs is not booked twice', async t => {
+  const proxy = await startProxy(t)
+  const limits = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '500' }
+  const service = withLedger(await startTestService(t, limits))
+  proxy.target = service.ledger.url
+  await service.loan('L-1')
+  const late = Promise.withResolvers<void>()
+  proxy.interferences = [{ of: 'p-1', on: 'writes', after: late.promise, times: 1 }]
+  const { migration_id } = (await uploadCsv(service, 'repayments', repaymentsCsv({}))).body
+  await service.call('POST', '/api/migration/run', { migration_id })
+  await until(async () => proxy.held === 1, 'its call runs')
+  const path = '/loans/external-id/L-1/transactions?command=repayment'
+  await service.ledgerCall('POST', path, {
+    transactionDate: '2024-02-12',
+    dateFormat: 'yyyy-MM-dd',
+    locale: 'en',
+    transactionAmount: 100.5,
+    receiptNumber: 'p-1',
+    paymentTypeId: 1,
+  })
+  t.match(await ended(service, migration_id), { status: 'completed', done: 1 })
+  late.resolve()
+  await until(async () => proxy.underWay === 0, 'its call has arrived')
+  const { transactions } = await service.books()
+  t.equal(transactions.filter(({ type }) => type === 'repayment').length, 1)
+})
