@@ -58,12 +58,13 @@ const calls: Record<string, ControlCall> = {
     last: ledger.log.last,
     log: ledger.log.after(numberIn(query, 'after', 0), numberIn(query, 'limit', 10_000)),
   }),
-  // {date: "2026-11-25"} fixes the business date; null returns to the calendar.
+  // {date: "2026-11-25"} fixes the business date, {…, isOff: true} leaves it behind switched off; null returns to the calendar.
   'PUT /business-date': ({ ledger }, sent) => {
-    const { date } = sent as { date: string | null }
+    const { date, isOff = false } = sent as { date: string | null; isOff?: boolean }
     if (date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(date))
       throw new Error('date must be yyyy-mm-dd')
     ledger.businessDate = date ?? undefined
+    ledger.isBusinessDateOff = isOff
     void ledger.journal.append({ businessDate: date ?? '' })
     return { date }
   },

@@ -50,7 +50,7 @@ export function clientView(ledger: Ledger, client: Client) {
   }
 }
 
-function statusOf(client: Client) {
+export function statusOf(client: Client) {
   if (client.transfer) return IN_TRANSFER
   return client.active ? ACTIVE : PENDING
 }

@@ -1,6 +1,7 @@
 import { planForPermissions, planForRoles, planForUsers } from '../access/access-routes.ts'
 import { type Caller, refuseReading } from '../access/caller.ts'
 import { planForClients } from '../clients/client-routes.ts'
+import { planForSearch } from '../clients/search-clients.ts'
 import { planForLoans } from '../loans/loan-routes.ts'
 import {
   planForBusinessDate,
@@ -16,8 +17,8 @@ import { planForBatches } from './batches.ts'
 import type { Plan, Request, Router } from './plan.ts'
 import { containerError } from './refusal.ts'
 
-/** Each with the entity that one must be allowed to read. */
-const resources: Record<string, [router: Router, entity: string]> = {
+/** Each with the entity that one must be allowed to read, if any. */
+const resources: Record<string, [router: Router, entity: string | null]> = {
   clients: [planForClients, 'CLIENT'],
   loans: [planForLoans, 'LOAN'],
   loanproducts: [planForProducts, 'LOANPRODUCT'],
@@ -30,6 +31,7 @@ const resources: Record<string, [router: Router, entity: string]> = {
   users: [planForUsers, 'USER'],
   roles: [planForRoles, 'ROLE'],
   permissions: [planForPermissions, 'PERMISSION'],
+  search: [planForSearch, null],
 }
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE'])
@@ -41,7 +43,7 @@ export function planOf(ledger: Ledger, request: Request): Plan {
   if (!METHODS.has(request.method)) throw containerError(405)
   if (!resource) return planForBatches(ledger, { ...request, path }, planOf)
   const [router, entity] = resource
-  if (request.method === 'GET' && !isSelf(name, path, request.caller)) {
+  if (request.method === 'GET' && entity !== null && !isSelf(name, path, request.caller)) {
     refuseReading(request.caller, entity)
   }
   return router(ledger, { ...request, path })

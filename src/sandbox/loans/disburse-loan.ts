@@ -7,6 +7,7 @@ import { decimalOf } from '../fields/number.ts'
 import { textOf } from '../fields/text.ts'
 import { domainRule, fieldError, integrityIssue } from '../http/refusal.ts'
 import { paise, rupees } from '../money.ts'
+import { productById } from '../reference/products.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import {
   checkPayment,
@@ -111,6 +112,16 @@ function refuseDay(ledger: Ledger, loan: Loan, disbursedOn: string): void {
     const message = `The date on which a loan with identifier : ${accountNo(loan.id)} is disbursed cannot be in the future.`
     throw domainRule('error.msg.loan.disbursal.cannot.be.a.future.date', message, disbursedOn)
   }
+  const { expectedDisbursementDate } = loan
+  if (isSynchronized(ledger, loan) && disbursedOn !== expectedDisbursementDate) {
+    const message = `Actual disbursement date  (${disbursedOn}) should be equal to Expected disbursal date (${expectedDisbursementDate})`
+    const code = 'error.msg.actual.disbursement.date.does.not.match.with.expected.disbursal.date'
+    throw domainRule(code, message, disbursedOn, expectedDisbursementDate)
+  }
+}
+
+function isSynchronized(ledger: Ledger, { productId }: Loan): boolean {
+  return productById(ledger, productId).syncExpectedWithDisbursementDate
 }
 
 function refuseExternalId(ledger: Ledger, externalId: string | undefined): void {

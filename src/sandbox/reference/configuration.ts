@@ -15,7 +15,8 @@ export function configuration(ledger: Ledger, by: 'id' | 'name', value: number |
 
 function current(ledger: Ledger, one: Configuration): Configuration {
   if (one.name === 'enable-business-date') {
-    return { ...one, enabled: ledger.businessDate !== undefined }
+    const { businessDate, isBusinessDateOff } = ledger
+    return { ...one, enabled: businessDate !== undefined && !isBusinessDateOff }
   }
   return one.name === 'maker-checker' ? { ...one, enabled: ledger.flags.has('maker-checker') } : one
 }

@@ -22,6 +22,8 @@ export type Ledger = {
   flags: SandboxFlags
   calendarDay(): string
   businessDate: string | undefined
+  /** Then it is still listed, and the calendar counts. */
+  isBusinessDateOff: boolean
   /** Commands that wait for a checker, by action and subject. */
   pending: Set<string>
 }
@@ -44,7 +46,9 @@ export function openLedger(
 }
 
 export function today(ledger: Ledger): string {
-  return ledger.businessDate ?? ledger.calendarDay()
+  return ledger.isBusinessDateOff
+    ? ledger.calendarDay()
+    : (ledger.businessDate ?? ledger.calendarDay())
 }
 
 export function emptyLedger(ledger: Ledger): void {
@@ -56,6 +60,7 @@ function empty(administrator: Administrator, flags: SandboxFlags) {
   return {
     books: firstBooks(administrator, flags),
     businessDate: flags.get('business-date')?.[0],
+    isBusinessDateOff: false,
     pending: new Set<string>(),
     answers: new AnswerStore(),
     log: new WriteLog(),
