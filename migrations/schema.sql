@@ -765,6 +765,7 @@ CREATE INDEX operation_failed_by_type ON loanops.operation USING btree (operatio
 CREATE INDEX operation_failed_of_subject ON loanops.operation USING btree (external_id, seq) WHERE (status = 'failed'::text);
 CREATE INDEX operation_in_trouble ON loanops.operation USING btree (waiting_for) WHERE ((status = 'processing'::text) AND (waiting_for IS NOT NULL));
 CREATE INDEX operation_loan_create ON loanops.operation USING btree (external_id, seq) WHERE (operation_type = 'LOAN_CREATE'::text);
+CREATE INDEX operation_mobile_number ON loanops.operation USING btree (((data ->> 'mobileNo'::text))) WHERE ((data ->> 'mobileNo'::text) IS NOT NULL);
 CREATE INDEX operation_not_of_payment ON loanops.operation USING btree (accepted_at) WHERE (origin <> 'payment'::text);
 CREATE INDEX operation_of_api ON loanops.operation USING btree (seq) WHERE (origin = 'api'::text);
 CREATE INDEX operation_of_api_by_type ON loanops.operation USING btree (operation_type, seq) WHERE (origin = 'api'::text);

@@ -73,6 +73,12 @@ export function dayText([year, month, day]: Day): string {
   return `${digits(day, 2)} ${MONTHS[month - 1]} ${digits(year, 4)}`
 }
 
+/** From `yyyy-MM-dd` to `dd MMMM yyyy`. */
+export function textOfIso(iso: string): string {
+  const day = dayOfIso(iso)
+  return day === undefined ? iso : dayText(day)
+}
+
 /** As `yyyy-MM-dd`, which sorts by date. */
 export function isoDay([year, month, day]: Day): string {
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`

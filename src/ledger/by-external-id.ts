@@ -1,5 +1,6 @@
 import { LedgerTrouble } from './answer.ts'
 import type { Done, Reader, Reading } from './client.ts'
+import { escapeLike } from './escape-like.ts'
 import { misconfigured } from './misconfigured.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 
@@ -46,7 +47,8 @@ export async function atExternalId<Answered>(
 /** The ledger takes some texts in a query for an attack, and refuses them. */
 async function listed(ledger: Reader, kind: Kind, externalId: string): Promise<number | Refused> {
   const path = ledgerPath([kind], {
-    externalId: kind === 'clients' ? unlike(externalId) : externalId,
+    // For loans, the query is exact.
+    externalId: kind === 'clients' ? escapeLike(externalId) : externalId,
   })
   const answer = await ledger.read<Page>(path)
   if (answer.outcome === 'refused') return answer
@@ -58,9 +60,6 @@ async function listed(ledger: Reader, kind: Kind, externalId: string): Promise<n
   await refuseHidden(ledger, path)
   return missing(kind, path, externalId)
 }
-
-/** The ledger compares a client's id by LIKE. */
-const unlike = (externalId: string) => externalId.replace(/[\\%_]/g, '\\$&')
 
 /** A list says nothing about what it leaves out, and a user of another office than the top one sees only a part. */
 async function refuseHidden(ledger: Reader, path: LedgerPath): Promise<void> {

@@ -3,7 +3,9 @@ import type { Answer } from './answer.ts'
 import { atExternalId } from './by-external-id.ts'
 import type { Reader, Reading, Writer } from './client.ts'
 import { isSameDay } from './day-format.ts'
+import { escapeLike } from './escape-like.ts'
 import { dayThere, difference } from './held.ts'
+import { ifReadable } from './if-readable.ts'
 import { lookUp } from './look-up.ts'
 import { ledgerPath } from './path.ts'
 
@@ -45,6 +47,21 @@ export async function readClient(
 
 export function findClient(ledger: Reader, externalId: string) {
   return lookUp(read(ledger, externalId))
+}
+
+/** By its number at the ledger. */
+export function clientNumbered(ledger: Reader, id: number): Promise<LedgerClient | undefined> {
+  return ifReadable(ledger.read<LedgerClient>(ledgerPath(['clients', id])))
+}
+
+type FoundClient = { entityId: number; entityExternalId?: string; entityMobileNo?: string }
+
+/** Without those that belong to an office that our user does not see. @returns none if the ledger has no such search */
+export async function clientsWithMobile(ledger: Reader, mobileNo: string): Promise<FoundClient[]> {
+  const query = { query: escapeLike(mobileNo), resource: 'clients', exactMatch: 'true' }
+  const found = await ifReadable(ledger.read<FoundClient[]>(ledgerPath(['search'], query)))
+  // It searches names and ids too.
+  return (found ?? []).filter(one => one.entityMobileNo === mobileNo)
 }
 
 export function createClient({ ledger, key }: Writer, body: object) {

@@ -14,10 +14,16 @@ export function laterDay(one: string, other: string): string {
 
 /** @param text as `dd MMMM yyyy`: today is past too */
 export function isPast(text: string, timeZone: string): boolean {
-  return sortable(text) <= new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
+  return sortable(text) <= today(timeZone)
 }
 
-function sortable(text: string): string {
+/** As `yyyy-MM-dd`. */
+export function today(timeZone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
+}
+
+/** @param text as `dd MMMM yyyy` @returns it as `yyyy-MM-dd` */
+export function sortable(text: string): string {
   const day = namedDay(text)
   return day === undefined ? '' : isoDay(day)
 }

@@ -2,7 +2,7 @@ import type { Day } from '../day.ts'
 import type { Answer } from './answer.ts'
 import { atExternalId } from './by-external-id.ts'
 import type { Reader, Reading, Write, Writer } from './client.ts'
-import type { LedgerLoan } from './loan.ts'
+import type { LedgerLoan, Option } from './loan.ts'
 import { lookUp, lookUpAnswer } from './look-up.ts'
 import { ledgerPath } from './path.ts'
 import type { LedgerTransaction } from './transaction.ts'
@@ -97,6 +97,27 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
   externalId: string,
 ) {
   return lookUp(read<T>(ledger, loanExternalId, {}, ['transactions', 'external-id', externalId]))
+}
+
+/** With which the ledger refuses to show a transaction as one of a loan that is not its own. */
+const OF_ANOTHER_LOAN = 'error.msg.loan.transaction.id.invalid'
+
+/** @param loan undefined if it is not there yet: any other one tells as well */
+export async function isTransactionOfAnotherLoan(
+  ledger: Reader,
+  loan: Option | undefined,
+  externalId: string,
+): Promise<boolean> {
+  const asked = loan ?? (await anyLoan(ledger))
+  if (asked === undefined) return false
+  const path = ledgerPath(['loans', asked.id, 'transactions', 'external-id', externalId])
+  const { code, outcome } = await ledger.read(path)
+  return code === OF_ANOTHER_LOAN || (loan === undefined && outcome === 'done')
+}
+
+async function anyLoan(ledger: Reader): Promise<Option | undefined> {
+  const listed = await ledger.read<{ pageItems?: Option[] }>(ledgerPath(['loans'], { limit: '1' }))
+  return listed.outcome === 'done' ? listed.body.pageItems?.[0] : undefined
 }
 
 export function findTransactionById(ledger: Reader, loanExternalId: string, id: number) {

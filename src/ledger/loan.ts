@@ -31,6 +31,7 @@ export type LedgerLoan = OwnTerms & {
   interestCalculationPeriodType: Option
   amortizationType: Option
   transactionProcessingStrategyCode: string
+  isInterestRecalculationEnabled?: boolean
   expectedFirstRepaymentOnDate?: Day
   interestChargedFromDate?: Day
   timeline: {

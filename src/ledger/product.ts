@@ -1,3 +1,4 @@
+import type { Day } from '../day.ts'
 import type { LedgerCurrency, Option } from './loan.ts'
 import type { OwnTerms } from './own-terms.ts'
 
@@ -10,7 +11,28 @@ export type LoanProduct = {
   amortizationType: Option
   interestRateFrequencyType?: Option
   transactionProcessingStrategyCode: string
-}
+} & Partial<ProductRules>
+
+/** What the ledger checks an application against; the list of products has it too. */
+type ProductRules = {
+  minPrincipal: number
+  maxPrincipal: number
+  minNumberOfRepayments: number
+  maxNumberOfRepayments: number
+  minInterestRatePerPeriod: number
+  maxInterestRatePerPeriod: number
+  /** Then the limits depend on how many loans the client has had. */
+  useBorrowerCycle: boolean
+  startDate: Day
+  closeDate: Day
+  repaymentEvery: number
+  /** Whether a loan may have another value than its product. */
+  allowAttributeOverrides: {
+    repaymentEvery?: boolean
+    graceOnPrincipalAndInterestPayment?: boolean
+  }
+  syncExpectedWithDisbursementDate: boolean
+} & Pick<OwnTerms, 'graceOnPrincipalPayment' | 'graceOnInterestPayment' | 'graceOnInterestCharged'>
 
 /** As it is read alone; the list of products has no charges. */
 export type ProductWithTerms = LoanProduct & OwnTerms & { charges?: ProductCharge[] }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { type Calendar, openCalendar } from './calendar.ts'
 import type { Ledger } from './client.ts'
 import { openProducts } from './kept-products.ts'
 import { misconfigured } from './misconfigured.ts'
@@ -10,7 +11,7 @@ const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
 const PRODUCTS = ledgerPath(['loanproducts'])
 
 /** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
-export type Reference = {
+export type Reference = Calendar & {
   officeId: number
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
@@ -30,11 +31,12 @@ const MIN_AGE_MS = 5_000
 
 export function openReference(
   ledger: Ledger,
-  settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE'>,
+  settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>,
 ): Reference {
   const products = keptList<LoanProduct>(ledger, PRODUCTS)
   const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
   return {
+    ...openCalendar(ledger, settings),
     officeId: settings.LEDGER_OFFICE_ID,
     findProduct: products,
     async product(name) {

@@ -32,18 +32,18 @@ t.test('a dry run predicts what a run would do, and writes nothing', async t => 
       { ...row, loan_external_id: 'E-2' },
       { ...row, loan_external_id: 'E-3' },
       { ...row, loan_external_id: 'E-4', client_external_id: 'E2' },
-      { ...row, loan_external_id: 'E-1'.replace('1', '5'), principal: '1' },
+      { ...row, loan_external_id: 'E-5', principal: '1' },
     ),
     { dry_run: true },
   )
   t.match(loans, {
     status: 'uploaded',
     is_dry_run: true,
-    dry_run: { would_change: 4, in_ledger: 1, differs: 0, refused: 0 },
+    dry_run: { would_change: 3, in_ledger: 1, differs: 0, refused: 1 },
   })
   t.same(
     (await rowsOf(service, loans.migration_id)).map(({ finding }: any) => finding),
-    ['in_ledger', 'new', 'new', 'new', 'new'],
+    ['in_ledger', 'new', 'new', 'new', 'refused'],
   )
 
   const repayments = await migrateCsv(
@@ -57,10 +57,11 @@ t.test('a dry run predicts what a run would do, and writes nothing', async t => 
     ).replace('E-1,2024-02-12,100.50,p-1', 'E-1,2024-02-12,99,p-1'),
     { dry_run: true },
   )
+  const behind = 'would not be tried, because line 2 of the same loan would be refused'
   t.match(repayments.dry_run, {
-    would_change: 2,
+    would_change: 0,
     differs: 1,
-    refused: 1,
+    refused: 3,
     findings: [
       {
         line: 2,
@@ -68,7 +69,9 @@ t.test('a dry run predicts what a run would do, and writes nothing', async t => 
         finding: 'differs',
         reason: /amount is 100.5 there, not 99/,
       },
+      { line: 3, finding: 'refused', reason: behind },
       { line: 4, finding: 'refused', reason: 'the ledger has no such loan' },
+      { line: 5, finding: 'refused', reason: behind },
     ],
   })
   t.equal((await counters()).last, last, 'the ledger has logged no write')

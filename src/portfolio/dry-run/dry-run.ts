@@ -6,8 +6,9 @@ import { newId } from '../../ids.ts'
 import { kindOf } from '../kinds/kinds.ts'
 import type { DryRun } from '../migration-record.ts'
 import { markProgress } from '../run/mark-progress.ts'
-import type { DryRunner, Row } from './look-at-loan.ts'
+import type { DryRunner } from './look-at-loan.ts'
 import { lookUntilRead } from './look-until-read.ts'
+import { rowsOfLoan } from './rows-of-loan.ts'
 
 /** Findings are saved after this many loans. If a worker dies, they are checked again. */
 const LOANS_AT_ONCE = 20
@@ -37,8 +38,8 @@ export async function dryRun(
   try {
     const looks = await Promise.allSettled(
       loans.map(async loan => {
-        const rows = await rowsOf(db, id, loan, kind.buildsOn)
-        return lookUntilRead(runner, { loan, kind, columns, rows }, stopping)
+        const rows = await rowsOfLoan(db, { id, kind, columns }, loan)
+        return lookUntilRead(runner, { loan, kind, rows }, stopping)
       }),
     )
     // Thrown only after all have settled, so that none goes on reading in the background.
@@ -72,28 +73,6 @@ async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<
      where migration_id = ${id} and loan_external_id > ${lookedUpTo} and state = 'valid'
      group by loan_external_id order by loan_external_id limit ${LOANS_AT_ONCE}`.execute(db)
   return rows.map(({ loan }) => loan)
-}
-
-async function rowsOf(db: Database, id: string, loan: string, buildsOn: string[]): Promise<Row[]> {
-  const { rows } = await sql<Row>`
-    select r.line, r.cells,
-           (select json_build_object('disbursedOn', l.disbursed_on)
-              from loanops.migration f cross join lateral (
-                     -- One state at a time, because each has its own index.
-                     select disbursed_on from loanops.migration_row
-                      where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'valid'
-                        and (f.status = 'running' and not f.is_dry_run or finding = 'new')
-                     union all
-                     select disbursed_on from loanops.migration_row
-                      where migration_id = f.id and loan_external_id = r.loan_external_id and state = 'running') l
-             where f.type = any(${buildsOn})
-               and (f.status = 'running' and not f.is_dry_run or f.id = any(m.dry_run_after))
-             order by f.id limit 1) as "comingLoan"
-      from loanops.migration_row r
-      join loanops.migration m on m.id = r.migration_id
-     where r.migration_id = ${id} and r.loan_external_id = ${loan} and r.state = 'valid'
-     order by r.line`.execute(db)
-  return rows
 }
 
 /** If the dry run was cancelled and restarted meanwhile, its progress does not move past the earlier loans. */

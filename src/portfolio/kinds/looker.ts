@@ -1,10 +1,12 @@
 import type { Lender } from '../../config/lenders.ts'
+import type { Database } from '../../database/database.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue } from '../../engine/operation.ts'
 import type { Ledger } from '../../ledger/client.ts'
 import type { Reference } from '../../ledger/reference.ts'
 
 export type Looker = {
+  db: Database
   ledger: Ledger
   reference: Reference
   catalogue: Catalogue
@@ -12,12 +14,20 @@ export type Looker = {
 }
 
 export type RowToLookAt = {
+  migrationId: string
   line: number
   steps: NewOperation[]
   comingLoan: ComingLoan | null
 }
 
-export type ComingLoan = { disbursedOn: string | null }
+/** A row of the file that creates the loan, before this one. */
+export type ComingLoan = {
+  line: number
+  /** As far as its own dry run can tell. */
+  isRefused: boolean
+  disbursedOn: string | null
+  lender: string | null
+}
 
 /** `refused`: as far as reads can tell. `unknown`: its loan could not be read. */
 export type Finding = {
@@ -25,3 +35,8 @@ export type Finding = {
   reason: string | null
 }
 export type RowFinding = Finding & { line: number }
+
+export const refused = (reasons: string[]): Finding => ({
+  finding: 'refused',
+  reason: reasons.join('; '),
+})

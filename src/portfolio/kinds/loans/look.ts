@@ -1,52 +1,138 @@
 import type { NewOperation } from '../../../engine/accept.ts'
-import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
+import { LedgerTrouble } from '../../../ledger/answer.ts'
+import { chargesOf } from '../../../ledger/charges.ts'
+import { findClient } from '../../../ledger/client-record.ts'
+import { findLoan } from '../../../ledger/loan-calls.ts'
+import type { LoanProduct } from '../../../ledger/product.ts'
 import { hold } from '../hold.ts'
-import type { Finding, Looker, RowFinding, RowToLookAt } from '../looker.ts'
+import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
+import { remembering } from '../remembering.ts'
+import { lineOfClient } from './line-of-client.ts'
+import { numberTaken } from './number-taken.ts'
+import {
+  approvalRefusals,
+  clientRefusals,
+  disbursalRefusals,
+  type Facts,
+  loanRefusals,
+} from './refusals.ts'
 
 export function lookAtLoans(looker: Looker, rows: RowToLookAt[]): Promise<RowFinding[]> {
   return Promise.all(
-    rows.map(async ({ line, steps }) => ({ line, ...(await lookAtRow(looker, steps)) })),
+    rows.map(async row => {
+      const ofRow = { ...looker, ledger: remembering(looker.ledger) }
+      return { line: row.line, ...(await lookAtRow(ofRow, row)) }
+    }),
   )
 }
 
-async function lookAtRow(looker: Looker, steps: NewOperation[]): Promise<Finding> {
-  const [client, loan, ...later] = steps as [NewOperation, NewOperation, ...NewOperation[]]
-  const refused = await refusalOf(looker, loan, later)
-  if (refused !== null) return { finding: 'refused', reason: refused }
+type Steps = [client: NewOperation, loan: NewOperation, ...later: NewOperation[]]
+
+async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<Finding> {
+  const [client, ...ofLoan] = row.steps as Steps
+  const found = await productOf(looker, ofLoan[0])
+  if ('reason' in found) return refused([found.reason])
   const heldClient = await hold(looker, client)
   if (heldClient.state === 'differs') return differs(client, heldClient.how)
-  const heldLoan = await hold(looker, loan)
-  if (heldLoan.state === 'differs') return differs(loan, heldLoan.how)
-  if (heldLoan.state === 'absent') {
-    const isClientThere = heldClient.state === 'there'
-    return { finding: 'new', reason: isClientThere ? 'the ledger already has its client' : null }
+  const isClientThere = heldClient.state === 'there'
+  const facts = await factsOf(looker, found, client, isClientThere)
+  if (!isClientThere) {
+    const reasons = [...clientRefusals(client.data, facts), ...(await numberTaken(looker, client))]
+    if (reasons.length > 0) {
+      const waiting = await waitingFor(looker, row, client, reasons)
+      return refused([...waiting, ...refusalsOf(ofLoan, ofLoan, facts)])
+    }
   }
-  for (const step of later) {
+  return lookAtSteps(looker, ofLoan, facts, isClientThere)
+}
+
+/** The steps of the loan, up to the first one that is not there yet: whatever follows it is not there either. */
+async function lookAtSteps(
+  looker: Looker,
+  steps: NewOperation[],
+  facts: Facts,
+  isClientThere: boolean,
+): Promise<Finding> {
+  const [loan] = steps as [NewOperation]
+  for (const [i, step] of steps.entries()) {
     const held = await hold(looker, step)
     if (held.state === 'differs') return differs(step, held.how)
-    if (held.state === 'absent')
+    if (held.state !== 'absent') continue
+    const known =
+      i === 0 ? facts : { ...facts, loan: await findLoan(looker.ledger, loan.externalId) }
+    const reasons = refusalsOf(steps, steps.slice(i), known)
+    if (reasons.length > 0) return refused(reasons)
+    if (i > 0)
       return {
         finding: 'new',
         reason: `the ledger already has the loan; ${step.operationType} is next`,
       }
+    return { finding: 'new', reason: isClientThere ? 'the ledger already has its client' : null }
   }
   return { finding: 'in_ledger', reason: null }
 }
 
-async function refusalOf(
+function refusalsOf(steps: NewOperation[], toWrite: NewOperation[], facts: Facts): string[] {
+  const [loan] = steps as [NewOperation]
+  const approval = toWrite.find(({ operationType }) => operationType === 'LOAN_APPROVE')
+  const reasons = toWrite.flatMap(({ operationType, data }) => {
+    if (operationType === 'LOAN_CREATE') return loanRefusals(data, facts)
+    if (operationType === 'LOAN_APPROVE') return approvalRefusals(data, facts)
+    return disbursalRefusals(data, facts, loan.data, approval?.data)
+  })
+  // A row's amount, and its client, may be wrong for several steps.
+  return [...new Set(reasons)]
+}
+
+type Found = { product: LoanProduct; isCopied: boolean }
+
+/** What only an operator can correct: until then, a run waits. */
+async function productOf(
   { reference, lenders }: Looker,
   { data }: NewOperation,
-  later: NewOperation[],
-): Promise<string | null> {
-  const name = lenders.get(String(data.lenderConfig))?.product ?? ''
+): Promise<Found | { reason: string }> {
+  const lender = lenders.get(String(data.lenderConfig))
+  const name = lender?.product ?? ''
   const product = await reference.findProduct(name)
-  if (product === undefined) return `the ledger has no loan product ${name}`
-  const amounts = [data.principal, ...later.map(one => one.data.transactionAmount)]
-  for (const amount of amounts) {
-    const rounded = roundingRefusal(product.currency, amount as number | undefined)
-    if (rounded !== undefined) return rounded.body.defaultUserMessage
+  if (product === undefined) return { reason: `the ledger has no loan product ${name}` }
+  const isCopied = lender?.terms.toPortfolio === true
+  if (!isCopied) return { product, isCopied }
+  const withTerms = await reference.productWithTerms(product.id)
+  try {
+    chargesOf(withTerms, data.principal as number)
+  } catch (error) {
+    if (error instanceof LedgerTrouble) return { reason: error.message }
+    throw error
   }
-  return null
+  return { product, isCopied }
+}
+
+async function factsOf(
+  { ledger, reference }: Looker,
+  found: Found,
+  client: NewOperation,
+  isClientThere: boolean,
+): Promise<Facts> {
+  return {
+    ...found,
+    businessDate: await reference.businessDate(),
+    openingDate: await reference.openingDate(),
+    isClientInactive:
+      isClientThere && (await findClient(ledger, client.externalId))?.active === false,
+    loan: undefined,
+  }
+}
+
+/** All rows of a client share the step that creates it. */
+async function waitingFor(
+  { db }: Looker,
+  { line, migrationId }: RowToLookAt,
+  client: NewOperation,
+  reasons: string[],
+): Promise<string[]> {
+  const first = await lineOfClient(db, migrationId, client.externalId)
+  if (first === line) return reasons
+  return [`its client, which line ${first} creates, would be refused: ${reasons.join('; ')}`]
 }
 
 const differs = ({ operationType }: NewOperation, how: string): Finding => ({

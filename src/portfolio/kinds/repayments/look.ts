@@ -1,50 +1,48 @@
-import { dayOf } from '../../../csv/day-cell.ts'
-import { dayText } from '../../../day.ts'
-import { ACTIVE, type LedgerLoan, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
-import { findLoanWithTransactions } from '../../../ledger/loan-calls.ts'
-import { type LedgerRepayment, repaymentAmong } from '../../../ledger/repayment.ts'
-import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
-import type { ComingLoan, Looker, RowFinding, RowToLookAt } from '../looker.ts'
+import { findLoanWithTransactions, type LoanWithTransactions } from '../../../ledger/loan-calls.ts'
+import { repaymentAmong } from '../../../ledger/repayment.ts'
+import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
+import { remembering } from '../remembering.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
+import { comingLoanRefusals, repaymentRefusals } from './refusals.ts'
 
+/** In the order in which a run takes the rows, because it does not try those after one that fails. */
 export async function lookAtRepayments(
-  { ledger }: Looker,
+  looker: Looker,
   rows: RowToLookAt[],
   loanExternalId: string,
 ): Promise<RowFinding[]> {
-  const loan = await findLoanWithTransactions(ledger, loanExternalId)
-  return rows.map(({ line, comingLoan, steps }) => {
-    const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
-    const held = repaymentAmong(loan?.transactions ?? [], repayment)
-    if (held.state === 'there') return { line, finding: 'in_ledger', reason: null }
-    if (held.state === 'differs') return { line, finding: 'differs', reason: held.how }
-    const reason = comingLoan
-      ? objectionToComing(comingLoan, repayment)
-      : objection(loan, repayment)
-    return { line, finding: reason === null ? 'new' : 'refused', reason }
-  })
+  const ofLoan = { ...looker, ledger: remembering(looker.ledger) }
+  const loan = await findLoanWithTransactions(ofLoan.ledger, loanExternalId)
+  const findings: RowFinding[] = []
+  let failing: number | undefined
+  for (const row of rows) {
+    const found = await lookAtRow(ofLoan, loan, row)
+    const { line } = row
+    findings.push({ line, ...(failing === undefined ? found : notTried(found, failing)) })
+    if (fails(found)) failing ??= line
+  }
+  return findings
 }
 
-function objection(loan: LedgerLoan | undefined, { day, amount }: LedgerRepayment): string | null {
-  if (loan === undefined) return 'the ledger has no such loan'
-  const { actualDisbursementDate } = loan.timeline
-  if (loan.status.id < ACTIVE || actualDisbursementDate === undefined)
-    return `the loan is not disbursed: ${loan.status.value}`
-  if (!TAKE_REPAYMENTS.includes(loan.status.id))
-    return `the loan accepts no repayments: ${loan.status.value}`
-  const rounded = roundingRefusal(loan.currency, amount)
-  if (rounded !== undefined) return rounded.body.defaultUserMessage
-  return before(dayText(actualDisbursementDate), day)
+async function lookAtRow(
+  looker: Looker,
+  loan: LoanWithTransactions | undefined,
+  { comingLoan, steps }: RowToLookAt,
+): Promise<Finding> {
+  const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
+  const held = repaymentAmong(loan?.transactions ?? [], repayment)
+  if (held.state === 'there') return { finding: 'in_ledger', reason: null }
+  if (held.state === 'differs') return { finding: 'differs', reason: held.how }
+  const isComing = comingLoan !== null && !comingLoan.isRefused
+  const reasons = isComing
+    ? await comingLoanRefusals(looker, comingLoan, repayment)
+    : await repaymentRefusals(looker, loan, repayment, comingLoan)
+  return reasons.length > 0 ? refused(reasons) : { finding: 'new', reason: null }
 }
 
-function objectionToComing({ disbursedOn }: ComingLoan, { day }: LedgerRepayment): string | null {
-  return disbursedOn === null
-    ? 'its loans file does not disburse the loan'
-    : before(disbursedOn, day)
-}
+const fails = ({ finding }: Finding) => finding === 'refused' || finding === 'differs'
 
-function before(disbursedOn: string, day: string): string | null {
-  const [disbursed, repaid] = [dayOf(disbursedOn), dayOf(day)]
-  const isBefore = (repaid?.iso ?? '') < (disbursed?.iso ?? '')
-  return isBefore ? `the loan was disbursed later, on ${disbursed?.text}` : null
+function notTried(found: Finding, failing: number): Finding {
+  const behind = `would not be tried, because line ${failing} of the same loan would be refused`
+  return refused([behind, ...(fails(found) ? [found.reason ?? ''] : [])])
 }

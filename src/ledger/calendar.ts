@@ -1,0 +1,48 @@
+import type { Config } from '../config/config.ts'
+import { type Day, isoDay } from '../day.ts'
+import type { Reader } from './client.ts'
+import { today } from './day-format.ts'
+import { ifReadable } from './if-readable.ts'
+import { kept } from './kept.ts'
+import { ledgerPath } from './path.ts'
+
+/** Short, because a dry run may follow soon after a change at the ledger, and long enough for many rows. */
+const KEPT_MS = 10_000
+
+/** Days as `yyyy-MM-dd`. */
+export type Calendar = {
+  /** For the ledger, every later day is in the future. */
+  businessDate(): Promise<string>
+  /** Of the office of new clients; undefined if our user may not read it. */
+  openingDate(): Promise<string | undefined>
+}
+
+export function openCalendar(
+  ledger: Reader,
+  { LEDGER_OFFICE_ID, LEDGER_TIMEZONE }: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_TIMEZONE'>,
+): Calendar {
+  const businessDate = kept(KEPT_MS, () => readBusinessDate(ledger))
+  const office = kept(KEPT_MS, (id: number) =>
+    ifReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
+  )
+  return {
+    businessDate: async () => (await businessDate(null)) ?? today(LEDGER_TIMEZONE),
+    async openingDate() {
+      const { openingDate } = (await office(LEDGER_OFFICE_ID)) ?? {}
+      return openingDate && isoDay(openingDate)
+    },
+  }
+}
+
+type BusinessDate = { type: string; date: Day }
+const DATES = ledgerPath(['businessdate'])
+const SWITCH = ledgerPath(['configurations', 'name', 'enable-business-date'])
+
+/** The ledger may still list one after it was switched off. @returns undefined where the calendar counts */
+async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
+  const dates = (await ifReadable(ledger.read<BusinessDate[]>(DATES))) ?? []
+  const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
+  if (set === undefined) return undefined
+  const { enabled = true } = (await ifReadable(ledger.read<{ enabled?: boolean }>(SWITCH))) ?? {}
+  return enabled ? isoDay(set.date) : undefined
+}

@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import { fieldsOf } from '../../csv/fields.ts'
+import type { Database } from '../../database/database.ts'
+import type { NewOperation } from '../../engine/accept.ts'
+import type { ReadyKind } from '../kinds/kinds.ts'
+import type { ComingLoan, RowToLookAt } from '../kinds/looker.ts'
+
+/** A row may have 100,000 characters. The first one is read whatever its size. */
+const BYTES_AT_ONCE = 256 * 1024
+const ROWS_AT_ONCE = 1_000
+
+type PortfolioFile = { id: string; kind: ReadyKind; columns: string[] }
+
+/** In the order in which a run takes them. */
+export async function rowsOfLoan(
+  db: Database,
+  { id, kind, columns }: PortfolioFile,
+  loan: string,
+): Promise<RowToLookAt[]> {
+  const { buildsOn } = kind
+  const comingLoan = buildsOn.length === 0 ? null : await comingLoanOf(db, id, loan, buildsOn)
+  const rows: (RowToLookAt & { onDate: string | null })[] = []
+  for (let after = 0; ; ) {
+    const next = await nextRows(db, id, loan, after)
+    for (const { line, onDate, cells } of next) {
+      const steps = kind.steps(fieldsOf(columns, JSON.parse(cells) as string[]))
+      rows.push({ migrationId: id, line, onDate, comingLoan, steps: copied(steps) })
+    }
+    if (isEnd(next)) break
+    after = next.at(-1)?.line ?? after
+  }
+  const key = ({ onDate }: { onDate: string | null }) => onDate ?? 'none'
+  return rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.line - b.line))
+}
+
+/** A trimmed string shares the memory of its cell, and would keep the whole cell alive. */
+function copied(steps: NewOperation[]): NewOperation[] {
+  return JSON.parse(JSON.stringify(steps)) as NewOperation[]
+}
+
+/** Otherwise there may be more. */
+function isEnd(rows: NextRow[]): boolean {
+  const bytes = rows.reduce((sum, { cells }) => sum + Buffer.byteLength(cells), 0)
+  return rows.length < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE
+}
+
+type NextRow = { line: number; onDate: string | null; cells: string }
+
+async function nextRows(db: Database, id: string, loan: string, after: number): Promise<NextRow[]> {
+  const { rows } = await sql<NextRow>`
+    select line, on_date::text as "onDate", cells
+      from (select line, on_date, cells,
+                   sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
+              from (select line, on_date, cells from loanops.migration_row
+                     where migration_id = ${id} and loan_external_id = ${loan} and state = 'valid' and line > ${after}
+                     order by line limit ${ROWS_AT_ONCE}) next) counted
+     where bytes_before < ${BYTES_AT_ONCE}
+     order by line`.execute(db)
+  return rows
+}
+
+/** What a file that runs now, or that is run before this one, makes of the loan. */
+async function comingLoanOf(
+  db: Database,
+  id: string,
+  loan: string,
+  buildsOn: string[],
+): Promise<ComingLoan | null> {
+  const { rows } = await sql<LoanRow>`
+    select l.line, l.finding in ('refused', 'differs') as "isRefused", l.disbursed_on::text as "disbursedOn",
+           l.cells, f.columns
+      from loanops.migration m
+      join loanops.migration f
+        on f.type = any(${buildsOn}) and (f.status = 'running' and not f.is_dry_run or f.id = any(m.dry_run_after))
+     cross join lateral (
+             -- One state at a time, because each has its own index.
+             select line, disbursed_on, cells,
+                    case when f.status = 'running' and not f.is_dry_run then 'new' else finding end as finding
+               from loanops.migration_row
+              where migration_id = f.id and loan_external_id = ${loan} and state = 'valid'
+             union all
+             select line, disbursed_on, cells, 'new' from loanops.migration_row
+              where migration_id = f.id and loan_external_id = ${loan} and state = 'running') l
+     where m.id = ${id} and l.finding in ('new', 'refused', 'differs')
+     order by l.finding = 'new' desc, f.id limit 1`.execute(db)
+  const [row] = rows
+  if (row === undefined) return null
+  const { cells, columns, ...ofRow } = row
+  const { lender = null } = fieldsOf(columns, JSON.parse(cells) as string[])
+  return { ...ofRow, lender }
+}
+
+type LoanRow = Omit<ComingLoan, 'lender'> & { cells: string; columns: string[] }

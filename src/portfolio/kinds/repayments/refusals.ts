@@ -1,0 +1,99 @@
+import { isoDay, textOfIso } from '../../../day.ts'
+import type { Reader } from '../../../ledger/client.ts'
+import { clientNumbered } from '../../../ledger/client-record.ts'
+import { sortable } from '../../../ledger/day-format.ts'
+import { ACTIVE, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
+import {
+  isTransactionOfAnotherLoan,
+  type LoanWithTransactions,
+} from '../../../ledger/loan-calls.ts'
+import type { LedgerRepayment } from '../../../ledger/repayment.ts'
+import { isNotReversed } from '../../../ledger/transaction.ts'
+import { futureDay } from '../future-day.ts'
+import type { ComingLoan, Looker } from '../looker.ts'
+import { notExact } from '../not-exact.ts'
+import { OF_NO_GATEWAY } from './migrated-repayment.ts'
+
+/** What the ledger, or the run before its write, says of a repayment, foreseen from what reads show. */
+export async function repaymentRefusals(
+  { ledger, reference }: Looker,
+  loan: LoanWithTransactions | undefined,
+  repayment: LedgerRepayment,
+  refusedLoan: ComingLoan | null,
+): Promise<string[]> {
+  const behind =
+    refusedLoan === null ? '' : `, and line ${refusedLoan.line} of its loans file would be refused`
+  if (loan === undefined) return [`the ledger has no such loan${behind}`]
+  const client = await clientNumbered(ledger, loan.clientId)
+  const { status, timeline } = loan
+  const inactive = client?.active === false ? ['its client is not active at the ledger'] : []
+  if (status.id < ACTIVE || timeline.actualDisbursementDate === undefined)
+    return [...inactive, `the loan is not disbursed: ${status.value}${behind}`]
+  if (!TAKE_REPAYMENTS.includes(status.id))
+    return [...inactive, `the loan accepts no repayments: ${status.value}`]
+  const { day, amount, externalId } = repayment
+  return [
+    ...inactive,
+    ...notExact(loan.currency, amount),
+    ...beforeDisbursement(isoDay(timeline.actualDisbursementDate), day),
+    ...beforeActivation(client?.activationDate && isoDay(client.activationDate), day),
+    ...beforeLast(loan, day),
+    ...futureDay('transaction_date', day, await reference.businessDate()),
+    ...(await paidElsewhere(ledger, loan, externalId)),
+  ]
+}
+
+export async function comingLoanRefusals(
+  { ledger, reference, lenders }: Looker,
+  { disbursedOn, lender }: ComingLoan,
+  { day, amount, externalId }: LedgerRepayment,
+): Promise<string[]> {
+  if (disbursedOn === null) return ['its loans file does not disburse the loan']
+  const product = await reference.findProduct(lenders.get(lender ?? '')?.product ?? '')
+  return [
+    ...notExact(product?.currency, amount),
+    ...beforeDisbursement(disbursedOn, day),
+    ...futureDay('transaction_date', day, await reference.businessDate()),
+    ...(await paidElsewhere(ledger, undefined, externalId)),
+  ]
+}
+
+async function paidElsewhere(
+  ledger: Reader,
+  loan: LoanWithTransactions | undefined,
+  externalId: string,
+): Promise<string[]> {
+  if (externalId.startsWith(OF_NO_GATEWAY)) return []
+  return (await isTransactionOfAnotherLoan(ledger, loan, externalId))
+    ? ['payment_reference: this payment is a repayment of another loan']
+    : []
+}
+
+function beforeDisbursement(disbursedOn: string, day: string): string[] {
+  return sortable(day) < disbursedOn
+    ? [`the loan was disbursed later, on ${textOfIso(disbursedOn)}`]
+    : []
+}
+
+/** An activation can be moved past the payments of a loan. */
+function beforeActivation(activatedOn: string | undefined, day: string): string[] {
+  return activatedOn !== undefined && sortable(day) < activatedOn
+    ? [`transaction_date is before the activation of its client, ${textOfIso(activatedOn)}`]
+    : []
+}
+
+/** Where interest is recalculated, no repayment may be earlier than another. */
+function beforeLast(loan: LoanWithTransactions, day: string): string[] {
+  if (!loan.isInterestRecalculationEnabled) return []
+  const repaid = (loan.transactions ?? []).filter(
+    one => one.type?.repayment === true && isNotReversed(one),
+  )
+  const last =
+    repaid
+      .map(({ date }) => (date ? isoDay(date) : ''))
+      .sort()
+      .at(-1) ?? ''
+  return sortable(day) < last
+    ? [`transaction_date is before the loan’s last repayment, ${textOfIso(last)}`]
+    : []
+}

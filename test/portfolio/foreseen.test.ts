@@ -1,0 +1,142 @@
+import t from 'tap'
+import { driver } from '../support/ledger-driver.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { clientData, control, givenCharge } from '../support/loans.ts'
+import { matchEach } from '../support/match-each.ts'
+import { migrateCsv } from '../support/migrate.ts'
+import { givenProduct } from '../support/products.ts'
+import { loansCsv } from '../support/rows.ts'
+import { operate, startTestService } from '../support/service.ts'
+
+const PASSWORD = 'Secret-9Z-teller'
+const loan = (id: string, cells = {}) => ({
+  loan_external_id: id,
+  client_external_id: id,
+  ...cells,
+})
+
+t.test(
+  'a dry run tells all that is wrong with a row, whichever step a run would fail at',
+  async t => {
+    const service = await startTestService(t)
+    const csv = loansCsv(
+      loan('A', {
+        client_activation_date: '2008-12-31',
+        principal: '99.99',
+        loan_term_frequency: '361',
+        number_of_repayments: '361',
+        interest_rate_per_period: '100.5',
+        disbursed_on_date: '2999-01-01',
+      }),
+    )
+    const { dry_run } = await migrateCsv(service, 'loans', csv, { dry_run: true })
+    matchEach(t, dry_run.findings, [{ line: 2, finding: 'refused' }])
+    const reasons = dry_run.findings[0].reason.split('; ')
+    matchEach(t, reasons, [
+      'client_activation_date is before the opening of the ledger’s office, 01 January 2009',
+      'principal must be at least 100 for the loan product LENDER_02',
+      'number_of_repayments must be at most 360 for the loan product LENDER_02',
+      'interest_rate_per_period must be at most 100 for the loan product LENDER_02',
+      /^disbursed_on_date is in the future: the ledger’s business date is \d\d \w+ \d{4}$/,
+    ])
+  },
+)
+
+t.test('a dry run does not read product, office and business date for each row', async t => {
+  const service = await startTestService(
+    t,
+    {},
+    { atLedger: at => control(at, 'PUT', '/business-date', { date: '2024-01-11' }) },
+  )
+  const rows = Array.from({ length: 50 }, (_, n) => loan(`L-${n}`))
+  const { dry_run } = await migrateCsv(service, 'loans', loansCsv(...rows), { dry_run: true })
+  t.match(dry_run, { refused: 50 })
+  const { calls } = await control(service, 'GET', '/counters')
+  for (const name of ['office', 'business date', 'configuration', 'products'])
+    t.ok(calls[`GET ${name}`] < 10, `${calls[`GET ${name}`]} reads of ${name}`)
+})
+
+t.test('a dry run refuses a row whose product has a charge that cannot be applied', async t => {
+  const service = await startTestService(
+    t,
+    {
+      LENDERS_FILE: lendersFile(t, { LENDER_03: { product: 'Dear', copyToPortfolio: true } }),
+    },
+    {
+      async atLedger(at) {
+        const id = await givenCharge(at, { chargeTimeType: 1, amount: 5_000 })
+        await givenProduct(at, 'Dear', { charges: [{ id }] })
+      },
+    },
+  )
+  const csv = loansCsv(loan('A', { lender: 'LENDER_03' }))
+  const { dry_run } = await migrateCsv(service, 'loans', csv, { dry_run: true })
+  matchEach(t, dry_run.findings, [
+    { line: 2, finding: 'refused', reason: /5000 at disbursement is more than the principal/ },
+  ])
+})
+
+t.test('a dry run does without what the ledger does not let our user read', async t => {
+  const permissions = ['CLIENT', 'LOAN', 'LOANPRODUCT', 'PAYMENTTYPE'].map(one => `READ_${one}`)
+  const username = 'teller'
+  const service = await startTestService(
+    t,
+    { LEDGER_USERNAME: username, LEDGER_PASSWORD: PASSWORD },
+    { atLedger: at => givenUser(at.ledger.url, username, permissions) },
+  )
+  const csv = loansCsv(
+    loan('A'),
+    loan('B', { client_activation_date: '2008-12-31' }),
+    loan('C', { disbursed_on_date: '2999-01-01' }),
+  )
+  const { dry_run } = await migrateCsv(service, 'loans', csv, { dry_run: true })
+  t.match(dry_run, { would_change: 2, refused: 1, unknown: 0 })
+  matchEach(t, dry_run.findings, [{ line: 4, reason: /^disbursed_on_date is in the future/ }])
+})
+
+t.test('a dry run ignores a business date that the ledger has switched off', async t => {
+  const off = { date: '2020-01-01', isOff: true }
+  const service = await startTestService(
+    t,
+    {},
+    { atLedger: at => control(at, 'PUT', '/business-date', off) },
+  )
+  const { dry_run } = await migrateCsv(service, 'loans', loansCsv(loan('A')), { dry_run: true })
+  t.match(dry_run, { would_change: 1, refused: 0 })
+})
+
+t.test('a dry run reads the clients of a number only where the ledger can search', async t => {
+  const service = await startTestService(t)
+  const number = '+919876543210'
+  const data = { ...clientData('C-OWN'), activationDate: '05 January 2024', mobileNo: number }
+  t.match(await operate(service.call, 'CLIENT_CREATE', data), { status: 'success' })
+  await control(service, 'PUT', '/faults', [
+    { kind: 'error', status: 404, match: { path: '/search', on: 'reads' } },
+  ])
+  const csv = loansCsv(loan('A', { client_mobile_no: number }), loan('B'))
+  const { dry_run } = await migrateCsv(service, 'loans', csv, { dry_run: true })
+  matchEach(t, dry_run.findings, [
+    { line: 2, reason: 'client_mobile_no: client C-OWN has this number at the ledger' },
+  ])
+  t.match(dry_run, { would_change: 1, unknown: 0 })
+})
+
+/** Of the head office, with these permissions alone. */
+async function givenUser(url: string, username: string, permissions: string[]) {
+  const head = driver(url)
+  const { body: role } = await head.call('POST', '/roles', { name: 'Least', description: 'Least' })
+  await head.call('PUT', `/roles/${role.resourceId}/permissions`, {
+    permissions: Object.fromEntries(permissions.map(one => [one, true])),
+  })
+  await head.call('POST', '/users', {
+    username,
+    firstname: 'Asha',
+    lastname: 'Rao',
+    email: 'teller@example.in',
+    officeId: 1,
+    roles: [role.resourceId],
+    sendPasswordToEmail: false,
+    password: PASSWORD,
+    repeatPassword: PASSWORD,
+  })
+}
