@@ -2,17 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { dayOf } from '../../src/csv/day-cell.ts'
-import { freePort } from '../../src/embedded/free-port.ts'
-import { startSandbox } from '../../src/sandbox/server.ts'
-import { peakMiB } from '../bench/stage.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
 import { errorsOf, uploadCsv } from '../support/migrate.ts'
 import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
-import { startProcessFor } from '../support/process.ts'
-import { testEnv } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { smallProcess } from '../support/small-process.ts'
 
-const LIMIT_MIB = 300
 const REFUSED_BYTES = 48 * 2 ** 20
 /** Less, because this file is read to its end, and each byte of its cells takes six bytes in JSON. */
 const READ_BYTES = 8 * 2 ** 20
@@ -22,25 +15,9 @@ const TINY_ROWS_BYTES = 2 ** 18
 const HUGE_CELL = '\u0001'.repeat(90_000)
 
 t.test('the process stays below 300 MiB during the upload of a hostile file', async t => {
-  const { url: databaseUrl } = await freshDatabase(t)
-  const ledger = await startSandbox({ port: 0 })
-  t.teardown(() => ledger.close())
-  const port = await freePort(0)
-  const url = `http://127.0.0.1:${port}`
-  const { child } = startProcessFor(t, 'api', {
-    ...testEnv(databaseUrl, ledger.url, { PORT: String(port) }),
-    // As the image runs it.
-    NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=1024',
-  })
-  await until(() =>
-    fetch(`${url}/healthz`)
-      .then(({ ok }) => ok)
-      .catch(() => false),
-  )
-  const isSmall = () => {
-    const peak = peakMiB(child)
-    t.ok(peak < LIMIT_MIB, `${peak} MiB`)
-  }
+  const service = await smallProcess(t, 'api')
+  const { url } = service
+  const isSmall = () => service.isSmall(t)
   const refused = async (csv: Uint8Array<ArrayBuffer>, detail: RegExp) => {
     const { status, body } = await uploadCsv({ url }, 'repayments', csv)
     t.equal(status, 400)

@@ -12,6 +12,8 @@ import { tryLockRun } from './run-lock.ts'
 
 /** One transaction, which holds up the intake of their loans and clients for some milliseconds. */
 const ROWS_AT_ONCE = 100
+/** A row may have 100,000 characters. The first one is taken whatever its size. */
+const BYTES_AT_ONCE = 256 * 1024
 /** A few seconds of work for the ledger, and few enough for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 
@@ -31,7 +33,7 @@ export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string)
     const rows = await takeNext(trx, id)
     if (rows.length > 0) await insertSteps(trx, boss, kinds, run, rows)
     else if (underWay === 0 && !(await hasCalls(trx, id))) await complete(trx, id)
-    return rows.length === ROWS_AT_ONCE
+    return rows.length > 0
   })
 }
 
@@ -55,13 +57,15 @@ async function countUnderWay(trx: Trx, id: string): Promise<number> {
 async function takeNext(trx: Trx, id: string): Promise<NextRow[]> {
   const { rows } = await sql<NextRow>`
     with next as (
-      select line from loanops.migration_row
+      select loan_external_id, on_date, line, octet_length(cells) as bytes from loanops.migration_row
        where migration_id = ${id} and state = 'valid'
        order by loan_external_id, on_date, line limit ${ROWS_AT_ONCE} for update
+    ), counted as (
+      select line, sum(bytes) over (order by loan_external_id, on_date, line) - bytes as bytes_before from next
     ), taken as (
       update loanops.migration_row r set state = 'running', reason = null
-        from next
-       where r.migration_id = ${id} and r.line = next.line
+        from counted
+       where r.migration_id = ${id} and r.line = counted.line and counted.bytes_before < ${BYTES_AT_ONCE}
       returning r.line, r.cells, r.loan_external_id, r.on_date
     )
     select line, cells from taken order by loan_external_id, on_date, line`.execute(trx)
