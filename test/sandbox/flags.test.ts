@@ -36,6 +36,34 @@ t.test('with pending-409, what waits for a checker is refused the second time', 
   t.equal(codeIn(await approve()), 'error.msg.maker.checker.duplicate.pending.submission')
 })
 
+t.test(
+  'what waits for a checker has its effect once, when a second person approves it',
+  async t => {
+    const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
+    const loan = await ledgerLoan(ledger, 'disbursed')
+    const { commandId } = await atLedger(ledger, 'POST', repaid(loan), repayment)
+    const path = `/loans/external-id/${loan}/transactions/external-id/R-1`
+    t.equal((await atLedger(ledger, 'GET', path)).amount, undefined, 'nothing is booked yet')
+    t.match(await atLedger(ledger, 'GET', '/makercheckers'), [
+      { id: commandId, actionName: 'REPAYMENT', entityName: 'LOAN', maker: 'mifos' },
+    ])
+    const approve = () => atLedger(ledger, 'POST', `/makercheckers/${commandId}?command=approve`)
+    t.match(await approve(), { resourceExternalId: 'R-1' })
+    t.equal((await atLedger(ledger, 'GET', path)).amount, 60_000)
+    t.equal(codeIn(await approve()), 'error.msg.audit.id.invalid')
+    t.same(await atLedger(ledger, 'GET', '/makercheckers'), [])
+  },
+)
+
+t.test('what a second person rejects never has an effect', async t => {
+  const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
+  const loan = await ledgerLoan(ledger, 'disbursed')
+  const { commandId } = await atLedger(ledger, 'POST', repaid(loan), repayment)
+  await atLedger(ledger, 'POST', `/makercheckers/${commandId}?command=reject`)
+  const approved = await atLedger(ledger, 'POST', `/makercheckers/${commandId}?command=approve`)
+  t.equal(codeIn(approved), 'error.msg.audit.id.invalid')
+})
+
 t.test('with lost-external-ids, a repayment is not found by its own', async t => {
   const ledger = await start(t, 'lost-external-ids')
   const loan = await ledgerLoan(ledger, 'disbursed')

@@ -46,6 +46,8 @@ export type CommandPlan = {
   // The external id of the existing entity; a create has it in its body.
   externalId?: string | undefined
   bodyless?: boolean
+  // By a second person, so it waits for nobody.
+  isApproved?: boolean
   run(body: Body): object
 }
 
@@ -55,4 +57,9 @@ export function read(name: string, run: () => unknown): ReadPlan {
 
 export function command(scope: string, run: (body: Body) => object): CommandPlan {
   return { kind: 'command', scope, run }
+}
+
+export function subjectOf(plan: CommandPlan, body: Body): string | undefined {
+  const { externalId } = body
+  return plan.externalId ?? (typeof externalId === 'string' ? externalId : undefined)
 }

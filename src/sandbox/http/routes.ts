@@ -14,6 +14,7 @@ import {
 } from '../reference/reference-routes.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import { planForBatches } from './batches.ts'
+import { planForMakerCheckers } from './maker-checkers.ts'
 import type { Plan, Request, Router } from './plan.ts'
 import { containerError } from './refusal.ts'
 
@@ -32,6 +33,7 @@ const resources: Record<string, [router: Router, entity: string | null]> = {
   roles: [planForRoles, 'ROLE'],
   permissions: [planForPermissions, 'PERMISSION'],
   search: [planForSearch, null],
+  makercheckers: [planForMakerCheckers, 'AUDIT'],
 }
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE'])

@@ -5,7 +5,8 @@ import { type Body, readBody } from '../fields/body.ts'
 import type { JournalEntry, Ledger } from '../storage/ledger.ts'
 import type { LoggedWrite } from '../storage/write-log.ts'
 import { type Answer, refusalAnswer } from './answer.ts'
-import type { CommandPlan } from './plan.ts'
+import { waitForChecker } from './maker-checkers.ts'
+import { type CommandPlan, subjectOf } from './plan.ts'
 import { containerError, integrityIssue, Refusal, standard } from './refusal.ts'
 import { storedError, withNulls } from './stored-form.ts'
 import type { Turns } from './turns.ts'
@@ -91,10 +92,11 @@ async function carryOut(
   const { key } = call
   const kind = fault?.kind
   const isChecked = ledger.flags.get('maker-checker')?.includes(permissionOf(plan))
-  if (kind === 'makerChecker' || isChecked) {
+  if (!plan.isApproved && (kind === 'makerChecker' || isChecked)) {
     if (key !== undefined) ledger.answers.free(scope, key)
-    if (isChecked) refusePending(ledger, `${scope}\n${subjectOf(plan, body) ?? key}`)
-    return { status: 200, text: JSON.stringify({ commandId: 1, rollbackTransaction: true }) }
+    const maker = call.caller?.user.username
+    const commandId = waitForChecker(ledger, plan, body, { text: call.text, maker })
+    return { status: 200, text: JSON.stringify({ commandId, rollbackTransaction: true }) }
   }
   const withoutEffect = kind === 'stuck' && !fault?.applied
   if (withoutEffect) return stick(ledger, plan, call, fault?.seconds, {})
@@ -124,15 +126,6 @@ async function carryOut(
 
 function permissionOf({ scope }: CommandPlan): string {
   return scope.replace('/', '_')
-}
-
-/** Later versions notice that the same waits for a checker already. */
-function refusePending({ pending, flags }: Ledger, command: string): void {
-  if (flags.has('pending-409') && pending.has(command)) {
-    const message = 'The same request waits for approval already.'
-    throw standard(409, message, message, 'error.msg.maker.checker.duplicate.pending.submission')
-  }
-  pending.add(command)
 }
 
 function perform(run: CommandPlan['run'], body: Body, call: Call) {
@@ -188,9 +181,4 @@ function broken(plan: CommandPlan, fault: Injection['fault']): CommandPlan['run'
   return () => {
     throw containerError(500)
   }
-}
-
-export function subjectOf(plan: CommandPlan, body: Body): string | undefined {
-  const { externalId } = body
-  return plan.externalId ?? (typeof externalId === 'string' ? externalId : undefined)
 }

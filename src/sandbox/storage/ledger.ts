@@ -4,6 +4,7 @@ import { AnswerStore, type StoredAnswer } from './answer-store.ts'
 import type { Books, Changes } from './books.ts'
 import { firstBooks } from './first-books.ts'
 import { type Journal, noJournal, openJournal, readJournal } from './journal.ts'
+import type { PendingCommand } from './pending-command.ts'
 import { type LoggedWrite, WriteLog } from './write-log.ts'
 
 export type JournalEntry = Changes & {
@@ -24,8 +25,8 @@ export type Ledger = {
   businessDate: string | undefined
   /** Then it is still listed, and the calendar counts. */
   isBusinessDateOff: boolean
-  /** Commands that wait for a checker, by action and subject. */
-  pending: Set<string>
+  /** Commands that wait for a checker, by number; a restart forgets them. */
+  pending: Map<number, PendingCommand>
 }
 
 export function openLedger(
@@ -61,7 +62,7 @@ function empty(administrator: Administrator, flags: SandboxFlags) {
     books: firstBooks(administrator, flags),
     businessDate: flags.get('business-date')?.[0],
     isBusinessDateOff: false,
-    pending: new Set<string>(),
+    pending: new Map<number, PendingCommand>(),
     answers: new AnswerStore(),
     log: new WriteLog(),
   }
