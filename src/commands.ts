@@ -16,20 +16,27 @@ type Flags = {
   port?: string | undefined
   gateway?: boolean | undefined
   flag?: string[] | undefined
+  role?: string | undefined
+  data?: string | undefined
 }
 
-export async function runEmbedded(env: NodeJS.ProcessEnv, role?: string): Promise<void> {
+export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {
   // Imported only here: a production image contains no PostgreSQL.
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
-  const embedded = await startEmbedded(env)
+  const embedded = await startEmbedded(env, { data: flags.data, flags: flags.flag })
   try {
     await migrate(readDatabaseUrl(embedded.env), allQueues)
-    const url = await runRole(embedded.env, role, embedded.close)
-    process.stdout.write(welcome(embedded.env, url))
+    const url = await runRole(embedded.env, flags.role, embedded.close)
+    process.stdout.write(welcome(embedded, url))
   } catch (error) {
     await embedded.close()
     throw error
   }
+}
+
+export async function reset({ data }: Flags): Promise<void> {
+  const { resetData } = await import('./embedded/reset-data.ts')
+  process.stdout.write(`Emptied ${await resetData(data)}; its token and passwords stay\n`)
 }
 
 export async function runSandboxes(flags: Flags): Promise<void> {

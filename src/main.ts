@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createAdmin } from './accounts/create-admin.ts'
-import { runEmbedded, runReceiver, runRole, runSandboxes } from './commands.ts'
+import { reset, runEmbedded, runReceiver, runRole, runSandboxes } from './commands.ts'
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { armCrashPoints } from './crash-point.ts'
 import { migrate } from './database/migrate.ts'
@@ -15,6 +15,7 @@ const OPTIONS = {
   username: { type: 'string' },
   gateway: { type: 'boolean' },
   flag: { type: 'string', multiple: true },
+  data: { type: 'string' },
   'dry-run': { type: 'boolean' },
   'skip-invalid': { type: 'boolean' },
 } as const
@@ -45,12 +46,14 @@ async function command(name: string | undefined): Promise<void> {
   switch (name) {
     case undefined:
       return flags.embedded
-        ? runEmbedded(process.env, flags.role)
+        ? runEmbedded(process.env, flags)
         : void (await runRole(process.env, flags.role))
     case 'migrate':
       return migrate(readDatabaseUrl(process.env), allQueues)
     case 'create-admin':
       return createAdmin(readDatabaseUrl(process.env), flags.username)
+    case 'reset':
+      return reset(flags)
     case 'sandbox':
       return runSandboxes(flags)
     case 'receive-callbacks':
@@ -62,7 +65,7 @@ async function command(name: string | undefined): Promise<void> {
       })
     default:
       throw new ConfigError(
-        `There is no command ${name}. Commands: migrate, create-admin, sandbox, receive-callbacks, migrate-portfolio; without one, a role is run`,
+        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, migrate-portfolio; without one, a role is run`,
       )
   }
 }

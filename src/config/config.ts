@@ -87,6 +87,10 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
 }
 
+export function readSandboxPort(env: NodeJS.ProcessEnv): number {
+  return checked(Type.Pick(Settings, ['SANDBOX_PORT']), env).SANDBOX_PORT
+}
+
 export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
   return checked(Type.Pick(Settings, ['CALLBACK_SECRET']), env).CALLBACK_SECRET
 }

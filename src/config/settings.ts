@@ -17,6 +17,12 @@ export const Settings = Type.Object({
   }),
   HOST: text('the address to listen on', '0.0.0.0', { default: '127.0.0.1' }),
   PORT: wholeNumber('the port to listen on', 3000, 0, 65_535),
+  SANDBOX_PORT: wholeNumber(
+    'the port of the sandbox ledger that "npm start" runs; the sandbox gateways and PostgreSQL have the next two; 0: any free ones',
+    3200,
+    0,
+    65_533,
+  ),
   OPS_PORT: Type.Optional(
     Type.Integer({
       description: 'the port for metrics, docs and the details of readyz; unset: PORT',

@@ -3,9 +3,11 @@ import {
   chownSync,
   existsSync,
   fchmodSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -88,6 +90,14 @@ function initialise(initdb: string, folder: string, password: string) {
     rmSync(passwordFile)
   }
   renameSync(unfinished, folder)
+}
+
+/** In its shelter too, and with its programs stopped if a killed process left them running. */
+export async function removePostgres(data: string): Promise<void> {
+  const isLink = lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink()
+  const folder = isLink ? readlinkSync(data) : data
+  if (existsSync(resolve(folder, 'PG_VERSION'))) await stopLeftover(folder)
+  for (const path of [folder, data]) rmSync(path, { recursive: true, force: true })
 }
 
 /** A killed process leaves its PostgreSQL running, and a folder can have only one. */

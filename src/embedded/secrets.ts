@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { PRIVATE_FILE } from './private-folder.ts'
 
 /** Too many to guess, few enough to paste. */
@@ -11,8 +10,7 @@ export type Secrets = Record<
   string
 >
 
-export function secretsIn(folder: string): Secrets {
-  const file = resolve(folder, 'secrets.json')
+export function secretsIn(file: string): Secrets {
   if (existsSync(file)) return kept(file)
   const generated = {
     INTERNAL_TOKEN: secret(),
@@ -33,7 +31,7 @@ function kept(file: string): Secrets {
     return JSON.parse(text)
   } catch {
     // Without its cause, whose message quotes the secrets.
-    throw new Error(`${file} is damaged: restore it, or remove .data/ to start over`)
+    throw new Error(`${file} is damaged: restore it, or remove its folder to start over`)
   }
 }
 

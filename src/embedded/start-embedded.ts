@@ -5,65 +5,105 @@ import { Settings } from '../config/settings.ts'
 import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../sandbox/gateways/gateway-settings.ts'
 import { startSandbox } from '../sandbox/server.ts'
+import { type DataFolder, dataFolder } from './data-folder.ts'
 import { freePort } from './free-port.ts'
 import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
 import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
+import { sandboxPorts } from './sandbox-ports.ts'
 import { type Secrets, secretsIn } from './secrets.ts'
 import { takeFolder } from './take-folder.ts'
 
-const DATA_FOLDER = '.data'
+export type Surroundings = {
+  env: NodeJS.ProcessEnv
+  folder: string
+  /** The URLs at which a tester makes the ledger and the gateways misbehave. */
+  controls: Controls
+}
 
-type Embedded = { env: NodeJS.ProcessEnv; close(): Promise<void> }
+type Controls = { ledger?: string; gateways?: string }
+type Embedded = Surroundings & { close(): Promise<void> }
+type Wanted = { data?: string | undefined; flags?: string[] | undefined }
+type Part = { close(): Promise<void>; settings: NodeJS.ProcessEnv; controls?: Controls }
 
 /** Missing secrets are generated and kept for the next start. */
-export async function startEmbedded(env: NodeJS.ProcessEnv): Promise<Embedded> {
-  const folder = resolve(DATA_FOLDER)
-  privateFolder(folder, ordinaryUser())
+export async function startEmbedded(
+  env: NodeJS.ProcessEnv,
+  { data, flags = [] }: Wanted = {},
+): Promise<Embedded> {
+  const files = dataFolder(data)
+  const ports = sandboxPorts(env)
+  privateFolder(files.folder, ordinaryUser())
   const settings: NodeJS.ProcessEnv & Secrets = {
-    ...secretsIn(folder),
+    ...secretsIn(files.secrets),
     PORT: await portFor(env),
     LOG_LEVEL: 'warn',
     ...present(env),
   }
-  const opened: { close(): Promise<void> }[] = []
+  const isPresent = (name: string) => name in settings
+  const missing: (() => Part | Promise<Part>)[] = []
   if (!settings.DATABASE_URL || !settings.LEDGER_URL)
-    opened.push(takeFolder(resolve(folder, 'loanops.pid')))
-  if (!settings.DATABASE_URL) {
-    const postgres = await startPostgres({
-      folder: resolve(folder, 'postgres'),
-      password: settings.POSTGRES_PASSWORD,
-    })
-    opened.push(postgres)
-    settings.DATABASE_URL = postgres.url
+    missing.push(() => ({ ...takeFolder(files.pid), settings: {} }))
+  if (!settings.DATABASE_URL)
+    missing.push(async () => startDatabase(files, settings, await ports.postgres()))
+  if (!settings.LEDGER_URL)
+    missing.push(() => ports.ledger(port => startLedger(files, flags, port)))
+  if (!GATEWAY_SETTINGS.some(isPresent)) missing.push(() => ports.gateways(startGateways))
+
+  const controls: Controls = {}
+  const opened: Part[] = []
+  const close = async () => {
+    for (const one of opened.reverse()) await one.close()
   }
-  if (!settings.LEDGER_URL) {
-    const sandbox = await startSandbox({
-      port: 0,
-      booksFile: resolve(folder, 'ledger-books.jsonl'),
-    })
-    opened.push(sandbox)
-    Object.assign(settings, {
-      LEDGER_URL: sandbox.url,
-      LEDGER_USERNAME: 'mifos',
-      LEDGER_PASSWORD: 'password',
-    })
+  try {
+    for (const start of missing) {
+      const part = await start()
+      opened.push(part)
+      Object.assign(settings, part.settings)
+      Object.assign(controls, part.controls)
+    }
+  } catch (error) {
+    await close()
+    throw error
   }
-  if (!GATEWAY_SETTINGS.some(name => name in settings)) {
-    const gateways = await startSandboxGateways({ port: 0 })
-    opened.push(gateways)
-    Object.assign(settings, gatewaySettings(gateways))
+  keepForExamples(files, settings)
+  return { env: settings, folder: files.folder, controls, close }
+}
+
+async function startDatabase(
+  { postgres: folder }: DataFolder,
+  { POSTGRES_PASSWORD: password }: Secrets,
+  port: number,
+): Promise<Part> {
+  const { url, close } = await startPostgres({ folder, password, port })
+  return { close, settings: { DATABASE_URL: url } }
+}
+
+async function startLedger({ books }: DataFolder, flags: string[], port: number): Promise<Part> {
+  const { url, controlUrl, close } = await startSandbox({ port, booksFile: books, flags })
+  return {
+    close,
+    settings: { LEDGER_URL: url, LEDGER_USERNAME: 'mifos', LEDGER_PASSWORD: 'password' },
+    controls: { ledger: controlUrl },
   }
-  // For the examples in the README, which read them from these files.
+}
+
+async function startGateways(port: number): Promise<Part> {
+  const gateways = await startSandboxGateways({ port })
+  return {
+    close: gateways.close,
+    settings: gatewaySettings(gateways),
+    controls: { gateways: gateways.controlUrl },
+  }
+}
+
+/** The docs' examples read them from these files. */
+function keepForExamples({ folder }: DataFolder, settings: NodeJS.ProcessEnv): void {
   const token = internalTokens(settings.INTERNAL_TOKEN)[0]?.token ?? ''
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
-  writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL, { mode: PRIVATE_FILE })
-  return {
-    env: settings,
-    async close() {
-      for (const one of opened.reverse()) await one.close()
-    },
-  }
+  writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL ?? '', {
+    mode: PRIVATE_FILE,
+  })
 }
 
 const GATEWAY_SETTINGS = [

@@ -11,7 +11,7 @@ export function takeFolder(pidFile: string): { close(): Promise<void> } {
   return { close: async () => rmSync(pidFile, { force: true }) }
 }
 
-/** After a reboot, another process may have this id. */
+/** A start or a reset. After a reboot, another process may have this id. */
 function isOurs(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -19,5 +19,5 @@ function isOurs(pid: number): boolean {
     return false
   }
   const commandLine = `/proc/${pid}/cmdline`
-  return !existsSync(commandLine) || readFileSync(commandLine, 'utf8').includes('--embedded')
+  return !existsSync(commandLine) || /--embedded|\0reset\0/.test(readFileSync(commandLine, 'utf8'))
 }

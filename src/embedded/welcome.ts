@@ -1,6 +1,8 @@
 import { internalTokens } from '../config/secrets.ts'
+import { dataFolder } from './data-folder.ts'
+import type { Surroundings } from './start-embedded.ts'
 
-export function welcome(env: NodeJS.ProcessEnv, url: string): string {
+export function welcome({ env, folder, controls }: Surroundings, url: string): string {
   const token = internalTokens(env.INTERNAL_TOKEN)[0]?.token
   const { ADMIN_USERNAME, ADMIN_PASSWORD, DATABASE_URL, LEDGER_URL } = env
   return `
@@ -14,8 +16,8 @@ LoanOps is running.
   PostgreSQL     ${DATABASE_URL}
   Ledger         ${LEDGER_URL}
                  user ${env.LEDGER_USERNAME}, password ${env.LEDGER_PASSWORD}, tenant ${env.LEDGER_TENANT ?? 'default'}
-  Gateways       ${env.GATEWAY_A_API_URL}, ${env.GATEWAY_B_API_URL}
-
+${control(controls.ledger)}  Gateways       ${env.GATEWAY_A_API_URL}, ${env.GATEWAY_B_API_URL}
+${control(controls.gateways)}
 Create a client:
 
   curl -s ${url}/api/ledger/operate -H 'X-Internal-Token: ${token}' -H 'Content-Type: application/json' \\
@@ -25,6 +27,10 @@ and see its outcome:
 
   curl -s '${url}/api/ledger/operations?external_id=C-1001' -H 'X-Internal-Token: ${token}'
 
-Ctrl-C stops it; the data stays in .data/.
+docs/testing.md shows how to make the ledger fail. Ctrl-C stops LoanOps; its data stays in
+${folder}, until you empty it: npm run reset${folder === dataFolder().folder ? '' : ` -- --data ${folder}`}
 `
 }
+
+/** Only of what this process runs: nobody else's ledger has controls. */
+const control = (url: string | undefined) => (url ? `                 controls ${url}\n` : '')

@@ -7,22 +7,21 @@ import { secretsIn } from '../../src/embedded/secrets.ts'
 function setup(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'loanops-secrets-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
+  return join(folder, 'secrets.json')
 }
 
 t.test('the next start has the secrets that the first one generated', async t => {
-  const folder = setup(t)
-  t.same(secretsIn(folder), secretsIn(folder))
+  const file = setup(t)
+  t.same(secretsIn(file), secretsIn(file))
 })
 
 t.test('a start whose secrets are damaged says which file it is and what to do', async t => {
-  const folder = setup(t)
-  secretsIn(folder)
-  const file = join(folder, 'secrets.json')
+  const file = setup(t)
+  secretsIn(file)
   for (const text of ['', '{"INTERNAL_TOKEN": "cut o']) {
     writeFileSync(file, text)
-    t.throws(() => secretsIn(folder), {
-      message: `${file} is damaged: restore it, or remove .data/ to start over`,
+    t.throws(() => secretsIn(file), {
+      message: `${file} is damaged: restore it, or remove its folder to start over`,
     })
   }
 })

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   lstatSync,
@@ -9,9 +10,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { ordinaryUser } from '../../src/embedded/ordinary-user.ts'
 import { caller } from '../support/service.ts'
 
@@ -23,11 +26,19 @@ function folderOfItsOwn(t: Test): string {
   return folder
 }
 
+/** Whatever runs on this machine. */
+const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' }
+const USUAL_PORTS = { PORT: '', SANDBOX_PORT: '' }
+
 /** Runs `npm start` in a folder. @returns what it printed, once it has ended or is ready for use */
-async function start(t: Test, folder: string): Promise<{ child: ChildProcess; printed: string }> {
-  const child = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
+async function start(
+  t: Test,
+  folder: string,
+  { ports = ANY_PORTS, flags = [] }: { ports?: NodeJS.ProcessEnv; flags?: string[] } = {},
+): Promise<{ child: ChildProcess; printed: string }> {
+  const child = spawn(process.execPath, [resolve('src/main.ts'), '--embedded', ...flags], {
     cwd: folder,
-    env: { ...process.env, PORT: '', DATABASE_URL: '', LEDGER_URL: '' },
+    env: { ...process.env, ...ports, DATABASE_URL: '', LEDGER_URL: '' },
   })
   t.teardown(() => stopped(child, 'SIGTERM'))
   let printed = ''
@@ -93,11 +104,11 @@ t.test(
   'a second start in the same folder is refused, and one in another folder finds free ports',
   async t => {
     const folder = folderOfItsOwn(t)
-    const first = await start(t, folder)
+    const first = await start(t, folder, { ports: USUAL_PORTS })
     const second = await start(t, folder)
     t.match(second.printed, /already running in this folder/)
     t.equal(second.child.exitCode, 1)
-    const elsewhere = await start(t, folderOfItsOwn(t))
+    const elsewhere = await start(t, folderOfItsOwn(t), { ports: USUAL_PORTS })
     t.match(apiOf(elsewhere.printed), /^http/)
     t.not(apiOf(elsewhere.printed), apiOf(first.printed))
   },
@@ -124,3 +135,62 @@ t.test('files in .data are private, even if an earlier start left them readable'
   t.match(new Set(files), new Set(['internal-token', 'ledger-books.jsonl', 'loanops.pid']))
   for (const name of files) t.equal(lstatSync(join(data, name)).mode & 0o777, 0o600, name)
 })
+
+t.test(
+  'after a reset, a start has the same URLs, token and passwords, and empty books',
+  async t => {
+    const [cwd, port] = [folderOfItsOwn(t), await threeFreePorts()]
+    const options = {
+      ports: { PORT: '0', SANDBOX_PORT: String(port) },
+      flags: ['--data', 'trial'],
+    }
+    const first = await start(t, cwd, options)
+    const urls = [`PostgreSQL .*:${port + 2}/`, `Ledger .*:${port}/`, `Gateways .*:${port + 1}/v1`]
+    for (const url of urls) t.match(first.printed, RegExp(url))
+    const secrets = readFileSync(join(cwd, 'trial/secrets.json'), 'utf8')
+    const token = readFileSync(join(cwd, 'trial/internal-token'), 'utf8')
+    const call = (printed: string, method: string, path: string, body?: object) =>
+      caller(apiOf(printed))(method, path, body, { 'x-internal-token': token })
+    const { tracking_id } = (await call(first.printed, 'POST', '/api/ledger/operate', client)).body
+    const track = `/api/ledger/track/${encodeURIComponent(tracking_id)}?wait=20`
+    t.match((await call(first.printed, 'GET', track)).body, { status: 'success' })
+    t.match(reset(cwd).stderr, /already running in this folder/)
+    await stopped(first.child, 'SIGTERM')
+    t.match(reset(cwd), { status: 0, stdout: /^Emptied .*trial; its token and passwords stay/ })
+
+    const second = await start(t, cwd, options)
+    for (const url of urls) t.match(second.printed, RegExp(url))
+    t.equal(readFileSync(join(cwd, 'trial/secrets.json'), 'utf8'), secrets)
+    t.equal((await call(second.printed, 'GET', track)).status, 404)
+    const controls = /Ledger.*?controls (\S+)/s.exec(second.printed)?.[1]
+    t.match(await (await fetch(`${controls}/books`)).json(), { clients: [], loans: [] })
+    t.same(readdirSync(cwd), ['trial'])
+  },
+)
+
+t.test('a port in use, or a folder with other files, is refused by name', async t => {
+  const cwd = folderOfItsOwn(t)
+  writeFileSync(join(cwd, 'letter.txt'), '')
+  const foreign = await start(t, cwd, { flags: ['--data', '.'] })
+  t.match(foreign, { child: { exitCode: 1 }, printed: '--data . holds other files' })
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const taken = await start(t, cwd, { ports: { PORT: '0', SANDBOX_PORT: String(port) } })
+  t.match(taken, { child: { exitCode: 1 }, printed: `SANDBOX_PORT is invalid: port ${port}` })
+})
+
+function reset(cwd: string) {
+  return spawnSync(process.execPath, [resolve('src/main.ts'), 'reset', '--data', 'trial'], {
+    cwd,
+    encoding: 'utf8',
+  })
+}
+
+/** In a row. */
+async function threeFreePorts(): Promise<number> {
+  const port = await freePort(0)
+  const others = await Promise.allSettled([freePort(port + 1), freePort(port + 2)])
+  return others.every(({ status }) => status === 'fulfilled') ? port : threeFreePorts()
+}
