@@ -11,3 +11,5 @@ nodeModule.registerHooks = () => ({ deregister: () => undefined })
 syncBuiltinESMExports()
 // Node strips types without moving a line, so a stack trace needs no source maps, which tap turns on.
 process.setSourceMapsEnabled(false)
+// Tap keeps fixtures in the project's folder, where a second run of the same file would replace them.
+if (process.env.TEST_RUN_FOLDER) process.env.TAP_CWD = process.env.TEST_RUN_FOLDER

@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { freemem } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { freemem, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
-import { startPostgres } from '../../src/embedded/postgres.ts'
+import { removePostgres, startPostgres } from '../../src/embedded/postgres.ts'
 import { failedFiles } from './failed-files.ts'
+import { alone, runFolder } from './run-folders.ts'
 import { writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
@@ -20,6 +21,7 @@ const SEMI_SPACE_MB = 64
 const tap = resolve('node_modules/.bin/tap')
 const BUILT_TAP = 'node_modules/@tapjs/test/test-built/dist/esm/index.js'
 const MAX_SEED = 1_000_000
+const SUITES = '.data/suite'
 /**
  * Six processes share a machine that may be busy. Test files that fail beside others are run once more, alone, where a broken
  * promise fails too; the run's last lines name those that pass there. More failures than this have another cause.
@@ -28,20 +30,14 @@ const MAX_AGAIN = 4
 const isShown = process.stdout.isTTY
 const { files, options, seed } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
-const built = isBuilt() ? undefined : once(spawn(tap, ['build'], { stdio: 'ignore' }), 'exit')
-// Two test files that unpack the browser at the same time would each start it while the other writes it.
-const unpacked = once(
-  spawn(process.execPath, [resolve('test/support/browser.ts')], { stdio: 'ignore' }),
-  'exit',
-)
-const suite = '.data/suite'
-rmSync(suite, { recursive: true, force: true })
-mkdirSync(suite, { recursive: true })
+// Two processes that build tap, or unpack the browser, at the same time would each run what the other still writes.
+const prepared = alone(join(tmpdir(), `loanops-test-${process.getuid?.()}.lock`), prepare)
+const suite = await runFolder(SUITES)
+await runFolder(join('.tap/test-results', SUITES))
 // A file that is asked for by name is run as it is.
 const isAsked = files.length > 0 && seed === undefined
 const entries = isAsked ? files : writeSuite(suite, files, seed)
-const folder = postgresFolder()
-rmSync(folder, { recursive: true, force: true })
+const folder = await postgresFolder()
 const postgres = await startPostgres({
   folder,
   password: 'test',
@@ -60,7 +56,7 @@ const postgres = await startPostgres({
 })
 try {
   await makeTemplate(postgres.url)
-  await Promise.all([built, unpacked])
+  await prepared
   const first = await run(entries, options)
   process.exitCode = first.status
   if (first.status !== 0) console.log(failures(first.report))
@@ -70,7 +66,13 @@ try {
   if (isAgain) process.exitCode = await runAlone(failed)
 } finally {
   await postgres.close()
-  if (folder.startsWith(MEMORY)) rmSync(dirname(folder), { recursive: true, force: true })
+  for (const own of [join(folder, '..'), suite]) rmSync(own, { recursive: true, force: true })
+}
+
+async function prepare() {
+  const browser = [process.execPath, resolve('test/support/browser.ts')]
+  for (const [program = '', ...rest] of isBuilt() ? [browser] : [[tap, 'build'], browser])
+    await once(spawn(program, rest, { stdio: 'ignore' }), 'exit')
 }
 
 async function run(files: string[], options: string[]) {
@@ -80,6 +82,9 @@ async function run(files: string[], options: string[]) {
     env: {
       ...process.env,
       TEST_DATABASE_URL: postgres.url,
+      // Where tap and its fixtures write: runs beside each other would remove each other's files.
+      TEST_RUN_FOLDER: resolve(suite),
+      _TAPJS_PROCESSINFO_CWD_: resolve(suite),
       // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
       // With room for what a test leaves behind, the collector runs a fraction as often.
@@ -136,11 +141,16 @@ function isBuilt(): boolean {
 }
 
 /** In memory if there is enough: copying databases on disk takes an eighth of the suite's time. */
-function postgresFolder(): string {
+async function postgresFolder(): Promise<string> {
   const { bavail, bsize } = existsSync(MEMORY) ? statfsSync(MEMORY) : { bavail: 0, bsize: 0 }
-  if (bavail * bsize < ROOM_BYTES || freemem() < ROOM_BYTES) return resolve('.data/test-postgres')
+  const isInMemory = bavail * bsize >= ROOM_BYTES && freemem() >= ROOM_BYTES
   // The same for every run in this folder, so that the next run removes what a killed one left behind.
   const name = createHash('sha256').update(process.cwd()).digest('hex').slice(0, 12)
-  ownFolder(`${MEMORY}/loanops-test-${name}`, process.getuid?.() ?? 0)
-  return `${MEMORY}/loanops-test-${name}/postgres`
+  const parent = isInMemory ? `${MEMORY}/loanops-test-${name}` : resolve('.data/test-postgres')
+  if (isInMemory) ownFolder(parent, process.getuid?.() ?? 0)
+  const own = await runFolder(parent, async left => {
+    await removePostgres(join(left, 'postgres'))
+    rmSync(left, { recursive: true })
+  })
+  return join(own, 'postgres')
 }
