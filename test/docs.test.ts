@@ -1,13 +1,15 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import t from 'tap'
+import { welcome } from '../src/embedded/welcome.ts'
 import { REFUSALS } from '../src/ops/refusals.ts'
 import { REFUSAL_CODES } from '../src/payments/repayment-refusal.ts'
+import { startSandboxGateways } from '../src/sandbox/gateways/gateway-server.ts'
+import { gatewaySettings } from '../src/sandbox/gateways/gateway-settings.ts'
+import { lendersFile } from './support/lenders-file.ts'
+import { openShell, shows } from './support/pasted-blocks.ts'
 import { startTestService, TOKEN } from './support/service.ts'
-import { until } from './support/until.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const PAGES = [
@@ -29,10 +31,16 @@ const RUN_ELSEWHERE: Record<string, string> = {
     'test/contract/client.test.ts',
   'schemathesis --config-file test/schemathesis.toml run http://127.0.0.1:3000/openapi.json --checks all':
     'test/schemathesis-rules.py',
-  'npm run migrate-portfolio': 'test/portfolio/migrate-portfolio.test.ts',
   'DATABASE_URL="$(cat .data/database-url)" npm run create-admin':
     'test/accounts/create-admin.test.ts',
 }
+
+/** A block of commands, and the block right after it, which shows what they print. */
+const EXAMPLE = /^```sh\n(.*?)^```\n(?:```(?:json|csv|text)\n(.*?)^```)?/gms
+/** Calls of the running service; the functions and variables for them; or a command of a page's own. */
+const isRunHere = (block: string) =>
+  /curl|^npm run migrate-portfolio|\b(outcome|payment|batch|api) /m.test(block)
+const MAX_SHOWN = 3_000
 
 const pages = PAGES.map(page => ({ page, text: readFileSync(resolve(ROOT, page), 'utf8') }))
 const blocks = (text: string, language: string) =>
@@ -40,21 +48,38 @@ const blocks = (text: string, language: string) =>
     ([, body = '']) => body,
   )
 
-t.test('every call in the docs is answered without an error', async t => {
-  const { url } = await startTestService(t)
+t.test('every example in the docs ends as its page says', async t => {
   const cwd = t.testdir({ '.data': { 'internal-token': TOKEN } })
-  const calls = pages
-    .flatMap(({ text }) => blocks(text, 'sh'))
-    .filter(body => body.includes('curl'))
-  t.ok(calls.length >= 12, 'the docs show at least a dozen calls')
-  for (const call of calls) {
-    const command = call
-      .replaceAll('http://127.0.0.1:3000', url)
-      .replaceAll('curl -s', 'curl -s --fail-with-body')
-    await t.resolves(
-      until(() => isAnswered(command, cwd), call),
-      call,
-    )
+  const gateways = await startSandboxGateways({ port: 0 })
+  t.teardown(() => gateways.close())
+  const service = await startTestService(t, {
+    ...gatewaySettings(gateways),
+    LENDERS_FILE: lendersFile(t, blocks(pageOf('docs/testing.md'), 'json')[0]),
+    LENDER_03_SECRET: 'a-secret-for-tests',
+  })
+  const shell = openShell(t, { cwd, env: { PATH: process.env.PATH, LOANOPS_URL: service.url } })
+  const asHere = (commands: string) =>
+    commands
+      .replaceAll('http://127.0.0.1:3000', service.url)
+      .replaceAll('http://127.0.0.1:3200', new URL(service.ledger.url).origin)
+      .replaceAll('http://127.0.0.1:3201', new URL(gateways.urlA).origin)
+      .replaceAll(
+        'npm run migrate-portfolio --',
+        `node ${resolve(ROOT, 'src/main.ts')} migrate-portfolio`,
+      )
+  const printed = welcome({ env: { INTERNAL_TOKEN: TOKEN }, folder: '', controls: {} }, service.url)
+  for (const [command] of printed.matchAll(/^ {2}curl .*?}'$/gms)) await shell(command, '')
+  const examples = inReadingOrder().flatMap(({ page, text }) =>
+    [...text.matchAll(EXAMPLE)].map(([, block = '', promise]) => ({ page, block, promise })),
+  )
+  t.ok(examples.length >= 40, 'the docs show at least forty examples')
+  for (const { page, block, promise } of examples) {
+    if (!isRunHere(block)) continue
+    const output = await shell(asHere(block), promise ?? '')
+    const isSilent = promise === undefined && output === ''
+    t.ok(isSilent || (promise !== undefined && shows(output, promise)), `${page}: ${block}`, {
+      output: output.slice(0, MAX_SHOWN),
+    })
   }
 })
 
@@ -75,7 +100,7 @@ t.test('every query in the docs runs', async t => {
 t.test('every other command in the docs is run by its own test', async t => {
   const lines = pages
     .flatMap(({ text }) => blocks(text, 'sh'))
-    .filter(body => !body.includes('curl'))
+    .filter(body => !isRunHere(body))
     .flatMap(body => body.trim().split('\n'))
   const { scripts } = JSON.parse(readFileSync(resolve(ROOT, 'package.json'), 'utf8'))
   for (const line of lines) {
@@ -88,8 +113,12 @@ t.test('every other command in the docs is run by its own test', async t => {
 
 t.test('every link between the docs has a target, and the README stays short', async t => {
   for (const { page, text } of pages) {
-    for (const [, target = ''] of text.matchAll(/\]\(([^)#:]+\.md)(?:#[^)]*)?\)/g))
-      t.ok(existsSync(resolve(ROOT, page, '..', target)), `${page} links to ${target}`)
+    for (const [, target = '', anchor] of text.matchAll(/\]\(([^)#:]*\.md)?(?:#([^)]*))?\)/g)) {
+      const file = target === '' ? resolve(ROOT, page) : resolve(ROOT, page, '..', target)
+      t.ok(existsSync(file), `${page} links to ${target}`)
+      const isThere = anchor === undefined || anchorsOf(readFileSync(file, 'utf8')).includes(anchor)
+      t.ok(isThere, `${page} links to ${target}#${anchor}`)
+    }
     for (const [, file = ''] of text.matchAll(/`((?:src|test|migrations)\/[\w./-]+\.(?:ts|sql))`/g))
       t.ok(existsSync(resolve(ROOT, file)), `${page} names ${file}`)
   }
@@ -134,13 +163,23 @@ function sources(): string {
     .join('\n')
 }
 
-/** @returns false while the result is not there yet, because the batch of an earlier call may still be running */
-async function isAnswered(command: string, cwd: string): Promise<boolean> {
-  try {
-    await promisify(execFile)('bash', ['-c', command], { cwd })
-    return true
-  } catch (error) {
-    if (String((error as { stdout?: string }).stdout).includes('"NOT_FOUND"')) return false
-    throw error
-  }
+const pageOf = (name: string) => pages.find(({ page }) => page === name)?.text ?? ''
+
+/** As the table in the README lists them, so that an example may follow one of an earlier page. */
+function inReadingOrder() {
+  const listed = [...pageOf('README.md').matchAll(/^\| \[.*?\]\((docs\/.*?)\)/gm)]
+  return ['README.md', ...listed.map(([, page = '']) => page)].map(page => ({
+    page,
+    text: pageOf(page),
+  }))
+}
+
+/** As GitHub makes them from headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
 }

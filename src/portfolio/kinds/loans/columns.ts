@@ -3,7 +3,7 @@ import { optional, required } from '../../../csv/column.ts'
 export const loanColumns = [
   required(
     'client_external_id',
-    'C-1001',
+    'C-5001',
     'the client’s external id; all loans of a client share it and repeat the same client data',
   ),
   required('client_firstname', 'Asha', 'the client’s first name, at most 50 characters'),
@@ -20,7 +20,7 @@ export const loanColumns = [
     'the day on which the client became active; not after the submission of any of its loans',
   ),
   required('lender', 'LENDER_02', 'the lender’s code'),
-  required('loan_external_id', 'L-1001', 'the loan’s external id, unique in the file'),
+  required('loan_external_id', 'L-5001', 'the loan’s external id, unique in the file'),
   required('principal', '50000.00', 'the amount applied for, in rupees with at most two decimals'),
   required(
     'interest_rate_per_period',

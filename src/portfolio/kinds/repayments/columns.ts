@@ -1,7 +1,7 @@
 import { optional, required } from '../../../csv/column.ts'
 
 export const repaymentColumns = [
-  required('loan_external_id', 'L-1001', 'the loan that was repaid'),
+  required('loan_external_id', 'L-5001', 'the loan that was repaid'),
   required('transaction_date', '12 February 2024', 'the day of the payment'),
   required('amount', '4583.99', 'in rupees with at most two decimals'),
   required(
