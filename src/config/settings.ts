@@ -266,7 +266,7 @@ export const Settings = Type.Object({
     },
   ),
   TRUST_PROXY: Type.Optional(
-    text('the exact addresses of our own proxies, or networks, comma-separated', '10.0.0.5', {
+    text('the exact addresses of your own proxies, or networks, comma-separated', '10.0.0.5', {
       // A mere "true" would trust whatever address a caller puts into X-Forwarded-For.
       format: 'proxies',
     }),

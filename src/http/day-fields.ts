@@ -3,7 +3,7 @@ import { DATE_FORMAT, DAY_PATTERN, dayOfIso, dayText, ISO_DAYS, namedDay } from 
 import { TAKE, trimText } from './take-values.ts'
 import { kindOf, WHY, type Why } from './why.ts'
 
-/** A day that exists, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
+/** A calendar day, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
 const ISO_TIME = new RegExp(
   `^(${ISO_DAYS})T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?(Z|[+-](0[0-9]|1[0-5]):[0-5][0-9])$`,
 )
@@ -28,7 +28,7 @@ export const Day = Type.Unsafe<string>({
   [TAKE]: takeDay,
   type: 'string',
   pattern: DAY_PATTERN,
-  description: `a day that exists, as ${DATE_FORMAT} with the full English month in any case`,
+  description: `a calendar day, as ${DATE_FORMAT} with the full English month in any case`,
   examples: ['05 March 2026'],
 })
 
@@ -39,7 +39,7 @@ export const IsoDay = Type.Unsafe<string>({
   type: 'string',
   format: 'date',
   pattern: `^(${ISO_DAYS})$`,
-  description: 'a day that exists, as YYYY-MM-DD',
+  description: 'a calendar day, as YYYY-MM-DD',
   examples: ['2026-03-05'],
 })
 

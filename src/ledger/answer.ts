@@ -122,19 +122,20 @@ function messageOf(status: number, body: unknown): string {
       body.userMessageGlobalisationCode
     )
   }
-  return `answer ${status}, not in the ledger's own format`
+  return `HTTP ${status} with a body that is not the ledger’s`
 }
 
 /** The answer in one sentence, for people. */
 export function explained({ status, body }: Received, { outcome }: Verdict): string {
   const message = messageOf(status, body)
+  if (outcome === 'awaits_approval') return 'a second person must approve it at the ledger'
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`
   if (outcome !== 'misconfigured') return message
   if (isHidden(body))
-    return `the ledger hides it from our user (LEDGER_USERNAME), who belongs to another office: ${message}`
+    return `the ledger hides it from LoanOps’s user (LEDGER_USERNAME), who belongs to another office: ${message}`
   const setting = wrongSetting(body)
   return setting === undefined
-    ? `our credentials, permissions, URL or tenant are wrong: ${message}`
+    ? `LoanOps’s credentials, permissions, URL or tenant are wrong at the ledger: ${message}`
     : settingIsWrong(setting, message)
 }
 

@@ -66,7 +66,7 @@ async function refuseHidden(ledger: Reader, path: LedgerPath): Promise<void> {
   const offices = ledgerPath(['offices'])
   const { body } = done(await ledger.read<{ parentId?: number }[]>(offices))
   if (Array.isArray(body) && body.some(({ parentId }) => parentId === undefined)) return
-  const whose = 'our user (LEDGER_USERNAME), who does not belong to its top office'
+  const whose = 'LoanOps’s user (LEDGER_USERNAME), who does not belong to its top office'
   throw misconfigured(path, `the ledger does not list it, but may hide it from ${whose}`)
 }
 

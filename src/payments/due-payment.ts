@@ -69,7 +69,7 @@ export async function duePayment(
        select coalesce(json_agg(json_build_object(
                 'lender', lender, 'verifiedBy', verified_by,
                 'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
-                -- An event that names no loan does not vouch for the loan that another one names.
+                -- An event that names no loan does not prove the loan that another one names.
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
                                   else t.assigned_loan_id is not null or external_loan_id is not null end,
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events

@@ -77,7 +77,7 @@ export const Payment = Type.Object(
     detail: nullable(
       Type.String({
         description:
-          'the last response of the ledger or of our own checks; for a posted payment, how its repayment differs',
+          'the last response of the ledger or of LoanOps’s own checks; for a posted payment, how its repayment differs',
       }),
     ),
     hints: nullable(Type.Object({}, { additionalProperties: true })),

@@ -11,10 +11,10 @@ import { noteError } from './note-error.ts'
 
 /** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000
-/** More rows that break constraints of ours mean that something else than these rows is wrong. */
+/** More rows that break the database’s constraints mean that something else than these rows is wrong. */
 const MAX_STUCK = 10
 
-/** `stuck`: the rows that break a constraint of ours, which wait for the next batch and delay no other row. */
+/** `stuck`: the rows that break a constraint, which wait for the next batch and delay no other row. */
 type Source = { name: string; stuck: string[] }
 
 /** Rows that arrive meanwhile are left: a source that never stops must not delay posting. */
@@ -79,7 +79,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
         sql`core.put_aside(${name}, ${id}, ${publicError(error as Error).message})`,
       )
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
-    batch.log.error({ err: error, source: name, rawId: id }, 'event breaks a constraint of ours')
+    batch.log.error({ err: error, source: name, rawId: id }, 'event breaks a constraint of the database')
     await noteError(batch.db, batch.claim, name, error)
     stuck.push(id)
     return 1

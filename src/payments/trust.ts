@@ -32,7 +32,7 @@ export function checkTrust(
 ): { day: string } | Distrust {
   const holders = [...config.lenders.values()].filter(({ products }) => products.includes(product))
   if (holders.length === 0) {
-    // Its lender's checks are not known, so that nobody but an operator vouches for the payment.
+    // Its lender's checks are not known, so only an operator may have the payment posted.
     if (!overruled.includes('lender_mismatch')) {
       const message = `No lender in LENDERS_FILE has the loan’s product ${product}`
       return { reason: 'lender_mismatch', message }

@@ -127,7 +127,7 @@ async function isToldAndSpared(t: Test, service: TestService, mend: () => Promis
     const state = await ledgerState(service)
     return state.circuit === 'open' && state
   })
-  t.match(open, { last_error: /answer 500/ })
+  t.match(open, { last_error: /HTTP 500/ })
   const { body: metrics } = await service.call('GET', '/metrics')
   t.match(metrics, /^loanops_ledger_breaker_open 1$/m)
   t.match(await service.call('GET', '/readyz'), { status: 200 })

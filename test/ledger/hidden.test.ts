@@ -10,7 +10,7 @@ import { readBack } from '../support/readback.ts'
 import { until } from '../support/until.ts'
 
 const HIDDEN =
-  /^the ledger hides it from our user \(LEDGER_USERNAME\), who belongs to another office: /
+  /^the ledger hides it from LoanOps’s user \(LEDGER_USERNAME\), who belongs to another office: /
 
 t.test('what the ledger hides from our user is neither absent nor refused', async t => {
   const service = await serviceOfBranch(t)
@@ -57,7 +57,7 @@ t.test('a list that may leave something out does not prove that it is absent', a
       const operation = await listed(call, loan, approving)
       return (operation.status === 'failed' || operation.last_error !== null) && operation
     })
-    t.match(shown, { waiting_for: 'ledger_credentials', last_error: /may hide it from our user/ })
+    t.match(shown, { waiting_for: 'ledger_credentials', last_error: /may hide it from LoanOps’s user/ })
   }
 })
 
@@ -76,7 +76,7 @@ t.test('reading back a hidden loan changes nothing, and counts as failed', async
 
   const checked = await call('POST', '/api/payments/gateway_a/pay_1/check')
   t.match(checked, { status: 503, body: { code: 'UNAVAILABLE' } })
-  t.match(await readBack(db), { failed: 1, missing: 0, last_error: /hides it from our user/ })
+  t.match(await readBack(db), { failed: 1, missing: 0, last_error: /hides it from LoanOps’s user/ })
   t.match((await service.payment('pay_1')).payment, { state: 'posted', reason: null })
 })
 

@@ -301,7 +301,7 @@ t.test(
     await service.batch()
     t.match((await service.payment('pay_none')).payment, { state: 'posted', amount: '777.00' })
 
-    // An operator who vouches for it lets it through.
+    // An operator’s assignment lets it through.
     await service.assign('pay_other', 'L-1')
     await service.batch()
     t.equal(await reasonOf('pay_other'), 'lender_mismatch')

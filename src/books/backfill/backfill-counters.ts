@@ -4,7 +4,7 @@ export function backfillCounters(registers: Registry[]) {
   return {
     missedPayments: new Counter({
       name: 'loanops_missed_payments_total',
-      help: 'Captured payments that a gateway had and we did not, by gateway',
+      help: 'Captured payments that a gateway had and LoanOps did not, by gateway',
       labelNames: ['gateway'],
       registers,
     }),

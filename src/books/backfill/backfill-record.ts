@@ -11,7 +11,9 @@ export const GatewayState = Type.Object(
     last_event_at: nullable(Type.String({ description: 'of its webhooks' })),
     fetched_until: nullable(Type.String()),
     behind_seconds: nullable(Type.Integer()),
-    missed: Type.Integer({ description: 'captured payments that the gateway had and we did not' }),
+    missed: Type.Integer({
+      description: 'captured payments that the gateway had and LoanOps did not',
+    }),
     last_error: nullable(
       Type.String({ description: 'of the last fetch; it names the items that could not be read' }),
     ),
@@ -32,7 +34,7 @@ export const Backfill = Type.Object(
     to: Type.String(),
     status: oneOf(['running', 'completed', 'failed']),
     fetched: Type.Integer({ description: 'payments that the gateway listed' }),
-    missed: Type.Integer({ description: 'of these, captured ones that we did not have' }),
+    missed: Type.Integer({ description: 'of these, captured ones that LoanOps did not have' }),
     started_at: nullable(Type.String()),
     ended_at: nullable(Type.String()),
     last_error: nullable(Type.String()),
