@@ -29,6 +29,10 @@ const RUN_ELSEWHERE: Record<string, string> = {
   'npm run sandbox': 'test/sandbox/gateway-command.test.ts',
   'npx openapi-typescript http://127.0.0.1:3000/openapi.json -o loanops.ts':
     'test/contract/client.test.ts',
+  'npm init -y && npm pkg set type=module && npm install openapi-fetch@0.17.0 standardwebhooks@1.1.1 openapi-typescript@7.13.0 typescript@5.9.3':
+    'test/contract/client.test.ts',
+  'LOANOPS_URL=http://127.0.0.1:3000 LOANOPS_TOKEN=… CALLBACK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw PORT=3300 node client.ts':
+    'test/contract/client.test.ts',
   'schemathesis --config-file test/schemathesis.toml run http://127.0.0.1:3000/openapi.json --checks all':
     'test/schemathesis-rules.py',
   'DATABASE_URL="$(cat .data/database-url)" npm run create-admin':

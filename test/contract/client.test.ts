@@ -1,8 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { callbackSecret } from '../support/callback-secret.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
@@ -12,7 +13,11 @@ import { until } from '../support/until.ts'
 const env = { PATH: process.env.PATH }
 const run = (file: string, args: string[]) => promisify(execFile)(file, args, { env })
 const MAX_LINES = 40
-const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(readFileSync('docs/integrating.md', 'utf8')) ?? []
+const page = readFileSync('docs/integrating.md', 'utf8')
+const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(page) ?? []
+/** The page's lines for the shell: one that installs, and one that runs the client. */
+const [, setUp = '', installed = ''] = /^(npm init .*?) && npm install (.*)$/m.exec(page) ?? []
+const [, settings = '', started = ''] = /^(LOANOPS_URL=.*) node (\S+)$/m.exec(page) ?? []
 const STRICT = {
   compilerOptions: {
     strict: true,
@@ -36,7 +41,7 @@ t.test('the client in the docs compiles against the contract and runs', async t 
     CALLBACK_URL: `http://127.0.0.1:${port}/`,
     CALLBACK_SECRET: secret,
   })
-  const folder = t.testdir({ 'client.ts': code, 'tsconfig.json': JSON.stringify(STRICT) })
+  const folder = await freshFolder(t)
   t.ok(code.trim().split('\n').length <= MAX_LINES)
 
   await run(process.execPath, [
@@ -55,14 +60,16 @@ t.test('the client in the docs compiles against the contract and runs', async t 
   const wrong = await run(resolve('node_modules/.bin/tsc'), ['-p', folder]).catch(error => error)
   t.match(wrong.stdout, /wrong\.ts/, 'an operation that does not exist is a type error')
 
-  const client = spawn(process.execPath, [join(folder, 'client.ts')], {
-    env: {
-      ...env,
-      LOANOPS_URL: url,
-      LOANOPS_TOKEN: TOKEN,
-      CALLBACK_SECRET: secret,
-      PORT: String(port),
-    },
+  const here: Record<string, string> = {
+    LOANOPS_URL: url,
+    LOANOPS_TOKEN: TOKEN,
+    CALLBACK_SECRET: secret,
+    PORT: String(port),
+  }
+  const names = settings.split(' ').map(setting => setting.split('=', 1)[0] ?? '')
+  const client = spawn(process.execPath, [started], {
+    cwd: folder,
+    env: { ...env, ...Object.fromEntries(names.map(name => [name, here[name]])) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => client.kill())
@@ -73,3 +80,26 @@ t.test('the client in the docs compiles against the contract and runs', async t 
   await until(async () => /^success$/m.test(printed) && /^called back C-4001$/m.test(printed))
   t.pass('it waited for the end, and was called back')
 })
+
+/** Outside this project, with what the page installs, linked from here so that no test needs the network. */
+async function freshFolder(t: Test): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'loanops-client-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  await promisify(execFile)('bash', ['-c', setUp], { cwd: folder, env })
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  for (const one of installed.split(' ')) {
+    const [name = '', version] = one.split('@')
+    // Version 7, which this project has, has no API: `typescript-api.ts` stands in for the page's.
+    if (name === 'typescript') t.match(version, /^5\./)
+    else {
+      t.equal(version, devDependencies[name], name)
+      mkdirSync(join(folder, 'node_modules'), { recursive: true })
+      symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
+    }
+  }
+  // Only for the compiler, which checks the client more strictly than Node runs it.
+  symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT))
+  writeFileSync(join(folder, 'client.ts'), code)
+  return folder
+}
