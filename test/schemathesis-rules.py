@@ -37,7 +37,7 @@ REFUSALS = [
         "which keys were used before",
         OPERATE,
         "IDEMPOTENCY_KEY_REUSED",
-        "This Idempotency-Key has already been used with a different body",
+        "This Idempotency-Key has already been used with a different body: a corrected operation needs a new key",
         status=422,
     ),
     Refusal(

@@ -15,7 +15,7 @@ import { queueOf, wakesOf } from './queue.ts'
 
 const IdempotencyKeyReused = createError(
   'IDEMPOTENCY_KEY_REUSED',
-  'This Idempotency-Key has already been used with a different body',
+  'This Idempotency-Key has already been used with a different body: a corrected operation needs a new key',
   422,
 )
 

@@ -31,7 +31,7 @@ export const Problem = Type.Object(
 export const MAX_FIELD_ERRORS = 100
 export type FieldError = { path: string; message: string }
 
-type InvalidPart = 'INVALID_PAYLOAD' | 'INVALID_QUERY'
+type InvalidPart = 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_HEADER'
 
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {
   readonly fields: FieldError[]
@@ -68,10 +68,20 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
 
 /** Details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const { status, code, detail, fields } = problemOf(error)
+  const problem = problemOf(error)
+  const { status, code, fields } = problem
+  const detail =
+    error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? wantedType(request) : problem.detail
   if (status >= 500) request.log.error({ err: error }, 'request failed')
   sendRetryAfter(reply, error, status)
   return sendProblem(request, reply, status, code, detail, fields)
+}
+
+function wantedType({ headers, routeOptions: { schema } }: FastifyRequest): string {
+  const [type = 'application/json'] =
+    (schema as { consumes?: string[] } | undefined)?.consumes ?? []
+  const given = headers['content-type']
+  return `The body must be sent with Content-Type: ${type}${given ? `, not ${given}` : ''}`
 }
 
 /** @param error may name the invalid fields, as FieldErrors do */

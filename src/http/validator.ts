@@ -10,6 +10,7 @@ import { takeValues } from './take-values.ts'
 const WHOLE_NUMBER = /^\d{1,15}$/
 
 const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
+const CODES = { body: 'INVALID_PAYLOAD', headers: 'INVALID_HEADER' } as const
 
 type Part = { schema: unknown; httpPart?: string }
 
@@ -19,7 +20,7 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
   const schema = unknownSchema as TSchema
   const check = checkOf(schema)
   const isQuery = httpPart === 'querystring'
-  const code = httpPart === 'body' ? 'INVALID_PAYLOAD' : 'INVALID_QUERY'
+  const code = CODES[httpPart as keyof typeof CODES] ?? 'INVALID_QUERY'
   return (given: unknown) => {
     const texts = takeValues(schema, given)
     const value = isQuery ? Value.Default(schema, withNumbers(schema, texts as object)) : texts

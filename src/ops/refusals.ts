@@ -3,6 +3,7 @@ import { Problem } from '../http/problem.ts'
 export const REFUSALS: Record<string, { status: number; cause: string }> = {
   INVALID_PAYLOAD: { status: 400, cause: 'The body is invalid' },
   INVALID_QUERY: { status: 400, cause: 'A parameter is unknown or invalid' },
+  INVALID_HEADER: { status: 400, cause: 'A header is invalid' },
   INVALID_TRACKING_ID: { status: 400, cause: 'Not of the form <OPERATION>|<uuid>' },
   UNKNOWN_OPERATION: { status: 400, cause: '`status` is not one of the operations' },
   UNAUTHORIZED: { status: 401, cause: 'The token is missing or wrong' },
@@ -16,8 +17,14 @@ export const REFUSALS: Record<string, { status: number; cause: string }> = {
   USERNAME_TAKEN: { status: 409, cause: 'An account with this name exists' },
   PRECONDITION_FAILED: { status: 412, cause: 'It has changed since it was read' },
   PAYLOAD_TOO_LARGE: { status: 413, cause: 'The body is too large' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, cause: 'The body has another content type' },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, cause: 'The key was used before with a different body' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    cause: 'The body is not sent with the content type of the call, or is compressed',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    cause: 'The key was used before with a different body: a corrected operation needs a new one',
+  },
   PRECONDITION_REQUIRED: { status: 428, cause: 'The ETag must be sent as If-Match' },
   TOO_MANY_ATTEMPTS: { status: 429, cause: 'Too many failed attempts, or events' },
   INTERNAL: { status: 500, cause: 'A bug in LoanOps' },
@@ -63,11 +70,13 @@ function codesOf(method: string, call: Call): string[] {
   const isWebhook = security?.length === 0
   const isChange = method !== 'get' && !isWebhook
   const hasRecord = parameters.some(one => one.in === 'path')
+  const hasHeader = parameters.some(one => one.in === 'header')
   return [
     ...own,
     'INTERNAL',
     'UNAVAILABLE',
     ...(isWebhook ? [] : ['UNAUTHORIZED', 'INVALID_QUERY']),
+    ...(hasHeader ? ['INVALID_HEADER'] : []),
     ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
     ...(isChange ? ['UNSUPPORTED_MEDIA_TYPE'] : []),
     ...(isChange && !isForAnyRole ? ['FORBIDDEN'] : []),

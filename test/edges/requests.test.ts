@@ -60,6 +60,17 @@ test('headers or a URL over 16 KiB are refused', async t => {
   }
 })
 
+test('an invalid header is refused as a header, not as a query', async t => {
+  const { status, body } = await operate(JSON.stringify(approval), {
+    'idempotency-key': 'k'.repeat(256),
+  })
+  t.match(
+    { status, body },
+    { status: 400, body: { code: 'INVALID_HEADER', detail: /^The header/ } },
+  )
+  t.equal(body.errors[0].path, '/idempotency-key')
+})
+
 test('any content type other than JSON is refused', async t => {
   for (const type of [
     'text/plain',
@@ -72,6 +83,7 @@ test('any content type other than JSON is refused', async t => {
     const { status, body } = await operate(JSON.stringify(approval), { 'content-type': type })
     t.equal(status, 415, type)
     t.equal(body.code, 'UNSUPPORTED_MEDIA_TYPE')
+    t.match(body.detail, `with Content-Type: application/json, not ${type}`)
   }
 })
 
