@@ -46,7 +46,10 @@ export function planForMakerCheckers(ledger: Ledger, { method, path, query }: Re
     ledger.pending.delete(id)
     return result
   }
-  if (decision === 'reject') return command('REJECT/MAKERCHECKER', () => end({ commandId: id }))
+  if (decision === 'reject') {
+    const reject = command('REJECT/MAKERCHECKER', () => end({ commandId: id }))
+    return { ...reject, bodyless: true }
+  }
   const { scope, of, externalId, run } = found
   const plan = { ...command(scope, () => end(run())), externalId, bodyless: true, isApproved: true }
   return of === undefined ? plan : { ...plan, of }
