@@ -68,20 +68,10 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
 
 /** Details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const problem = problemOf(error)
-  const { status, code, fields } = problem
-  const detail =
-    error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? wantedType(request) : problem.detail
+  const { status, code, detail, fields } = problemOf(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')
   sendRetryAfter(reply, error, status)
   return sendProblem(request, reply, status, code, detail, fields)
-}
-
-function wantedType({ headers, routeOptions: { schema } }: FastifyRequest): string {
-  const [type = 'application/json'] =
-    (schema as { consumes?: string[] } | undefined)?.consumes ?? []
-  const given = headers['content-type']
-  return `The body must be sent with Content-Type: ${type}${given ? `, not ${given}` : ''}`
 }
 
 /** @param error may name the invalid fields, as FieldErrors do */

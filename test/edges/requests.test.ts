@@ -83,7 +83,6 @@ test('any content type other than JSON is refused', async t => {
     const { status, body } = await operate(JSON.stringify(approval), { 'content-type': type })
     t.equal(status, 415, type)
     t.equal(body.code, 'UNSUPPORTED_MEDIA_TYPE')
-    t.match(body.detail, `with Content-Type: application/json, not ${type}`)
   }
 })
 
