@@ -26,7 +26,7 @@ export async function alone<T>(lock: string, task: () => Promise<T>): Promise<T>
   try {
     return await task()
   } finally {
-    rmSync(lock)
+    rmSync(lock, { force: true })
   }
 }
 
