@@ -79,7 +79,10 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
         sql`core.put_aside(${name}, ${id}, ${publicError(error as Error).message})`,
       )
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
-    batch.log.error({ err: error, source: name, rawId: id }, 'event breaks a constraint of the database')
+    batch.log.error(
+      { err: error, source: name, rawId: id },
+      'event breaks a constraint of the database',
+    )
     await noteError(batch.db, batch.claim, name, error)
     stuck.push(id)
     return 1

@@ -57,7 +57,10 @@ t.test('a list that may leave something out does not prove that it is absent', a
       const operation = await listed(call, loan, approving)
       return (operation.status === 'failed' || operation.last_error !== null) && operation
     })
-    t.match(shown, { waiting_for: 'ledger_credentials', last_error: /may hide it from LoanOps’s user/ })
+    t.match(shown, {
+      waiting_for: 'ledger_credentials',
+      last_error: /may hide it from LoanOps’s user/,
+    })
   }
 })
 

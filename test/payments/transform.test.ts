@@ -57,7 +57,7 @@ t.test('the row that a view fails on becomes unreadable, not one that arrived si
   matchEach(t, body.payments, [{ reason: 'unreadable', hints: { error: 'thirteen' } }])
 })
 
-t.test('an event that breaks a constraint of the database is tried again, and delays no other', async t => {
+t.test('an event that breaks a constraint is tried again, and delays no other', async t => {
   const service = await serviceWithSource(t)
   await sql`
     alter table core.transaction add constraint ours check (gateway_payment_id <> 'pay_2')`.execute(
