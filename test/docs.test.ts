@@ -169,7 +169,9 @@ function sources(): string {
     .join('\n')
 }
 
-const pageOf = (name: string) => pages.find(({ page }) => page === name)?.text ?? ''
+function pageOf(name: string): string {
+  return pages.find(({ page }) => page === name)?.text ?? ''
+}
 
 /** As the table in the README lists them, so that an example may follow one of an earlier page. */
 function inReadingOrder() {
