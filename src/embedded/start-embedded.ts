@@ -44,11 +44,12 @@ export async function startEmbedded(
   const missing: (() => Part | Promise<Part>)[] = []
   if (!settings.DATABASE_URL || !settings.LEDGER_URL)
     missing.push(() => ({ ...takeFolder(files.pid), settings: {} }))
-  if (!settings.DATABASE_URL)
-    missing.push(async () => startDatabase(files, settings, await ports.postgres()))
   if (!settings.LEDGER_URL)
     missing.push(() => ports.ledger(port => startLedger(files, flags, port)))
   if (!GATEWAY_SETTINGS.some(isPresent)) missing.push(() => ports.gateways(startGateways))
+  // Last, because it takes seconds, and the ports of the others may be in use.
+  if (!settings.DATABASE_URL)
+    missing.push(async () => startDatabase(files, settings, await ports.postgres()))
 
   const controls: Controls = {}
   const opened: Part[] = []
