@@ -15,7 +15,10 @@ export function sandboxPorts(env: NodeJS.ProcessEnv) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
       if (!isGiven) return start(0)
       const example = `SANDBOX_PORT=${first + 10}`
-      throw new ConfigError(`SANDBOX_PORT is invalid: port ${port} is in use. Example: ${example}`)
+      throw new ConfigError(
+        `SANDBOX_PORT is invalid: port ${port} is in use. Example: ${example}`,
+        { cause: error },
+      )
     }
   }
   return {
