@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readClientSettings, readConfig } from '../src/config/config.ts'
+import { SECRET_SETTINGS } from '../src/config/secrets.ts'
 import { Settings } from '../src/config/settings.ts'
 import { warnOfWideProxies } from '../src/http/warn-of-wide-proxies.ts'
 import { callbackSecret } from './support/callback-secret.ts'
@@ -293,6 +294,14 @@ t.test(
     ])
   },
 )
+
+t.test('every setting that is named as a secret is checked as one', async t => {
+  const named = Object.keys(Settings.properties).filter(name =>
+    /_(SECRET|PASSWORD|TOKEN)$/.test(name),
+  )
+  t.ok(named.length > 5)
+  for (const name of named) t.ok((SECRET_SETTINGS as string[]).includes(name), name)
+})
 
 t.test('secrets that are the same, or easy to read or to guess, are one warning each', async t => {
   const warnings = (changes: NodeJS.ProcessEnv) => readConfig(env(changes)).warnings

@@ -34,7 +34,16 @@ const repeated = (unit: string, separator: string) =>
       .fill(unit)
       .join(separator),
   )
-const NUMBERS = ['1e131071', '-1e131071', '1e-16383', '0e-16383', '[7e99999]', '1e999999']
+const ITEMS = [
+  '1e131071',
+  '-1e131071',
+  '1e-16383',
+  '0e-16383',
+  '[7e99999]',
+  '1e999999',
+  '{}',
+  '[1]',
+]
 const TEXTS = [
   'x',
   '\x00',
@@ -54,7 +63,7 @@ const MEMBERS = [
   'd":{"id":1,"amount":1}',
 ]
 const HOSTILE = fc.oneof(
-  fc.constantFrom(...NUMBERS).chain(unit => repeated(unit, ',').map(list => `[${list}]`)),
+  fc.constantFrom(...ITEMS).chain(unit => repeated(unit, ',').map(list => `[${list}]`)),
   fc.constantFrom('', '0.').chain(start => repeated('1', '').map(digits => start + digits)),
   fc.constantFrom(...TEXTS).chain(unit => repeated(unit, '').map(text => `"${text}"`)),
   fc.constantFrom(...MEMBERS).chain(unit =>
