@@ -4,7 +4,7 @@ import { clientOf, type Los, NAMED_TOKEN } from './los.ts'
 
 const OPERATE = '/api/ledger/operate'
 const TRACKING_ID = /^CLIENT_CREATE\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const PROBLEM = ['type', 'title', 'status', 'detail', 'code', 'request_id']
+const PROBLEM = ['code', 'detail', 'request_id', 'status', 'title', 'type']
 const OPERATIONS =
   'CLIENT_CREATE CLIENT_UPDATE LOAN_CREATE LOAN_UPDATE LOAN_APPROVE LOAN_DISBURSE LOAN_DELETE'
 
@@ -90,7 +90,7 @@ async function refusals(t: Test, los: Los) {
   t.same(of({ ...unknown, body }), [400, 'UNKNOWN_OPERATION'], 'no such operation is 400')
   for (const name of OPERATIONS.split(' '))
     t.match(body.detail, name, 'UNKNOWN_OPERATION lists the seven operations')
-  t.same(Object.keys(body), PROBLEM, 'an error has the members of RFC 9457 and a code')
+  t.same(Object.keys(body).sort(), PROBLEM, 'an error has the members of RFC 9457 and a code')
   t.equal(body.status, 400, 'an error repeats its status')
   const type = headers.get('content-type') ?? ''
   t.match(type, /^application\/problem\+json/, 'errors are application/problem+json')
