@@ -103,6 +103,28 @@ test(
 )
 
 test(
+  'the reason of a refused file is shown once, with a link that works, and what was chosen stays',
+  operator.cookie,
+  async (t, { page, go, errors }) => {
+    await go('/console/portfolio')
+    await page.select('form[data-upload] [name=type]', 'repayments')
+    const file = join(t.testdir({ 'wrong.csv': 'loan,amount\n1,2\n' }), 'wrong.csv')
+    const input = (await page.$('input[type=file]')) as ElementHandle<never> | null
+    await input?.uploadFile(file)
+    await page.click('form[data-upload] button')
+    await page.waitForSelector('form[data-upload] .bad')
+    // Chromium calls any answer of 400 an error.
+    errors.length = 0
+    const shown = await textOf(page, 'main')
+    t.equal(shown.match(/is not a column of repayments/g)?.length, 1)
+    t.equal(await page.$eval('form[data-upload] [name=type]', ({ value }) => value), 'repayments')
+    t.match(await page.$eval('input[type=file]', ({ value }) => value), /wrong\.csv$/)
+    const link = await page.$eval('form[data-upload] .bad a', one => one.getAttribute('href'))
+    t.equal((await fetch(url + link, { headers: { cookie: operator.cookie } })).status, 200)
+  },
+)
+
+test(
   'another file is uploaded although the first one arrived from the same form unnoticed',
   operator.cookie,
   async (t, { page, go }) => {

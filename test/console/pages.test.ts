@@ -3,6 +3,7 @@ import t from 'tap'
 import { type Seen, startWithConsole } from '../support/console.ts'
 import { fillConsole, LOAN, runBatch } from '../support/console-data.ts'
 import { capturedA } from '../support/gateway-events.ts'
+import { uploadCsv } from '../support/migrate.ts'
 import { caller, operate } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -279,6 +280,16 @@ t.test(
 
 t.test('a page that does not exist is not found, rather than refused', async t => {
   t.match(await viewer('/console/nowhere'), { status: 404, text: /<h1>Not found<\/h1>/ })
+})
+
+t.test('no list ends unnoticed', async t => {
+  const header = 'loan_external_id,transaction_date,amount,payment_reference,gateway,note'
+  const tooLong = Array.from({ length: 9 }, (_, n) => `L-1,2026-02-01,1,p,,${','.repeat(n)}x`)
+  const short = Array.from({ length: 110 }, () => 'L-1')
+  const file = [header, ...tooLong, ...short].join('\n')
+  const { body } = await uploadCsv({ url }, 'repayments', file)
+  const { text } = await viewer(`/console/portfolio/${body.migration_id}`)
+  t.match(text, /Only the first 8 are shown.*100 of 118 rows with errors are shown/s)
 })
 
 t.test('each figure of the books leads to the payments that it counts', async t => {

@@ -81,6 +81,20 @@ t.test('a statement has them too, in the API and in the console', async t => {
   t.match((await operator('/console/audit')).text, `<a href="/console/books/statements/${id}">`)
 })
 
+t.test('the search finds files by their ids and by their bytes', async t => {
+  const csv = repaymentsCsv({ payment_reference: 'only-here' })
+  const sha256 = hash('sha256', csv)
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  const found = await viewer(`/console/search?q=${sha256.toUpperCase()}`)
+  t.equal(found.headers.get('location'), `/console/portfolio/${body.migration_id}`)
+  t.match((await viewer('/console/search?q=' + '0'.repeat(64))).text, 'Nothing has the id')
+  const { statements } = (await call('GET', '/api/gateways/gateway_b/statements')).body
+  const { statement_id: id, file_sha256 } = statements[0]
+  const path = `/console/books/statements/${id}`
+  t.equal((await viewer(`/console/search?q=${id}`)).headers.get('location'), path)
+  t.match((await viewer(`/console/search?q=${file_sha256}`)).text, `href="${path}"`)
+})
+
 t.test('a file without a name has none', async t => {
   for (const name of ['', ' ', '\u200b', '\u0001'])
     t.match(

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
+import { firstOf } from '../frame/first-of.ts'
 import { type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { detailOf } from './audit-page.ts'
@@ -13,11 +14,12 @@ type Action = Row<'loanops.audit', 'at' | 'actor' | 'action'> & { detail: Record
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`
     select at, actor, action, detail from ops.audit
-     where subject = ${subject} and action not like '%.read' order by at desc limit ${MAX_SHOWN}`.execute(
+     where subject = ${subject} and action not like '%.read' order by at desc limit ${MAX_SHOWN + 1}`.execute(
     db,
   )
   if (rows.length === 0) return nothing
-  return html`<h2>Who decided what</h2><ul>${rows.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>`
+  const { shown, rest } = firstOf(rows, MAX_SHOWN)
+  return html`<h2>Who decided what</h2><ul>${shown.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>${rest}`
 }
 
 /** For example: payment assign by asha.rao: “named by the branch”. */

@@ -9,6 +9,7 @@ import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
+import { firstOf } from '../frame/first-of.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
@@ -63,12 +64,13 @@ type LostDay = { day: string; lender: string; gateway: string }
 /** Nobody looks again at a day that was once balanced, so the page names those that no longer are. */
 async function unbalancedDays(db: PageContext['db']): Promise<Html> {
   const { rows } = await sql<LostDay>`
-    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MAX_DAYS}`.execute(
+    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MAX_DAYS + 1}`.execute(
     db,
   )
   if (rows.length === 0) return html`<p><small>No balanced day has become unbalanced.</small></p>`
-  return html`<section class="box"><h2>No longer balanced</h2><ul>${rows.map(
+  const { shown, rest } = firstOf(rows, MAX_DAYS)
+  return html`<section class="box"><h2>No longer balanced</h2><ul>${shown.map(
     ({ day, lender, gateway }) =>
       html`<li><a href="/console/books?${new URLSearchParams({ from: day, to: day, lender, gateway }).toString()}">${day}</a> ${lender} ${words(gateway)}</li>`,
-  )}</ul></section>`
+  )}</ul>${rest}</section>`
 }

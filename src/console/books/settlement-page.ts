@@ -7,6 +7,7 @@ import { NotFound } from '../../http/problem.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
+import { firstOf } from '../frame/first-of.ts'
 import { amount, count } from '../frame/formats.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -52,7 +53,8 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
       if (rows.length === 0) throw new NotFound(`No settlement ${id}`)
       const { rows: parts } = await sql<Part>`
         select gateway, gateway_payment_id, amount::text as amount, currency from core.statement
-         where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN}`.execute(db)
+         where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
+      const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
       const body = html`<h1>Settlement ${id}</h1>
 ${rows.map(row =>
   facts([
@@ -71,7 +73,7 @@ ${rows.map(row =>
     ['Adds up', addsUp(row)],
   ]),
 )}
-${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, parts, 'Its payments')}`}`
+${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, shown, 'Its payments')}${rest}`}`
       return answerPage(request, reply, { title: `Settlement ${id}`, body })
     })
   }

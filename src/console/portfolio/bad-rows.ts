@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import type { MigrationRecord } from '../../portfolio/migration-record.ts'
+import { firstOf } from '../frame/first-of.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
@@ -32,6 +33,7 @@ export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
   const groups = [...Map.groupBy(rows, row => row.reason ?? '')]
     .map(([reason, of]) => ({ reason, rows: of.length }))
     .sort((a, b) => b.rows - a.rows)
+  const reasons = firstOf(groups, MAX_REASONS)
   const columns = [
     { name: 'line', title: 'Line', isNumber: true },
     { name: 'state', title: 'State' },
@@ -48,7 +50,7 @@ export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
   ]
   return html`<h2>Rows with errors</h2>
 <p class="bar"><a href="/console/portfolio/${id}/errors.csv" download>Rows with errors as CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
-<dl class="figures box">${groups.slice(0, MAX_REASONS).map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MAX_COUNTED ? '+' : ''}</dd>`)}</dl>
+<dl class="figures box">${reasons.shown.map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MAX_COUNTED ? '+' : ''}</dd>`)}</dl>${reasons.rest}
 <p>${ofAll(shown.length, invalid_rows + failed + stopped)} rows with errors are shown.</p>
 ${table(columns, shown, 'Rows with errors')}`
 }

@@ -4,6 +4,7 @@ import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
 import { closed } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
+import { firstOf } from '../frame/first-of.ts'
 import { words } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
@@ -59,7 +60,8 @@ export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
   }
 
   async function section(title: string, query: RawBuilder<unknown>): Promise<Html> {
-    const { rows } = await sql<Row>`${query} limit ${MAX_SHOWN}`.execute(db)
+    const { rows } = await sql<Row>`${query} limit ${MAX_SHOWN + 1}`.execute(db)
+    const { shown, rest } = firstOf(rows, MAX_SHOWN)
     const [first] = rows
     if (first === undefined) return html`<h2>${title}</h2><p class="hint">None.</p>`
     const columns = Object.keys(first).map(name => ({
@@ -68,7 +70,7 @@ export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
       ...(isNumber(rows, name) ? { isNumber: true } : { isId: true }),
       cell: (row: Row) => cellOf(row, name),
     }))
-    return html`<h2>${title}</h2>${table(columns, rows, title)}`
+    return html`<h2>${title}</h2>${table(columns, shown, title)}${rest}`
   }
 
   function cellOf(row: Row, name: string): Content {

@@ -6,8 +6,10 @@ import { paymentPath } from '../payments/payments-page.ts'
 import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
 const MAX_HITS_PER_KIND = 20
+const SHA256 = /^[0-9a-f]{64}$/i
 
 type Hit = { title: string; path: string }
+type Found = { kind: string; id: string }
 
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
   const hits = await Promise.all([
@@ -16,6 +18,7 @@ export async function searchFor(db: Database, q: string): Promise<Hit[]> {
     payments(db, q),
     settlements(db, q),
     ...(isUuid(q.toLowerCase()) ? [byUuid(db, q.toLowerCase())] : []),
+    ...(SHA256.test(q) ? [filesOf(db, q)] : []),
   ])
   return hits.flat()
 }
@@ -68,20 +71,33 @@ async function settlements(db: Database, q: string): Promise<Hit[]> {
 }
 
 async function byUuid(db: Database, id: string): Promise<Hit[]> {
-  const { rows } = await sql<{ kind: string; id: string }>`
+  const { rows } = await sql<Found>`
     select 'migration' as kind, id::text from loanops.migration where id = ${id}
     union all select 'callback', id::text from loanops.callback where id = ${id}
     union all select 'operation', operation_type || '|' || id::text from loanops.operation where id = ${id}
+    union all select 'statement', id::text from core.statement_file where id = ${id}
     union all select 'batch', id::text from core.batch_run where id = ${id}`.execute(db)
-  return rows.map(({ kind, id: found }) => ({
-    title: `${kind} ${found}`,
-    path: PATHS[kind]?.(found) ?? '/console',
-  }))
+  return rows.map(hitOf)
 }
+
+/** By the SHA-256 of their bytes. */
+async function filesOf(db: Database, sha256: string): Promise<Hit[]> {
+  const ofBytes = sql`file_sha256 = decode(${sha256}, 'hex') limit ${MAX_HITS_PER_KIND}`
+  const { rows } = await sql<Found>`
+    (select 'migration' as kind, id::text from loanops.migration where ${ofBytes})
+    union all (select 'statement', id::text from core.statement_file where ${ofBytes})`.execute(db)
+  return rows.map(hitOf)
+}
+
+const hitOf = ({ kind, id }: Found): Hit => ({
+  title: `${kind} ${id}`,
+  path: PATHS[kind]?.(id) ?? '/console',
+})
 
 const PATHS: Record<string, (id: string) => string> = {
   migration: id => `/console/portfolio/${id}`,
   callback: id => `/console/callbacks/${id}`,
   operation: operationPath,
+  statement: id => `/console/books/statements/${id}`,
   batch: () => '/console/batches',
 }

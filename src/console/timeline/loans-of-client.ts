@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { clientSubject } from '../../engine/operation.ts'
+import { firstOf } from '../frame/first-of.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { table } from '../lists/table.ts'
 import { loanPath } from './subject-path.ts'
@@ -24,8 +25,9 @@ export async function loansOfClient(db: Database, client: string): Promise<Html>
       from (select distinct on (external_id) external_id, seq, subject, data, status from loanops.operation
              where waits_for = ${clientSubject(client)} and operation_type = 'LOAN_CREATE'
              order by external_id, status = 'success' desc, seq desc) created
-     order by created.seq desc limit ${MAX_LOANS}`.execute(db)
-  return rows.length === 0 ? nothing : html`<h2>Loans</h2>${table(COLUMNS, rows, 'Loans')}`
+     order by created.seq desc limit ${MAX_LOANS + 1}`.execute(db)
+  const { shown, rest } = firstOf(rows, MAX_LOANS)
+  return rows.length === 0 ? nothing : html`<h2>Loans</h2>${table(COLUMNS, shown, 'Loans')}${rest}`
 }
 
 const STATES = new Map([

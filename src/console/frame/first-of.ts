@@ -1,0 +1,10 @@
+import { html } from 'hono/html'
+import { count } from './formats.ts'
+import { type Html, nothing } from './html.ts'
+
+/** Of rows of which one more was read than is shown, so that no list ends unnoticed. */
+export function firstOf<Row>(rows: Row[], max: number): { shown: Row[]; rest: Html } {
+  const rest =
+    rows.length > max ? html`<p class="hint">Only the first ${count(max)} are shown.</p>` : nothing
+  return { shown: rows.slice(0, max), rest }
+}
