@@ -131,6 +131,20 @@ t.test('the console shows the sentence once, in the form that was sent', async t
     }
 })
 
+t.test('UTF-16 with a mark at its start is read wherever it is uploaded', async t => {
+  const [loans, statement] = [LOANS, STATEMENT].map(text => utf16(`\ufeff${text}`)) as [
+    Bytes,
+    Bytes,
+  ]
+  for (const turned of [(one: Bytes) => one, swapped]) {
+    t.equal((await uploadCsv(service, 'loans', turned(loans))).status, 201)
+    t.equal((await uploadStatement(url, statementPath, turned(statement))).status, 201)
+    const file = (bytes: Bytes) => new File([turned(bytes)], 'utf16.csv')
+    t.equal((await sendFile(service, PORTFOLIO, { type: 'loans' }, file(loans))).status, 303)
+    t.equal((await sendFile(service, STATEMENTS, ofStatement, file(statement))).status, 303)
+  }
+})
+
 t.test('a wrong header leads to the template at the place of the upload', async t => {
   const wrong = new File(['loan,amount\n1,2\n'], 'x.csv')
   const api = await uploadCsv(service, 'repayments', 'loan,amount\n1,2\n')
