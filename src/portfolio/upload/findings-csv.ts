@@ -10,7 +10,8 @@ const COLUMNS = ['line', 'stage', 'finding', REASON]
 const STAGES: Record<string, string> = { invalid: 'upload', failed: 'run', stopped: 'run' }
 const BAD_FINDINGS = ['differs', 'refused', 'unknown']
 
-const isWrong = sql`(state = any(${Object.keys(STAGES)}) or finding = any(${BAD_FINDINGS}))`
+/** What a dry run found is settled once its row is done. */
+const isWrong = sql`(state = any(${Object.keys(STAGES)}) or finding = any(${BAD_FINDINGS}) and state <> 'done')`
 
 /** A list to read, with a line for each stage that found something; to correct rows, there is the errors file. */
 export const findingsType: FileType = {
