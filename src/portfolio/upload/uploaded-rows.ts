@@ -5,6 +5,8 @@ import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 
 const ROWS_AT_ONCE = 1_000
+/** A range, because a plan without one may read the whole table for each page of rows. */
+const LINES_AT_ONCE = 10_000
 /** A row may have 100,000 characters. The first row is read whatever its size. */
 const BYTES_AT_ONCE = 256 * 1024
 
@@ -20,21 +22,27 @@ export async function* uploadedRows(
   id: string,
   isWanted: RawBuilder<unknown>,
 ): AsyncGenerator<UploadedRow[]> {
-  for (let after = 0; ; ) {
+  const end = await lastLine(db, id)
+  for (let after = 0; after < end; ) {
+    const upTo = after + LINES_AT_ONCE
     const { rows } = await sql<UploadedRow>`
       select line, cells, state, reason, finding, finding_reason
         from (select line, cells, state, reason, finding, finding_reason,
                      sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
                 from loanops.migration_row
-               where migration_id = ${id} and ${isWanted} and line > ${after}
+               where migration_id = ${id} and ${isWanted} and line > ${after} and line <= ${upTo}::integer
                order by line limit ${ROWS_AT_ONCE}) next
        where bytes_before < ${BYTES_AT_ONCE}
        order by line`.execute(db)
-    const last = rows.at(-1)
-    if (last === undefined) return
-    yield rows
-    after = last.line
+    if (rows.length > 0) yield rows
+    after = rows.at(-1)?.line ?? upTo
   }
+}
+
+async function lastLine(db: Database, id: string): Promise<number> {
+  const { rows } = await sql<{ line: number | null }>`
+    select max(line) as line from loanops.migration_row where migration_id = ${id}`.execute(db)
+  return rows[0]?.line ?? 0
 }
 
 /** Without the column of reasons, which an errors file has when it is uploaded again. */
