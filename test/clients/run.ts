@@ -16,7 +16,7 @@ chmodSync(folder, 0o755)
 const service = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
   cwd: folder,
   stdio: ['ignore', 'pipe', 'inherit'],
-  env: { ...process.env, PORT: '', DATABASE_URL: '', LEDGER_URL: '' },
+  env: { ...process.env, PORT: '0', SANDBOX_PORT: '0', DATABASE_URL: '', LEDGER_URL: '' },
 })
 try {
   const printed = await started()
