@@ -18,6 +18,7 @@ export type Reference = Calendar & {
   product(name: string): Promise<LoanProduct>
   /** With what it prescribes, as of the last minute. @throws LedgerTrouble if the ledger lacks it */
   productWithTerms(id: number): Promise<ProductWithTerms>
+  hasPaymentType(): Promise<boolean>
   /** Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
   paymentTypeId(): Promise<number>
 }
@@ -35,6 +36,7 @@ export function openReference(
 ): Reference {
   const products = keptList<LoanProduct>(ledger, PRODUCTS)
   const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
+  const paymentType = () => paymentTypes(settings.LEDGER_PAYMENT_TYPE)
   return {
     ...openCalendar(ledger, settings),
     officeId: settings.LEDGER_OFFICE_ID,
@@ -46,13 +48,13 @@ export function openReference(
       return found
     },
     productWithTerms: openProducts(ledger),
+    hasPaymentType: async () => (await paymentType()) !== undefined,
     async paymentTypeId() {
-      const name = settings.LEDGER_PAYMENT_TYPE
-      const found = await paymentTypes(name)
+      const found = await paymentType()
       if (found === undefined)
         throw misconfigured(
           PAYMENT_TYPES,
-          `the ledger has no payment type ${name} (LEDGER_PAYMENT_TYPE)`,
+          `the ledger has no payment type ${settings.LEDGER_PAYMENT_TYPE} (LEDGER_PAYMENT_TYPE)`,
         )
       return found.id
     },

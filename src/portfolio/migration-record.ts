@@ -38,7 +38,8 @@ const DryRunResult = Type.Object(
       description: 'rows that the ledger already has, with different values',
     }),
     refused: Type.Integer({
-      description: 'rows that the ledger would refuse, as far as reads can tell',
+      description:
+        'rows that the ledger would refuse, as far as reads can tell, and those that wait for one',
     }),
     unknown: Type.Integer({ description: 'rows of loans that could not be read' }),
     findings: Type.Array(Finding, {

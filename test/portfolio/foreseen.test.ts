@@ -5,7 +5,7 @@ import { clientData, control, givenCharge } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { migrateCsv } from '../support/migrate.ts'
 import { givenProduct } from '../support/products.ts'
-import { loansCsv } from '../support/rows.ts'
+import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 const PASSWORD = 'Secret-9Z-teller'
@@ -74,6 +74,18 @@ t.test('a dry run refuses a row whose product has a charge that cannot be applie
   matchEach(t, dry_run.findings, [
     { line: 2, finding: 'refused', reason: /5000 at disbursement is more than the principal/ },
   ])
+})
+
+t.test('a dry run refuses what needs a payment type that the ledger lacks', async t => {
+  const service = await startTestService(t, { LEDGER_PAYMENT_TYPE: 'Nowhere' })
+  const loans = loansCsv(loan('A'), loan('B', { utr_payment_id: 'UTR-1' }))
+  const ofLoans = await migrateCsv(service, 'loans', loans, { dry_run: true })
+  const reason = 'the ledger has no payment type for it (LEDGER_PAYMENT_TYPE)'
+  matchEach(t, ofLoans.dry_run.findings, [{ line: 3, finding: 'refused', reason }])
+  const repayments = repaymentsCsv({ loan_external_id: 'A' })
+  const after = [ofLoans.migration_id]
+  const { dry_run } = await migrateCsv(service, 'repayments', repayments, { dry_run: true, after })
+  matchEach(t, dry_run.findings, [{ line: 2, finding: 'refused', reason }])
 })
 
 t.test('a dry run does without what the ledger does not let our user read', async t => {

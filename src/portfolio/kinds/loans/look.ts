@@ -6,6 +6,7 @@ import { findLoan } from '../../../ledger/loan-calls.ts'
 import type { LoanProduct } from '../../../ledger/product.ts'
 import { hold } from '../hold.ts'
 import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
+import { noPaymentType } from '../no-payment-type.ts'
 import { remembering } from '../remembering.ts'
 import { lineOfClient } from './line-of-client.ts'
 import { numberTaken } from './number-taken.ts'
@@ -35,7 +36,7 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<Finding> {
   const heldClient = await hold(looker, client)
   if (heldClient.state === 'differs') return differs(client, heldClient.how)
   const isClientThere = heldClient.state === 'there'
-  const facts = await factsOf(looker, found, client, isClientThere)
+  const facts = await factsOf(looker, found, row.steps as Steps, isClientThere)
   if (!isClientThere) {
     const reasons = [...clientRefusals(client.data, facts), ...(await numberTaken(looker, client))]
     if (reasons.length > 0) {
@@ -110,15 +111,17 @@ async function productOf(
 async function factsOf(
   { ledger, reference }: Looker,
   found: Found,
-  client: NewOperation,
+  [client, ...ofLoan]: Steps,
   isClientThere: boolean,
 ): Promise<Facts> {
+  const hasReceipt = ofLoan.some(({ data }) => data.utr_payment_id !== undefined)
   return {
     ...found,
     businessDate: await reference.businessDate(),
     openingDate: await reference.openingDate(),
     isClientInactive:
       isClientThere && (await findClient(ledger, client.externalId))?.active === false,
+    noPaymentType: hasReceipt ? await noPaymentType(reference) : [],
     loan: undefined,
   }
 }

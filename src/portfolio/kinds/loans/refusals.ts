@@ -15,6 +15,8 @@ export type Facts = {
   /** Whether a loan of a portfolio gets what its product prescribes. */
   isCopied: boolean
   isClientInactive: boolean
+  /** Why a disbursement cannot keep its UTR. */
+  noPaymentType: string[]
   /** Undefined if the row creates it. */
   loan: LedgerLoan | undefined
 }
@@ -29,7 +31,11 @@ type Application = {
   submittedOnDate: string
 }
 type Approval = { approvedOnDate: string }
-type Disbursal = { actualDisbursementDate: string; transactionAmount: number }
+type Disbursal = {
+  actualDisbursementDate: string
+  transactionAmount: number
+  utr_payment_id?: string
+}
 
 export function clientRefusals(data: Data, { businessDate, openingDate }: Facts): string[] {
   const { activationDate } = data as Client
@@ -73,7 +79,7 @@ export function disbursalRefusals(
   application: Data,
   approval: Data | undefined,
 ): string[] {
-  const { actualDisbursementDate, transactionAmount } = data as Disbursal
+  const { actualDisbursementDate, transactionAmount, utr_payment_id } = data as Disbursal
   const { product, businessDate, loan } = facts
   const { submittedOnDate } = application as Application
   const there = loan?.timeline.expectedDisbursementDate
@@ -84,6 +90,7 @@ export function disbursalRefusals(
     ...notExact(product.currency, transactionAmount),
     ...inactiveClient(facts),
     ...futureDay('disbursed_on_date', actualDisbursementDate, businessDate),
+    ...(utr_payment_id === undefined ? [] : facts.noPaymentType),
     ...(product.syncExpectedWithDisbursementDate && actualDisbursementDate !== expectedBy
       ? [`disbursed_on_date must be the expected day, ${expectedBy}, ${forProduct(product)}`]
       : []),

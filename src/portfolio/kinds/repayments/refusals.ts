@@ -11,6 +11,7 @@ import type { LedgerRepayment } from '../../../ledger/repayment.ts'
 import { isNotReversed } from '../../../ledger/transaction.ts'
 import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
+import { noPaymentType } from '../no-payment-type.ts'
 import { notExact } from '../not-exact.ts'
 import { OF_NO_GATEWAY } from './migrated-repayment.ts'
 
@@ -39,6 +40,7 @@ export async function repaymentRefusals(
     ...beforeActivation(client?.activationDate && isoDay(client.activationDate), day),
     ...beforeLast(loan, day),
     ...futureDay('transaction_date', day, await reference.businessDate()),
+    ...(await noPaymentType(reference)),
     ...(await paidElsewhere(ledger, loan, externalId)),
   ]
 }
@@ -54,6 +56,7 @@ export async function comingLoanRefusals(
     ...notExact(product?.currency, amount),
     ...beforeDisbursement(disbursedOn, day),
     ...futureDay('transaction_date', day, await reference.businessDate()),
+    ...(await noPaymentType(reference)),
     ...(await paidElsewhere(ledger, undefined, externalId)),
   ]
 }

@@ -1,0 +1,8 @@
+import type { Reference } from '../../ledger/reference.ts'
+
+/** Until somebody has defined it, a run waits, because the ledger would drop the receipt number. */
+export async function noPaymentType(reference: Reference): Promise<string[]> {
+  return (await reference.hasPaymentType())
+    ? []
+    : ['the ledger has no payment type for it (LEDGER_PAYMENT_TYPE)']
+}
