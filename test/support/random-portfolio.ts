@@ -104,7 +104,7 @@ export function everyFault(): Cells[] {
   return [...ofLoans, ...ofClients].filter(canEnd).map(inOrder)
 }
 
-/** The first loans are good in the first file; people work on them afterwards. */
+/** The first loans are good in the first two files; people work on them in between. */
 const GOOD = 12
 
 export function randomLoans({ pick, chance }: Draw, loans: string[], file: number): Cells[] {
@@ -115,7 +115,7 @@ export function randomLoans({ pick, chance }: Draw, loans: string[], file: numbe
     }),
   )
   return [...loans.keys()]
-    .filter(n => (n < GOOD ? file === 0 : chance(0.7)))
+    .filter(n => (n < GOOD ? file < 2 : chance(0.7)))
     .map(n => {
       const good = goodLoan(n)
       if (n < GOOD) return good
@@ -143,14 +143,22 @@ const gateway = 'gateway_a'
 
 /** On good loans: first what the ledger accepts, and then, once people have worked on the loans, what it refuses. */
 const EACH_FAULT: Cells[][] = [
-  [repayment('L-000', 'pay_x', { gateway }), repayment('L-005', 'd-1')],
   [
-    repayment('L-000', 'd-2', { transaction_date: '2024-01-11' }),
+    repayment('L-000', 'pay_x', { gateway }),
+    // Once its loan has been run, this is an error of the upload.
+    repayment('L-004', 'd-1', { transaction_date: '2024-01-11' }),
+    repayment('L-005', 'd-1'),
+    repayment('L-007', 'd-1'),
+    repayment('L-009', 'd-1'),
+  ],
+  [
     repayment('L-001', 'd-2', { transaction_date: FUTURE }),
     repayment('L-002', 'd-2', { amount: '100.50' }),
     repayment('L-003', 'd-2'),
     repayment('L-005', 'd-2', { transaction_date: '2024-04-12' }),
     repayment('L-006', 'pay_x', { gateway }),
+    repayment('L-007', 'd-1'),
+    repayment('L-009', 'd-1', { amount: '200' }),
     repayment('L-008', 'd-2', { transaction_date: '2024-02-12' }),
     repayment('L-010', 'd-2'),
     repayment('L-999', 'd-2'),
