@@ -101,7 +101,7 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
    where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway
      and case when t.kind = 'payment'
            then t.reason = 'events_disagree' or t.objection is not null
-                -- A verified one may have outranked others that count, once it turns out to come from outside.
+                -- A verified one may have taken the place of others that count, once it turns out to come from outside.
                 or exists (select from core.event e
                             where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
                               and e.status = 'captured' and e.set_aside is null

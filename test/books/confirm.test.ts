@@ -32,7 +32,7 @@ test('a payment that the gateway confirms is posted, as verified by it', async t
       payment: { state: 'posted', verified: true, lender },
       events: [
         { event_type: 'loanops.backfill', verified_by: 'gateway_api', counts: true },
-        { verified_by: null, counts: 'outranked' },
+        { verified_by: null, counts: 'superseded' },
       ],
     })
   const { payment } = await service.payment('11', B)
@@ -200,7 +200,7 @@ test('a forged event about a payment that is posted changes nothing', async t =>
   await batch()
   const { payment, events } = await service.payment('18', B)
   t.match(payment, { state: 'posted', objection: null })
-  t.match(events[0], { counts: 'outranked' })
+  t.match(events[0], { counts: 'superseded' })
 })
 
 test('a refund or dispute is confirmed as a payment is', async t => {
@@ -281,9 +281,9 @@ test('an updated dispute is confirmed again', async t => {
     events.map((one: any) => [one.verified_by, one.counts]),
     [
       ['gateway_api', true],
-      [null, 'outranked'],
+      [null, 'superseded'],
       ['gateway_api', true],
-      [null, 'outranked'],
+      [null, 'superseded'],
     ],
   )
 })

@@ -105,7 +105,7 @@ t.test('each event shows whether it counts, or why not', async t => {
   t.same((await service.counts()).slice(0, 2), [true, 'already_posted'])
   await service.signed(refundA())
   await service.unsigned(refundA({ status: 'failed' }))
-  t.same(await service.counts('rfnd_1'), ['outranked', true])
+  t.same(await service.counts('rfnd_1'), ['superseded', true])
 })
 
 t.test('an unreadable event does not count', async t => {

@@ -72,7 +72,7 @@ t.test('a verified payment takes its loan from a verified event of its link only
   const { events } = await service.payment(1, 'gateway_b')
   t.match(
     events.find((one: any) => one.event_type === 'PAYMENT_LINK_EVENT'),
-    { counts: 'outranked' },
+    { counts: 'superseded' },
   )
   await service.sendSigned(linkB(LINK, 'L-1'))
   t.same(await service.stateOf(1), ['posted', null, 'L-1'])

@@ -127,7 +127,7 @@ t.test('a verified event that names another lender does not outrank an unverifie
 })
 
 t.test(
-  'an outranked event stops no assigned payment, even beside one that names another lender',
+  'a superseded event stops no assigned payment, even beside one that names another lender',
   async t => {
     const service = await withOneThatSigns(t)
     await service.signed({})
