@@ -272,7 +272,7 @@ t.test(
       matchEach(
         t,
         complaints({ ...rest, [name]: Settings.properties[name].examples[0] }),
-        [new RegExp(`^${name} holds the secret of our own example`)],
+        [new RegExp(`^${name} holds the secret of LoanOps’s own example`)],
         name,
       )
       matchEach(
@@ -287,7 +287,7 @@ t.test(
     const named = { ...rest, LENDERS_FILE, OWN: 'own', KEY: 'k', API: 's' }
     t.same(complaints(named), [])
     matchEach(t, complaints({ ...named, OWN: 'webhook-secret' }), [
-      /OWN holds the secret of our own/,
+      /OWN holds the secret of LoanOps’s own/,
     ])
     matchEach(t, complaints({ ...named, API: 'xxxx' }), [
       /API holds a secret that is one character/,

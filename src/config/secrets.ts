@@ -32,7 +32,7 @@ export function weaknessOf(name: string, setting: string): string | undefined {
   const { examples } = (Settings.properties as Record<string, TSchema>)[name] ?? {}
   const printed = secretsIn(name, String(examples))
   if (secrets.some(secret => printed.includes(secret)))
-    return 'holds the secret of our own example, which everybody can read'
+    return 'holds the secret of LoanOps’s own example, which everybody can read'
   return secrets.some(secret => /^(.)\1+$/su.test(secret))
     ? 'holds a secret that is one character repeated'
     : undefined
