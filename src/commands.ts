@@ -66,12 +66,15 @@ export async function runRole(
   const stopping = new AbortController()
   const starting = startRole(config, log, stopping.signal)
   // Registered before the start completes: a worker has work in flight before its last part has started.
-  closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err }) => {
+  closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err, signal }) => {
+    const since = performance.now()
+    log.info({ signal }, 'stopping')
     stopping.abort()
     if (err) log.fatal({ err }, 'stopping after an uncaught error')
     const started = await starting.catch(() => undefined)
     await started?.close()
     await afterwards()
+    log.info({ ms: Math.round(performance.now() - since) }, 'stopped')
   })
   return (await starting).url
 }

@@ -2,12 +2,14 @@ import { parseArgs } from 'node:util'
 import { createAdmin } from './accounts/create-admin.ts'
 import { reset, runEmbedded, runReceiver, runRole, runSandboxes } from './commands.ts'
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
+import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
 import { migrate } from './database/migrate.ts'
 import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
 import { allCrashPoints, allQueues } from './worker.ts'
 
 const OPTIONS = {
+  version: { type: 'boolean' },
   embedded: { type: 'boolean' },
   role: { type: 'string' },
   host: { type: 'string' },
@@ -45,6 +47,7 @@ function ended(error: unknown): never {
 async function command(name: string | undefined): Promise<void> {
   switch (name) {
     case undefined:
+      if (flags.version) return void process.stdout.write(`${version}\n`)
       return flags.embedded
         ? runEmbedded(process.env, flags)
         : void (await runRole(process.env, flags.role))

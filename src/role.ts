@@ -3,6 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config/config.ts'
+import { version } from './config/version.ts'
 import {
   type Database,
   type DatabaseOptions,
@@ -56,6 +57,8 @@ export function startRole(
   log: FastifyBaseLogger,
   stopping?: AbortSignal,
 ): Promise<Service> {
+  const { ROLE: role, shown: settings } = config
+  log.info({ version, node: process.versions.node, role, settings }, 'LoanOps starts')
   for (const warning of config.warnings) log.warn(warning)
   return whenUp(() => startParts(config, log), log, stopping)
 }

@@ -335,6 +335,28 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
   t.notMatch(warnings(plain).join(), /of-a|of-b/)
 })
 
+t.test('a variable that looks like a setting and is none is named at start', async t => {
+  const warnings = (changes: NodeJS.ProcessEnv) => readConfig(env(changes)).warnings
+  matchEach(t, warnings({ LEDGER_TIMEZON: 'UTC', TRUST_PROXYS: '10.0.0.5', LEDGER_RETRIES: '3' }), [
+    /^LEDGER_TIMEZON is not a setting: did you mean LEDGER_TIMEZONE\?$/,
+    /^TRUST_PROXYS is not a setting: did you mean TRUST_PROXY\?$/,
+    /^LEDGER_RETRIES is not a setting, and LENDERS_FILE does not name it$/,
+  ])
+  const named = { secretEnv: 'GATEWAY_A_SECRET_2' }
+  t.same(
+    warnings({
+      LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a: named } }),
+      GATEWAY_A_SECRET_2: 'a-secret-for-tests',
+      LEDGER_SERVICE_HOST: '10.0.0.7',
+      LEDGER_PORT_8443_TCP_ADDR: '10.0.0.7',
+      HOSTNAME: 'api-1',
+      OTEL_SERVICE_NAME: 'loanops',
+    }),
+    [],
+    'what LENDERS_FILE names, and what Kubernetes and other programs set',
+  )
+})
+
 t.test('a user or a password in LEDGER_URL stops the start, and is not repeated', async t => {
   const lines = complaints({ LEDGER_URL: 'https://mifos:pass-1@ledger.example/api/v1' })
   matchEach(t, lines, [/^LEDGER_URL is invalid: .*without a user or password/])

@@ -12,6 +12,8 @@ import { type InternalToken, internalTokens, listOf, weaknessOf } from './secret
 import { isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
 import { warningsOf } from './setting-warnings.ts'
 import { Settings } from './settings.ts'
+import { shownSettings } from './shown-settings.ts'
+import { unknownSettings } from './unknown-settings.ts'
 
 export type Config = Omit<
   Static<typeof Settings>,
@@ -24,8 +26,10 @@ export type Config = Omit<
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
   gatewayAccounts: GatewayAccount[]
-  /** Of settings that work, but are not safe; one line each. */
+  /** Of settings that work, but are not safe or have no effect; one line each. */
   warnings: string[]
+  /** For the log, without secrets. */
+  shown: Record<string, unknown>
 }
 
 export type CallbackSettings = {
@@ -59,6 +63,7 @@ export function readConfig(
     name: gateway.name as SharedSecrets['name'],
     secrets: listOf((gateway.secretSetting && env[gateway.secretSetting]) ?? ''),
   }))
+  const named = new Set<string>()
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
   const [settings, , , , [lenders, accounts]] = allOf([
     () => checked(Settings, env),
@@ -66,7 +71,7 @@ export function readConfig(
     () => checkAdmin(env),
     () => checkCallbacks(env),
     () => {
-      const lenders = lendersOf(env, withSecrets)
+      const lenders = lendersOf(env, withSecrets, named)
       return [lenders, accountsOf(env, withSecrets, lenders)] as const
     },
   ])
@@ -79,7 +84,8 @@ export function readConfig(
     lenders,
     gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
-    warnings: warningsOf(settings),
+    warnings: [...warningsOf(settings), ...unknownSettings(env, named)],
+    shown: shownSettings(settings),
   }
 }
 
@@ -212,13 +218,18 @@ function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): 
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 
-function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[]) {
+/** @param named receives the names of the settings that the file names */
+function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[], named: Set<string>) {
   const path = env.LENDERS_FILE || undefined
+  const setting = (name: string) => {
+    named.add(name)
+    return env[name]
+  }
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
     return lendersFrom(file, gateways, {
-      secretsIn: name => secretsOf(name, env[name]),
-      valueIn: name => headerValueOf(name, env[name]?.trim()),
+      secretsIn: name => secretsOf(name, setting(name)),
+      valueIn: name => headerValueOf(name, setting(name)?.trim()),
     })
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
+import { version } from '../config/version.ts'
 import type { Database } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import { within } from '../database/within.ts'
 
 export type Readiness = {
   status: 'ready' | 'not_ready'
+  version: string
   database: 'ok' | 'cannot be reached' | 'is read-only' | 'is behind: run migrate'
   queue: 'ok' | 'cannot be reached'
   stuck: string[]
@@ -49,7 +51,7 @@ export function health(db: Database, { isMigrated, watch, ...checks }: Checks): 
     const stuck = watch.stuck()
     const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
     const status = isReady ? 'ready' : 'not_ready'
-    return { status, database, queue, stuck, ledger, ...Object.assign({}, ...reported) }
+    return { status, version, database, queue, stuck, ledger, ...Object.assign({}, ...reported) }
   }
 }
 

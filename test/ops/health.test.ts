@@ -31,7 +31,7 @@ t.test('readyz says not_known, not healthy, while the database does not answer',
 })
 
 t.test('readyz answers in a fixed order, whatever the role', async t => {
-  const parts = ['status', 'database', 'queue', 'stuck', 'ledger', 'callbacks', 'clock']
+  const parts = ['status', 'version', 'database', 'queue', 'stuck', 'ledger', 'callbacks', 'clock']
   for (const [ROLE, ledger] of [
     ['api', ['waiting_for', 'pause', 'in_front']],
     ['worker', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front']],

@@ -38,6 +38,7 @@ export async function startLimited(
     slots: openSlots(config.LEDGER_CONCURRENCY),
     health: async () => ({
       status: 'ready' as const,
+      version: 'for tests',
       database: 'ok' as const,
       queue: 'ok' as const,
       stuck: [],
