@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { ConfigError, readCallbackSecret, readConfig, readDatabaseUrl } from './config/config.ts'
 import { migrate } from './database/migrate.ts'
+import { migrationReport } from './database/migration-report.ts'
 import { welcome } from './embedded/welcome.ts'
 import { logger } from './log.ts'
 import { startRole } from './role.ts'
@@ -32,6 +33,12 @@ export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise
     await embedded.close()
     throw error
   }
+}
+
+export async function runMigrate(env: NodeJS.ProcessEnv, isOneLogin = false): Promise<void> {
+  const report = migrationReport(await migrate(readDatabaseUrl(env), allQueues), isOneLogin)
+  process.stdout.write(report.text)
+  if (!report.canStart) process.exitCode = 1
 }
 
 export async function reset({ data }: Flags): Promise<void> {

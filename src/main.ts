@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util'
 import { createAdmin } from './accounts/create-admin.ts'
-import { reset, runEmbedded, runReceiver, runRole, runSandboxes } from './commands.ts'
+import { reset, runEmbedded, runMigrate, runReceiver, runRole, runSandboxes } from './commands.ts'
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
-import { migrate } from './database/migrate.ts'
 import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
-import { allCrashPoints, allQueues } from './worker.ts'
+import { allCrashPoints } from './worker.ts'
 
 const OPTIONS = {
   version: { type: 'boolean' },
@@ -18,6 +17,7 @@ const OPTIONS = {
   gateway: { type: 'boolean' },
   flag: { type: 'string', multiple: true },
   data: { type: 'string' },
+  'one-login': { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   'skip-invalid': { type: 'boolean' },
 } as const
@@ -52,7 +52,7 @@ async function command(name: string | undefined): Promise<void> {
         ? runEmbedded(process.env, flags)
         : void (await runRole(process.env, flags.role))
     case 'migrate':
-      return migrate(readDatabaseUrl(process.env), allQueues)
+      return runMigrate(process.env, flags['one-login'])
     case 'create-admin':
       return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'reset':

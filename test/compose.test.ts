@@ -12,12 +12,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../src/config/config.ts'
 import { migrate } from '../src/database/migrate.ts'
-import { startPostgres } from '../src/embedded/postgres.ts'
 import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
 import { startSandbox } from '../src/sandbox/server.ts'
@@ -26,6 +24,7 @@ import { capturedA } from './support/gateway-events.ts'
 import { uploadCsv } from './support/migrate.ts'
 import { runBatch, webhooks } from './support/payments.ts'
 import { loansCsv } from './support/rows.ts'
+import { connected, startServer } from './support/separate-postgres.ts'
 import { caller, operate, TOKEN, testEnv } from './support/service.ts'
 import { databaseUrl } from './support/template.ts'
 
@@ -131,47 +130,6 @@ t.test(
       await t.rejects(service.query(statement), { code: '42501' }, statement)
   },
 )
-
-t.test('an owner with createrole creates the runtime role at the first migrate', async t => {
-  const { superuser, at } = await startServer(t)
-  await superuser.query("create role loanops_owner login createrole password 'test'")
-  await superuser.query('create database loanops owner loanops_owner')
-  const url = at({ DATABASE_URL: 'postgres://loanops_owner:test@postgres/loanops' })
-  await migrate(url, allQueues)
-  const db = await connected(t, url)
-  await db.query("create role loanops_service login password 'test' in role loanops_runtime")
-  const service = await connected(t, url.replace('loanops_owner', 'loanops_service'))
-  t.same((await service.query('select from loanops.operation')).rows, [])
-})
-
-/** Starts a separate PostgreSQL, because roles belong to a whole server. */
-async function startServer(t: Test) {
-  const folder = mkdtempSync(join(tmpdir(), 'loanops-compose-'))
-  // If we are root, PostgreSQL runs as another user.
-  chmodSync(folder, 0o755)
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const flags = ['-c', 'fsync=off']
-  const postgres = await startPostgres({
-    folder: join(folder, 'postgres'),
-    password: 'test',
-    flags,
-  })
-  t.teardown(() => postgres.close())
-  const superuser = await connected(t, postgres.url)
-  const at = ({ DATABASE_URL }: NodeJS.Dict<string>) => {
-    const url = new URL(DATABASE_URL ?? '')
-    url.host = new URL(postgres.url).host
-    return url.href
-  }
-  return { superuser, url: postgres.url, at }
-}
-
-async function connected(t: Test, url: string): Promise<pg.Client> {
-  const client = new pg.Client(url)
-  await client.connect()
-  t.teardown(() => client.end())
-  return client
-}
 
 /** An api and a worker with their own secrets, except for the token that test callers send. */
 async function startContainers(t: Test, at: (settings: NodeJS.Dict<string>) => string) {

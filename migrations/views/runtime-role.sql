@@ -12,7 +12,7 @@ begin
         execute format('create role %I nologin', role_name);
       exception
         when insufficient_privilege then
-          raise notice 'without createrole there is no role %', role_name;
+          raise warning 'there is no role %, and this login may not create it', role_name;
           continue;
         -- Another database of this server is being migrated at the same moment.
         when duplicate_object or unique_violation then null;
@@ -51,14 +51,14 @@ begin
   begin
     execute format('revoke temporary on database %I from public', current_database());
   exception
-    when insufficient_privilege then raise notice 'only the database''s owner can revoke temporary tables';
+    when insufficient_privilege then raise warning 'only the database''s owner can revoke temporary tables: the service can create them';
   end;
 
   -- Large objects belong to whoever makes them, and so would be the one thing that these roles can create.
   if (select rolsuper from pg_roles where rolname = current_user) then
     revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public;
   elsif has_function_privilege('public', 'lo_create(oid)', 'execute') then
-    raise notice 'only a superuser can revoke large objects';
+    raise warning 'only a superuser can revoke large objects: the service can create them';
   end if;
 end
 $$;

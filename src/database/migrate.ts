@@ -5,6 +5,7 @@ import { PgBoss, type Queue } from 'pg-boss'
 import { logger } from '../log.ts'
 import { type Database, openDatabase, type Trx } from './database.ts'
 import { LOCKS } from './locks.ts'
+import { type Migrated, readAccess } from './migration-report.ts'
 import { poolConfig } from './pool-config.ts'
 import type { Row } from './row.ts'
 import { whenUp } from './when-up.ts'
@@ -16,7 +17,8 @@ type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
 /** Indexing a large table takes time, and so does waiting for another migration, or for a table that is in use. */
 const NO_LIMIT = 0
 
-export async function migrate(url: string, queues: QueueDeclaration[]): Promise<void> {
+export async function migrate(url: string, queues: QueueDeclaration[]): Promise<Migrated> {
+  const warnings: string[] = []
   const fail = (error: Error) => {
     throw error
   }
@@ -25,14 +27,18 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
     name: NAME,
     onError: fail,
     statementMs: NO_LIMIT,
+    onNotice: message => warnings.push(message),
   })
   try {
     await whenUp(() => sql`select 1`.execute(db), logger('warn'))
-    await db.connection().execute(async connection => {
+    return await db.connection().execute(async connection => {
+      // "if exists" and "if not exists" give notices, which say nothing new.
+      await sql`set client_min_messages = warning`.execute(connection)
       await sql`select pg_advisory_lock(${LOCKS.migration})`.execute(connection)
-      await migrateTables(connection)
+      const applied = await migrateTables(connection)
       await migrateQueues(url, queues)
       await rebuildViews(connection)
+      return { applied, warnings, access: await readAccess(connection) }
     })
   } finally {
     await db.destroy()
@@ -71,16 +77,16 @@ async function appliedFiles(db: Database): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-async function migrateTables(db: Database) {
+async function migrateTables(db: Database): Promise<string[]> {
   await sql`create schema if not exists loanops`.execute(db)
   await sql`create table if not exists loanops.migration_applied (
     name text primary key, sha256 text not null, applied_at timestamptz not null default now())`.execute(
     db,
   )
   const applied = await appliedFiles(db)
-  for (const file of tableFiles()) {
-    if (!applied.has(file.name)) await db.transaction().execute(trx => apply(trx, file))
-  }
+  const missing = tableFiles().filter(file => !applied.has(file.name))
+  for (const file of missing) await db.transaction().execute(trx => apply(trx, file))
+  return missing.map(file => file.name)
 }
 
 async function migrateQueues(url: string, queues: QueueDeclaration[]) {

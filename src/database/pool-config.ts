@@ -25,6 +25,7 @@ export type PoolOptions = {
   /** No parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
   keepsPlans?: boolean
+  onNotice?: (message: string) => void
   /** For statements that find all of their rows by index: a plan made while a table was small would go on reading all of it. */
   avoidsScans?: boolean
 }
@@ -42,6 +43,8 @@ export function poolConfig(url: string, options: PoolOptions) {
     stream: () => new ImpatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
       await setUpSession(client, statementMs)
+      const { onNotice } = options
+      if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
       if (options.keepsPlans) keepPlans(client)
       if (options.avoidsScans) await client.query('set enable_seqscan = off')
       if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')

@@ -89,7 +89,7 @@ t.test('migrate waits for another migrate longer than the statement limit', asyn
   const { db, ownerUrl } = await freshDatabase(t)
   const name = new URL(ownerUrl).pathname.slice(1)
   await sql`alter database ${sql.id(name)} set statement_timeout = ${sql.lit(LIMIT_MS)}`.execute(db)
-  let waited = Promise.resolve()
+  let waited: Promise<unknown> = Promise.resolve()
   await db.transaction().execute(async trx => {
     await sql`set local statement_timeout = 0`.execute(trx)
     await sql`select pg_advisory_xact_lock(${LOCKS.migration})`.execute(trx)
