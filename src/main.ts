@@ -4,6 +4,7 @@ import { reset, runEmbedded, runMigrate, runReceiver, runRole, runSandboxes } fr
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
+import { checkFromCommand } from './ledger/check/check-command.ts'
 import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
 import { allCrashPoints } from './worker.ts'
 
@@ -20,6 +21,8 @@ const OPTIONS = {
   'one-login': { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   'skip-invalid': { type: 'boolean' },
+  json: { type: 'boolean' },
+  'all-lenders': { type: 'boolean' },
 } as const
 
 const { values: flags, positionals } = commandLine()
@@ -61,6 +64,9 @@ async function command(name: string | undefined): Promise<void> {
       return runSandboxes(flags)
     case 'receive-callbacks':
       return runReceiver(process.env, flags)
+    case 'check-ledger':
+      process.exitCode = await checkFromCommand(process.env, flags)
+      return
     case 'migrate-portfolio':
       return migratePortfolio(process.env, positionals.slice(1), {
         isDryRun: flags['dry-run'] === true,
@@ -68,7 +74,7 @@ async function command(name: string | undefined): Promise<void> {
       })
     default:
       throw new ConfigError(
-        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, migrate-portfolio; without one, a role is run`,
+        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, migrate-portfolio; without one, a role is run`,
       )
   }
 }

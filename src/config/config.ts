@@ -6,7 +6,7 @@ import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
-import { type Lender, lendersFrom, type SharedSecrets } from './lenders.ts'
+import { type Lender, lendersFrom, type SecretReader, type SharedSecrets } from './lenders.ts'
 import { LOOPBACK } from './loopback.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
 import { isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
@@ -71,7 +71,7 @@ export function readConfig(
     () => checkAdmin(env),
     () => checkCallbacks(env),
     () => {
-      const lenders = lendersOf(env, withSecrets, named)
+      const lenders = lendersOf(env, withSecrets, secretReader(env, named))
       return [lenders, accountsOf(env, withSecrets, lenders)] as const
     },
   ])
@@ -183,7 +183,7 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
   )
 }
 
-function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): Static<T> {
+export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): Static<T> {
   const env = trimmed(untrimmed)
   // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where
   // empty means off.
@@ -218,25 +218,33 @@ function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): 
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 
-/** @param named receives the names of the settings that the file names */
-function lendersOf(env: NodeJS.ProcessEnv, gateways: SharedSecrets[], named: Set<string>) {
+export function lendersOf(
+  env: NodeJS.ProcessEnv,
+  gateways: SharedSecrets[],
+  secrets: SecretReader,
+): Map<string, Lender> {
   const path = env.LENDERS_FILE || undefined
-  const setting = (name: string) => {
-    named.add(name)
-    return env[name]
-  }
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, gateways, {
-      secretsIn: name => secretsOf(name, setting(name)),
-      valueIn: name => headerValueOf(name, setting(name)?.trim()),
-    })
+    return lendersFrom(file, gateways, secrets)
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
       `LENDERS_FILE is invalid: ${(error as Error).message.replace(/\s+/g, ' ')}. Example of its content: ${example}`,
       { cause: error },
     )
+  }
+}
+
+/** @param named receives the names of the settings that the file names */
+function secretReader(env: NodeJS.ProcessEnv, named: Set<string>): SecretReader {
+  const setting = (name: string) => {
+    named.add(name)
+    return env[name]
+  }
+  return {
+    secretsIn: name => secretsOf(name, setting(name)),
+    valueIn: name => headerValueOf(name, setting(name)?.trim()),
   }
 }
 

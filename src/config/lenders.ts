@@ -49,13 +49,15 @@ export type Lender = {
   code: string
   product: string
   products: string[]
+  /** In LENDERS_FILE. */
+  isNamed: boolean
   /** Whether a new loan gets what its product prescribes beside what the request says, and one of a portfolio too. */
   terms: { copied: boolean; toPortfolio: boolean }
 } & Record<Gateway, GatewayTrust>
 
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
-type Environment = {
+export type SecretReader = {
   secretsIn(settingName: string): string[]
   valueIn(settingName: string): string
 }
@@ -63,7 +65,7 @@ type Environment = {
 export function lendersFrom(
   file: unknown,
   gateways: SharedSecrets[],
-  env: Environment,
+  env: SecretReader,
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
@@ -79,7 +81,8 @@ export function lendersFrom(
     if (copyToPortfolio && !terms.copied)
       throw new Error(`/${code}: copyToPortfolio requires productTerms to be "copy"`)
     const products = [product].flat()
-    return lenderWith(gateways, { code, products, terms }, gateway => trust(code, gateway))
+    const isNamed = given[code] !== undefined
+    return lenderWith(gateways, { code, products, terms, isNamed }, gateway => trust(code, gateway))
   }
 
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
@@ -115,7 +118,7 @@ export function lendersFrom(
 
 export function unconfiguredLender(gateways: SharedSecrets[], product: string): Lender {
   const terms = { copied: true, toPortfolio: false }
-  const lender = { code: product, products: [product], terms }
+  const lender = { code: product, products: [product], terms, isNamed: false }
   return lenderWith(gateways, lender, gateway => ({
     accounts: [],
     validateSignature: isValidatedByDefault(gateway),
@@ -155,7 +158,7 @@ function lenderWith(
   return { ...lender, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
 }
 
-function credentials(env: Environment, path: string, keyEnv?: string, secretEnv?: string) {
+function credentials(env: SecretReader, path: string, keyEnv?: string, secretEnv?: string) {
   if (keyEnv === undefined || secretEnv === undefined)
     throw new Error(`${path}: apiKeyEnv and apiSecretEnv must both be given`)
   const [key, secret] = [env.valueIn(keyEnv), env.valueIn(secretEnv)]

@@ -66,7 +66,10 @@ function amountOf(charge: Charge, principal: number): Decimal {
     : new Decimal(0)
 }
 
-function reasonAgainst(charge: ProductCharge, { currency }: ProductWithTerms): string | undefined {
+export function reasonAgainst(
+  charge: ProductCharge,
+  { currency }: ProductWithTerms,
+): string | undefined {
   const { active = true, chargeTimeType } = charge
   if (!active) return 'it is not active'
   if (charge.currency.code !== currency.code) {

@@ -8,7 +8,7 @@ export async function allowNetworks(
   lenders: ReadonlyMap<string, Lender>,
 ): Promise<void> {
   const networks = [...lenders.values()].flatMap(
-    ({ code: lender, product: _, products, terms: _terms, ...trusts }) =>
+    ({ code: lender, product: _, products, terms: _terms, isNamed: _named, ...trusts }) =>
       Object.entries(trusts).flatMap(([gateway, { allowedCidrs }]) =>
         [...new Set(allowedCidrs.map(asInet))].flatMap(network =>
           products.map(product => ({ lender, product, gateway, network })),

@@ -1,7 +1,7 @@
 import { command, type Router, read } from '../http/plan.ts'
 import { containerError, notSupported } from '../http/refusal.ts'
 import { idIn } from '../http/target.ts'
-import { PERMISSIONS, permissionView } from './permissions.ts'
+import { PERMISSIONS, permissionView, TASKS } from './permissions.ts'
 import { createRole, roleById, rolePermissionsView, roleView, setPermissions } from './roles.ts'
 import { createUser, userById, userView } from './users.ts'
 
@@ -36,7 +36,12 @@ export const planForRoles: Router = (ledger, { method, path: [first, part, ...re
   return read('GET permissions of a role', () => rolePermissionsView(roleById(ledger, id)))
 }
 
-export const planForPermissions: Router = (_, { method, path }) => {
+export const planForPermissions: Router = ({ flags }, { method, path, query }) => {
   if (method !== 'GET' || path.length > 0) throw notSupported('changing permissions')
-  return read('GET permissions', () => PERMISSIONS.map(permissionView))
+  if (query.get('makerCheckerable') !== 'true')
+    return read('GET permissions', () => PERMISSIONS.map(permissionView))
+  const checked = flags.get('maker-checker') ?? []
+  return read('GET tasks of maker-checker', () =>
+    TASKS.map(code => ({ ...permissionView(code), selected: checked.includes(code) })),
+  )
 }

@@ -1,16 +1,21 @@
 import { containerError, notFound } from '../http/refusal.ts'
 import { day } from '../http/wire.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import { CONFIGURATIONS, type Configuration } from './global-configuration.ts'
+import { BLOCKS_CLOSED, CONFIGURATIONS, type Configuration } from './global-configuration.ts'
 
 export function configurations(ledger: Ledger) {
-  return { globalConfiguration: CONFIGURATIONS.map(one => current(ledger, one)) }
+  return { globalConfiguration: listed(ledger).map(one => current(ledger, one)) }
 }
 
 export function configuration(ledger: Ledger, by: 'id' | 'name', value: number | string) {
-  const found = CONFIGURATIONS.find(one => one[by] === value)
+  const found = listed(ledger).find(one => one[by] === value)
   if (!found) throw containerError(500)
   return current(ledger, found)
+}
+
+/** A ledger that blocks them is of a later version than the one of the table. */
+function listed({ flags }: Ledger): Configuration[] {
+  return flags.has('block-closed') ? [...CONFIGURATIONS, BLOCKS_CLOSED] : CONFIGURATIONS
 }
 
 function current(ledger: Ledger, one: Configuration): Configuration {

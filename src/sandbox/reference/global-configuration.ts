@@ -72,3 +72,11 @@ export const CONFIGURATIONS: Configuration[] = TABLE.trim()
     const trapDoor = name === 'rounding-mode'
     return { id: Number(id), name, enabled: enabled === 'on', value: Number(value), trapDoor }
   })
+
+export const BLOCKS_CLOSED: Configuration = {
+  id: 70,
+  name: 'block-transactions-on-closed-overpaid-loans',
+  enabled: true,
+  value: 0,
+  trapDoor: false,
+}

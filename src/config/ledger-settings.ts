@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox'
+import type { Gateway } from '../payments/gateways/gateway.ts'
+import { gateways as allGateways } from '../payments/gateways/gateways.ts'
+import { checked, lendersOf } from './config.ts'
+import type { SharedSecrets } from './lenders.ts'
+import { trimmed } from './setting-formats.ts'
+import { Settings } from './settings.ts'
+
+const NOT_READ = 'not read'
+const LEDGER = Type.Pick(Settings, [
+  'LEDGER_URL',
+  'LEDGER_TENANT',
+  'LEDGER_USERNAME',
+  'LEDGER_PASSWORD',
+  'LEDGER_CA_FILE',
+  'LEDGER_TIMEOUT_MS',
+  'LEDGER_CONCURRENCY',
+  'LEDGER_TIMEZONE',
+  'LEDGER_OFFICE_ID',
+  'LEDGER_PAYMENT_TYPE',
+])
+
+/** For a check of the ledger, on a machine that need not have the secrets of the gateways. */
+export function readLedgerSettings(env: NodeJS.ProcessEnv) {
+  const name = (gateway: Gateway) => gateway.name as SharedSecrets['name']
+  const gateways = allGateways.map(one => ({ name: name(one), secrets: [NOT_READ] }))
+  const secrets = { secretsIn: () => [NOT_READ], valueIn: () => NOT_READ }
+  return {
+    settings: checked(LEDGER, env),
+    lenders: lendersOf(trimmed(env), gateways, secrets),
+  }
+}

@@ -1,0 +1,85 @@
+import { CHECKS } from './checks.ts'
+import { EXPECTED, STEPS, troubleIn } from './connection.ts'
+import type { Check, Checked, CheckedLender, CheckedSettings, Finding, Found } from './finding.ts'
+import { openReads, Unread } from './reads.ts'
+
+/** Who asks waits for the answer. */
+const WITHIN_MS = 9_000
+
+type Options = {
+  /** Between two calls; then the check has no time limit of its own. */
+  pauseMs?: number
+  stopping?: AbortSignal
+}
+
+/** Reads only. What could not be read is `unknown`. */
+export async function checkLedger(
+  settings: CheckedSettings,
+  lenders: CheckedLender[],
+  { pauseMs, stopping }: Options = {},
+): Promise<Finding[]> {
+  const signal = AbortSignal.any([
+    ...(stopping === undefined ? [] : [stopping]),
+    ...(pauseMs === undefined ? [AbortSignal.timeout(WITHIN_MS)] : []),
+  ])
+  const reads = openReads(settings, { pauseMs, signal })
+  try {
+    const connection = await connected({ reads, settings, lenders })
+    const broken = connection.find(({ state }) => state !== 'ok')?.check
+    const findings = [...connection]
+    for (const check of CHECKS.filter(({ check }) => check !== broken))
+      findings.push(
+        ...(broken === undefined
+          ? await ran(check, { reads, settings, lenders })
+          : [after(broken, check)]),
+      )
+    return findings
+  } finally {
+    await reads.close()
+  }
+}
+
+/** Up to the step that the first call did not pass. */
+async function connected({ reads, settings }: Checked): Promise<Finding[]> {
+  const trouble = troubleIn(await reads.probe(), settings)
+  const at = STEPS.indexOf(trouble?.step ?? 'password_expiry')
+  const passed = STEPS.slice(0, at).map(step =>
+    findingOf(step, EXPECTED[step], { state: 'ok', found: 'as expected' }),
+  )
+  if (trouble === undefined) return passed
+  const { step, finding } = trouble
+  const later = STEPS.slice(at + 1).filter(one => one !== 'password_expiry')
+  return [
+    ...passed,
+    findingOf(step, EXPECTED[step], finding),
+    ...later.map(one => after(step, { check: one, expects: EXPECTED[one] })),
+  ]
+}
+
+async function ran({ check, expects, run }: Check, checked: Checked): Promise<Finding[]> {
+  try {
+    return [await run(checked)].flat().map(found => findingOf(check, expects, found))
+  } catch (error) {
+    if (error instanceof Unread) return [findingOf(check, expects, unreadable(error))]
+    throw error
+  }
+}
+
+const unreadable = ({ message }: Unread): Found => ({
+  state: 'unknown',
+  found: `could not be read: ${message}`,
+  remedy: 'Let LEDGER_USERNAME read it at the ledger, or look it up there',
+})
+
+function after(broken: string, { check, expects }: Pick<Check, 'check' | 'expects'>): Finding {
+  return findingOf(check, expects, {
+    state: 'unknown',
+    found: `could not be read because of ${broken}`,
+    remedy: `Correct ${broken} first`,
+  })
+}
+
+function findingOf(check: string, expected: string, found: Found): Finding {
+  const { lender = null, remedy = null } = found
+  return { check, lender, state: found.state, found: found.found, expected, remedy }
+}

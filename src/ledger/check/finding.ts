@@ -1,0 +1,39 @@
+import type { Config } from '../../config/config.ts'
+import type { Lender } from '../../config/lenders.ts'
+import type { LedgerSettings } from '../send.ts'
+import type { Reads } from './reads.ts'
+
+export type Finding = {
+  check: string
+  /** Null for what concerns all. */
+  lender: string | null
+  /** `differs`: operations work, but perhaps not as intended. `unknown`: it could not be read. */
+  state: 'ok' | 'differs' | 'breaks' | 'unknown'
+  found: string
+  expected: string
+  /** Null if there is nothing to do. */
+  remedy: string | null
+}
+
+export type Found = Pick<Finding, 'state' | 'found'> & {
+  lender?: string
+  remedy?: string
+}
+
+export type CheckedLender = Pick<Lender, 'code' | 'products' | 'terms'>
+
+export type Checked = {
+  reads: Reads
+  settings: CheckedSettings
+  lenders: CheckedLender[]
+}
+
+export type CheckedSettings = LedgerSettings &
+  Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>
+
+export type Check = {
+  check: string
+  expects: string
+  /** @throws Unread if what it needs could not be read */
+  run(checked: Checked): Promise<Found | Found[]>
+}

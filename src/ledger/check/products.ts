@@ -1,0 +1,63 @@
+import { ledgerPath } from '../path.ts'
+import type { LoanProduct } from '../product.ts'
+import type { Checked, CheckedLender, Found } from './finding.ts'
+import { type Reads, Unread } from './reads.ts'
+
+const PRODUCTS = ledgerPath(['loanproducts'])
+
+/** As the list has it, which shows more than operations need. */
+export type ListedProduct = LoanProduct & {
+  status?: string
+  isInterestRecalculationEnabled?: boolean
+  multiDisburseLoan?: boolean
+  maxTrancheCount?: number
+  allowApprovedDisbursedAmountsOverApplied?: boolean
+  overAppliedCalculationType?: string
+  overAppliedNumber?: number
+}
+
+/** @throws Unread */
+export async function productsIn(reads: Reads): Promise<ListedProduct[]> {
+  const products = await reads.read<ListedProduct[]>(PRODUCTS)
+  if (!Array.isArray(products)) throw new Unread('the ledger does not list its products')
+  return products
+}
+
+const LOOK = 'Let LEDGER_USERNAME read the product at the ledger, or look it up there'
+
+type OfProduct = (product: ListedProduct, lender: CheckedLender) => Promise<Omit<Found, 'lender'>>
+
+/** One finding per lender and product that the ledger has. What it lacks is the finding of `product`. */
+export async function eachProduct({ reads, lenders }: Checked, judge: OfProduct): Promise<Found[]> {
+  const products = await productsIn(reads)
+  const found: Found[] = []
+  for (const lender of lenders) {
+    const own = lender.products.flatMap(name => products.find(one => one.name === name) ?? [])
+    const judged: Found[] = []
+    for (const product of own) judged.push(await judge(product, lender).catch(unread))
+    found.push({ ...worstOf(judged), lender: lender.code })
+  }
+  return found
+}
+
+function unread(error: unknown): Found {
+  if (!(error instanceof Unread)) throw error
+  return { state: 'unknown', found: `could not be read: ${error.message}`, remedy: LOOK }
+}
+
+/** A lender has one finding per check, whatever the number of its products. */
+function worstOf(judged: Found[]): Found {
+  if (judged.length === 0)
+    return {
+      state: 'unknown',
+      found: 'the ledger lacks the product',
+      remedy: 'Correct product first',
+    }
+  for (const state of ['breaks', 'differs', 'unknown'] as const) {
+    const [first, ...rest] = judged.filter(one => one.state === state)
+    if (first === undefined) continue
+    const found = [first, ...rest].map(one => one.found).join('; ')
+    return { ...first, found }
+  }
+  return { state: 'ok', found: judged.map(one => one.found).join('; ') }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf, explained, type Received } from '../answer.ts'
+import { type LedgerPath, ledgerPath } from '../path.ts'
+import { type LedgerSettings, openSender, type Request } from '../send.ts'
+
+/** A ledger that is well answers each of these reads far sooner. */
+const ANSWERS_WITHIN_MS = 4_000
+
+/** What a check needs could not be read, for this reason. */
+export class Unread extends Error {
+  readonly code: string | null
+  constructor(message: string, code: string | null = null) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Each read is sent once, however many checks need it, and one after the other. */
+export type Reads = {
+  /** The first call, whatever came of it. */
+  probe(): Promise<Received | Error>
+  /** @throws Unread */
+  read<Body>(path: LedgerPath): Promise<Body>
+  /** What the ledger says about our own user. @throws Unread */
+  self(): Promise<OwnUser>
+  /** Outside of the API; undefined if it does not say. */
+  info(): Promise<unknown>
+  close(): Promise<void>
+}
+
+type OwnUser = {
+  userId: number
+  officeId: number
+  permissions: string[]
+  shouldRenewPassword?: boolean
+}
+
+export const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
+const AUTHENTICATION = ledgerPath(['authentication'])
+const INFO = ledgerPath(['actuator', 'info'])
+
+type Limits = { pauseMs?: number | undefined; signal: AbortSignal }
+
+export function openReads(settings: LedgerSettings, { pauseMs = 0, signal }: Limits): Reads {
+  const limits = {
+    LEDGER_TIMEOUT_MS: Math.min(settings.LEDGER_TIMEOUT_MS, ANSWERS_WITHIN_MS),
+    LEDGER_CONCURRENCY: 1,
+  }
+  const sender = openSender({ ...settings, ...limits })
+  const outside = openSender({
+    ...settings,
+    ...limits,
+    LEDGER_URL: settings.LEDGER_URL.replace(/\/api\/v1$/, ''),
+  })
+  const kept = new Map<string, Promise<Received | Error>>()
+  let turn: Promise<unknown> = Promise.resolve()
+
+  return {
+    probe: () => once({ method: 'GET', path: PAYMENT_TYPES }),
+    async read<Body>(path: LedgerPath) {
+      return bodyOf(await once({ method: 'GET', path })) as Body
+    },
+    async self() {
+      const { LEDGER_USERNAME: username, LEDGER_PASSWORD: password } = settings
+      const body = { username, password }
+      const user = bodyOf(await once({ method: 'POST', path: AUTHENTICATION, body }))
+      if (!Array.isArray((user as Partial<OwnUser> | null)?.permissions))
+        throw new Unread('the ledger does not list its user’s permissions')
+      return user as OwnUser
+    },
+    async info() {
+      const answer = await once({ method: 'GET', path: INFO }, outside)
+      return answer instanceof Error || answer.status !== 200 ? undefined : answer.body
+    },
+    close: async () => void (await Promise.all([sender.cutOff(), outside.cutOff()])),
+  }
+
+  function once(request: Request, over = sender): Promise<Received | Error> {
+    const known = kept.get(request.path)
+    if (known !== undefined) return known
+    const answer = turn.then(() => over.send({ ...request, signal })).catch(asError)
+    turn = answer.then(() => sleep(pauseMs, undefined, { signal }).catch(() => undefined))
+    kept.set(request.path, answer)
+    return answer
+  }
+}
+
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
+
+function bodyOf(answer: Received | Error): unknown {
+  if (answer instanceof Error) throw new Unread(`the ledger did not answer (${reasonOf(answer)})`)
+  if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null)
+    return answer.body
+  throw new Unread(explained(answer, { outcome: 'refused' }), codeOf(answer.body))
+}
+
+/** The code of a time-out is a number that says nothing to people. */
+export function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' ? code : error.name
+}

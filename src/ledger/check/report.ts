@@ -1,0 +1,18 @@
+import type { Finding } from './finding.ts'
+
+type LedgerCheck = {
+  /** Null before the first check. */
+  checked_at: string | null
+  /** The ledger's, if it says it. */
+  version: string | null
+  findings: Finding[]
+}
+
+export function reportOf(findings: Finding[], checkedAt: Date | null): LedgerCheck {
+  const version = findings.find(({ check, state }) => check === 'version' && state === 'ok')
+  return {
+    checked_at: checkedAt?.toISOString() ?? null,
+    version: version?.found ?? null,
+    findings,
+  }
+}
