@@ -1,6 +1,7 @@
 import { crashPoint } from '../crash-point.ts'
 import { isTransient } from '../database/transient.ts'
-import { type Answer, isOfLedgerShape, LedgerTrouble } from '../ledger/answer.ts'
+import { type Answer, LedgerTrouble } from '../ledger/answer.ts'
+import { isOfLedgerShape } from '../ledger/error-body.ts'
 import { type Claim, ClaimGone } from './claim.ts'
 import {
   type AttemptContext,
@@ -115,9 +116,9 @@ async function afterContainerError(current: CurrentAttempt, answer: Answer): Pro
     if (held.state === 'there') return ended(current, answer, success(held))
   } catch (error) {
     if (!(error instanceof LedgerTrouble)) throw error
-    const { outcome, retryAfterMs = 0 } = error.answer
+    const { outcome, message, retryAfterMs = 0 } = error.answer
     const isOurs = outcome === 'misconfigured'
-    return decided(current, { ...answer, ...(isOurs ? { outcome } : {}), retryAfterMs })
+    return decided(current, { ...answer, ...(isOurs ? { outcome, message } : {}), retryAfterMs })
   }
   return decided(current, answer)
 }

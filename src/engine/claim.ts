@@ -206,7 +206,11 @@ export async function rememberSeen(
   return numAffectedRows === 1n
 }
 
-export async function markUnavailable(db: Database, subjects: string[]): Promise<void> {
+export async function markUnavailable(
+  db: Database,
+  subjects: string[],
+  why: string,
+): Promise<void> {
   await sql`
     with waiting as (
       select o.id
@@ -216,7 +220,7 @@ export async function markUnavailable(db: Database, subjects: string[]): Promise
        order by o.id
          for no key update of o
     )
-    update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = 'the ledger is down'
+    update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = ${why}
       from waiting
      where o.id = waiting.id`.execute(db)
 }

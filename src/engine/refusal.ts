@@ -1,5 +1,5 @@
-import type { Answer, LedgerError } from '../ledger/answer.ts'
-import { isOfLedgerShape } from '../ledger/answer.ts'
+import type { Answer } from '../ledger/answer.ts'
+import { isOfLedgerShape, type LedgerError } from '../ledger/error-body.ts'
 
 export type Refusal = {
   outcome: 'refused'

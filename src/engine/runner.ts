@@ -65,7 +65,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   return {
     async work(subjects, lane) {
       if (isStopping) return
-      if (ledger.breaker.isOpen()) return markUnavailable(db, subjects)
+      if (ledger.breaker.isOpen()) return markUnavailable(db, subjects, ledger.breaker.whyOpen())
       await take(subjects)
       await room.wait(lane)
     },

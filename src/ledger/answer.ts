@@ -1,3 +1,6 @@
+import { codeOf, isOfLedgerShape } from './error-body.ts'
+import { remedyOfRefusal } from './remedy.ts'
+
 export type Outcome =
   | 'done'
   | 'refused'
@@ -96,24 +99,6 @@ const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
 /** Of newer ledgers, if the same request already waits for its second person. */
 const AWAITS_CHECKER = 'error.msg.maker.checker.duplicate.pending.submission'
 
-export function codeOf(body: unknown): string | null {
-  if (!isOfLedgerShape(body)) return null
-  return body.errors?.[0]?.userMessageGlobalisationCode ?? body.userMessageGlobalisationCode
-}
-
-export type LedgerError = {
-  userMessageGlobalisationCode: string
-  defaultUserMessage?: string
-  developerMessage?: string
-  errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
-}
-
-/** A container's `{timestamp, status, error, path}` or HTML is not the ledger's own. */
-export function isOfLedgerShape(body: unknown): body is LedgerError {
-  const code = (body as LedgerError | null)?.userMessageGlobalisationCode
-  return typeof code === 'string'
-}
-
 function messageOf(status: number, body: unknown): string {
   if (isOfLedgerShape(body)) {
     return (
@@ -135,7 +120,7 @@ export function explained({ status, body }: Received, { outcome }: Verdict): str
     return `the ledger hides it from LoanOps’s user (LEDGER_USERNAME), who belongs to another office: ${message}`
   const setting = wrongSetting(body)
   return setting === undefined
-    ? `LoanOps’s credentials, permissions, URL or tenant are wrong at the ledger: ${message}`
+    ? `${remedyOfRefusal(status, body)}: ${message}`
     : settingIsWrong(setting, message)
 }
 

@@ -24,6 +24,7 @@ export type Breaker = {
   /** The answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void
   isOpen(): boolean
+  whyOpen(): string
   /** A probe cannot tell whether operations would fail, so a few are tried anyway. */
   isTrialDue(): boolean
   state(): { circuit: 'closed' | 'open' | 'half_open'; last_error: string | null }
@@ -81,10 +82,17 @@ export function openBreaker(): Breaker {
     note: failures.note,
     isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
     isTrialDue: () => policy.state === CircuitState.Closed && failures.isTrialDue(),
-    state: () =>
-      policy.state === CircuitState.Closed && failures.isOutage()
-        ? { circuit: 'open', last_error: failures.lastError() }
-        : { circuit: NAMES[policy.state], last_error: lastError },
+    whyOpen: () => {
+      const { last_error } = state()
+      return last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`
+    },
+    state,
+  }
+
+  function state(): ReturnType<Breaker['state']> {
+    return policy.state === CircuitState.Closed && failures.isOutage()
+      ? { circuit: 'open', last_error: failures.lastError() }
+      : { circuit: NAMES[policy.state], last_error: lastError }
   }
 
   function untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer> {

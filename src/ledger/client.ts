@@ -3,7 +3,6 @@ import {
   type Answer,
   classifyRead,
   classifyWrite,
-  codeOf,
   explained,
   LedgerTrouble,
   type Received,
@@ -11,6 +10,7 @@ import {
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 import { openEndable } from './endable.ts'
+import { codeOf } from './error-body.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traceLedgerCall } from './trace-ledger-call.ts'
@@ -105,7 +105,7 @@ export function openLedger(
     return breaker.guard(
       () =>
         traceLedgerCall(trace, request, traceparent => answered({ ...request, traceparent }, take)),
-      () => notSent(request),
+      () => notSent(request, breaker.whyOpen()),
       request.method !== 'GET',
     )
   }
@@ -159,14 +159,14 @@ function answerFrom({ method, path }: Request, received: Received, verdict: Verd
 
 type Take = (received: Received) => Verdict
 
-const notSent = ({ method, path }: Request): Answer => ({
+const notSent = ({ method, path }: Request, message: string): Answer => ({
   method,
   path,
   status: null,
   body: null,
   outcome: 'not_arrived',
   code: null,
-  message: 'the ledger is down',
+  message,
   isRecorded: false,
   isFromStore: false,
   leftNothing: true,

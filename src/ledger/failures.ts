@@ -1,4 +1,5 @@
-import { type Answer, isDown, isOfLedgerShape } from './answer.ts'
+import { type Answer, isDown } from './answer.ts'
+import { isOfLedgerShape } from './error-body.ts'
 
 /**
  * A single loan may make the ledger fail every time; this many different ones without a success in between

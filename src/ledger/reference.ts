@@ -15,7 +15,7 @@ export type Reference = Calendar & {
   officeId: number
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
-  product(name: string): Promise<LoanProduct>
+  product(name: string, lender: string): Promise<LoanProduct>
   /** With what it prescribes, as of the last minute. @throws LedgerTrouble if the ledger lacks it */
   productWithTerms(id: number): Promise<ProductWithTerms>
   hasPaymentType(): Promise<boolean>
@@ -41,10 +41,13 @@ export function openReference(
     ...openCalendar(ledger, settings),
     officeId: settings.LEDGER_OFFICE_ID,
     findProduct: products,
-    async product(name) {
+    async product(name, lender) {
       const found = await products(name)
       if (found === undefined)
-        throw misconfigured(PRODUCTS, `the ledger has no loan product ${name} (LENDERS_FILE)`)
+        throw misconfigured(
+          PRODUCTS,
+          `the ledger has no loan product ${name} for ${lender}: create it there, or name another one as product of ${lender} in LENDERS_FILE`,
+        )
       return found
     },
     productWithTerms: openProducts(ledger),
@@ -54,7 +57,7 @@ export function openReference(
       if (found === undefined)
         throw misconfigured(
           PAYMENT_TYPES,
-          `the ledger has no payment type ${settings.LEDGER_PAYMENT_TYPE} (LEDGER_PAYMENT_TYPE)`,
+          `the ledger has no payment type ${settings.LEDGER_PAYMENT_TYPE}: create it there, or name another one as LEDGER_PAYMENT_TYPE`,
         )
       return found.id
     },

@@ -6,6 +6,7 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
 import type { LedgerPath } from './path.ts'
 import { openPools, type Pools } from './pools.ts'
+import { remedyOfConnection } from './remedy.ts'
 
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -134,19 +135,24 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 
 /** Only if no connection was made is it certain that nothing was sent. */
 export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
-  const { code } = error as NodeJS.ErrnoException
   const leftNothing = isUnconnected(error) || method === 'GET'
   return {
     status: null,
     body: null,
     outcome: leftNothing ? 'not_arrived' : 'unknown',
     code: null,
-    // The code of a time-out is a number that says nothing to people.
-    message: `no answer (${typeof code === 'string' ? code : (error as Error).name})`,
+    message: messageOf(error as NodeJS.ErrnoException),
     isRecorded: false,
     isFromStore: false,
     leftNothing,
   }
+}
+
+function messageOf({ code, name }: NodeJS.ErrnoException): string {
+  // The code of a time-out is a number that says nothing to people.
+  const known = typeof code === 'string' ? code : name
+  const remedy = remedyOfConnection(known)
+  return `no answer (${known})${remedy === undefined ? '' : `: ${remedy}`}`
 }
 
 function isUnconnected(error: unknown): boolean {

@@ -45,7 +45,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
 
     async run(attempt, data) {
       const product = await attempt.keep('product', async () => {
-        const found = await attempt.reference.product(productOf(data))
+        const found = await attempt.reference.product(productOf(data), data.lenderConfig)
         await attempt.keep(RATE_PERIOD, async () => ratePeriodOf(found))
         return termsOf(found)
       })

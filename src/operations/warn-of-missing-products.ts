@@ -16,7 +16,9 @@ export function warnOfMissingProducts(
       // A hung read must not hold up the stop.
       const missing = await Promise.race([missingProducts(context), aborted(stopping)])
       if (missing.length > 0)
-        log.warn(`The ledger has no product ${missing.join(', ')}: set product in LENDERS_FILE`)
+        log.warn(
+          `The ledger has no product ${missing.join(', ')}: create it there, or set product in LENDERS_FILE`,
+        )
       return DAY_MS
     },
     // That the ledger cannot be read is reported elsewhere.

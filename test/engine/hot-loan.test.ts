@@ -38,7 +38,7 @@ t.test(
       'the sweep': db => overdueSubjects(db, [...ORIGINS], 200),
       'the sweep for what ends without the ledger': db =>
         endableSubjects(db, [...ORIGINS], ONE_DAY_SECONDS, 200),
-      'why it waits while the ledger is down': db => markUnavailable(db, ['loan:HOT']),
+      'why it waits while the ledger is down': db => markUnavailable(db, ['loan:HOT'], 'down'),
       'whom a client’s end wakes': db => claimHeads(db, worker, [], { endedClients: ['client:C'] }),
       'the list of one loan': db => listOperations(db, { external_id: 'HOT', limit: 10 }),
       'why the newest of it waits': db =>
@@ -72,7 +72,8 @@ t.test(
       'what was seen': db => rememberSeen(db, claim, {}),
       'a handing back': db => handBack(db, claim),
       'their ends': db => recordEnds(db as Trx, ended),
-      'why they wait while the ledger is down': db => markUnavailable(db, loans(4_001, 4_030)),
+      'why they wait while the ledger is down': db =>
+        markUnavailable(db, loans(4_001, 4_030), 'down'),
       'whom a client’s end wakes': db =>
         claimHeads(db, worker, [], { endedClients: ['client:C-77'] }),
     }

@@ -18,7 +18,11 @@ t.test('operations are marked as waiting in the order of their ids', async t => 
     service.db,
   )
   const subjects = claims.map(({ subject }) => subject)
-  t.ok(await waitsForFirstAlone(service.db, claims, () => markUnavailable(service.db, subjects)))
+  t.ok(
+    await waitsForFirstAlone(service.db, claims, () =>
+      markUnavailable(service.db, subjects, 'down'),
+    ),
+  )
 })
 
 t.test('claims are started in the order of their ids', async t => {

@@ -116,7 +116,10 @@ t.test('a write’s 500 counts as missing credentials if the next read says so',
   const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
   const attempt = await until(async () => (await attemptsOf(service, id))[0])
   t.match(attempt, { outcome: 'misconfigured', http_status: 500 })
-  t.match(await listed(service.call, loan, id), { waiting_for: 'ledger_credentials' })
+  t.match(await listed(service.call, loan, id), {
+    waiting_for: 'ledger_credentials',
+    last_error: /LEDGER_PASSWORD/,
+  })
 })
 
 t.test(

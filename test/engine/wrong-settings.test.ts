@@ -24,7 +24,8 @@ t.test('a product that the ledger does not have keeps an application waiting', a
   const service = await startTestService(t, { LENDERS_FILE: lendersFile(t, lenders) })
   await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData('C-1')))
   const id = await submit(service.call, 'LOAN_CREATE', loanData('L-1', 'C-1'))
-  const error = 'the ledger has no loan product Gold (LENDERS_FILE)'
+  const error =
+    'the ledger has no loan product Gold for LENDER_01: create it there, or name another one as product of LENDER_01 in LENDERS_FILE'
   await waitsFor(t, service, 'L-1', id, error)
 })
 

@@ -26,32 +26,32 @@ async function referenceOf(t: Test) {
 
 t.test('while a newer list of products is being read, one under a minute old is used', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
-  const { id } = (await reference.product('LENDER_01')) ?? {}
+  const { id } = (await reference.product('LENDER_01', 'LENDER_01')) ?? {}
   t.ok(id)
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
   goOnBy(t, SOON_MS)
-  t.match(await reference.product('LENDER_01'), { id })
+  t.match(await reference.product('LENDER_01', 'LENDER_01'), { id })
   await until(async () => (await hangs()) === 1)
-  t.match(await reference.product('LENDER_02'), { name: 'LENDER_02' })
+  t.match(await reference.product('LENDER_02', 'LENDER_02'), { name: 'LENDER_02' })
   t.equal(await hangs(), 1, 'one read at a time')
 })
 
 t.test('no list of products is used that is more than a minute old', async t => {
   const { ledger, reference } = await referenceOf(t)
-  await reference.product('LENDER_01')
+  await reference.product('LENDER_01', 'LENDER_01')
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
   goOnBy(t, LATER_MS)
-  await t.rejects(reference.product('LENDER_01'), { message: /no answer/ })
+  await t.rejects(reference.product('LENDER_01', 'LENDER_01'), { message: /no answer/ })
   await control({ ledger }, 'PUT', '/faults', [])
-  t.match(await reference.product('LENDER_01'), { name: 'LENDER_01' })
+  t.match(await reference.product('LENDER_01', 'LENDER_01'), { name: 'LENDER_01' })
 })
 
 t.test('a name that is not in the list causes it to be read again', async t => {
   const { ledger, reference, hangs } = await referenceOf(t)
-  await reference.product('LENDER_01')
+  await reference.product('LENDER_01', 'LENDER_01')
   await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
   goOnBy(t, LATER_MS)
-  await t.rejects(reference.product('NOBODY'), { message: /no answer/ })
+  await t.rejects(reference.product('NOBODY', 'NOBODY'), { message: /no answer/ })
   t.equal(await hangs(), 1)
 })
 

@@ -65,7 +65,9 @@ t.test(
     const first = start()
     await until(async () => warnings.length > 0, 'the warning')
     await first.stop()
-    t.same(warnings, ['The ledger has no product LATER (LENDER_02): set product in LENDERS_FILE'])
+    t.same(warnings, [
+      'The ledger has no product LATER (LENDER_02): create it there, or set product in LENDERS_FILE',
+    ])
     await control({ ledger }, 'PUT', '/faults', [{ kind: 'hang' }])
     const second = start()
     await until(async () => (await control({ ledger }, 'GET', '/counters')).faults.hang === 1)

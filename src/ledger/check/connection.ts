@@ -1,4 +1,5 @@
-import { codeOf, isOfLedgerShape, type Received } from '../answer.ts'
+import type { Received } from '../answer.ts'
+import { codeOf, isOfLedgerShape } from '../error-body.ts'
 import type { CheckedSettings, Found } from './finding.ts'
 import { reasonOf } from './reads.ts'
 

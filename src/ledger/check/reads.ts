@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf, explained, type Received } from '../answer.ts'
+import { explained, type Received } from '../answer.ts'
+import { codeOf } from '../error-body.ts'
 import { type LedgerPath, ledgerPath } from '../path.ts'
 import { type LedgerSettings, openSender, type Request } from '../send.ts'
 

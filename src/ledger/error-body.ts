@@ -1,0 +1,17 @@
+export function codeOf(body: unknown): string | null {
+  if (!isOfLedgerShape(body)) return null
+  return body.errors?.[0]?.userMessageGlobalisationCode ?? body.userMessageGlobalisationCode
+}
+
+export type LedgerError = {
+  userMessageGlobalisationCode: string
+  defaultUserMessage?: string
+  developerMessage?: string
+  errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
+}
+
+/** A container's `{timestamp, status, error, path}` or HTML is not the ledger's own. */
+export function isOfLedgerShape(body: unknown): body is LedgerError {
+  const code = (body as LedgerError | null)?.userMessageGlobalisationCode
+  return typeof code === 'string'
+}
